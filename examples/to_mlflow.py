@@ -1,4 +1,4 @@
-"""MLflow: a result's headline as metrics of the active run. `pip install mlflow`, then
+"""Logs a result's headline to MLflow, as metrics of the active run. `pip install mlflow`, then
 
 import mlflow
 log(mlflow, result, step)
@@ -10,9 +10,9 @@ from snellen.analysis.result import Result
 
 
 def log(mlflow: Any, result: Result, step: int) -> None:
-    """Log value, interval, n and failures of a result under its benchmark's name.
+    """Log a result's value, interval, n, and number of failures under its benchmark's name.
 
-    `mlflow` is the module; its active run is logged to.
+    `mlflow` is the module; the figures go to its active run.
     """
     headline, name = result.headline, result.report.benchmark
     said: dict[str, float] = {f"{name}/n": headline.n, f"{name}/failed": result.failed}

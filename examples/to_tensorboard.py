@@ -1,4 +1,4 @@
-"""TensorBoard: a result's headline as scalars. `pip install tensorboard` and torch, then
+"""Logs a result's headline to TensorBoard, as scalars. `pip install tensorboard` and torch, then
 
 from torch.utils.tensorboard import SummaryWriter
 log(SummaryWriter("logs"), result, step)
@@ -10,9 +10,9 @@ from snellen.analysis.result import Result
 
 
 def log(writer: Any, result: Result, step: int) -> None:
-    """Log value, interval, n and failures of a result under its benchmark's name.
+    """Log a result's value, interval, n, and number of failures under its benchmark's name.
 
-    `writer` is a `SummaryWriter`, of torch or of tensorboardX.
+    `writer` is a `SummaryWriter` of torch or tensorboardX.
     """
     headline, name = result.headline, result.report.benchmark
     writer.add_scalar(f"{name}/n", headline.n, step)

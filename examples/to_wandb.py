@@ -1,4 +1,4 @@
-"""Weights & Biases: a result's headline as metrics of a run. `pip install wandb`, then
+"""Logs a result's headline to Weights & Biases, as metrics of a run. `pip install wandb`, then
 
 import wandb
 log(wandb.init(project="my-model"), result, step)
@@ -10,9 +10,9 @@ from snellen.analysis.result import Result
 
 
 def log(run: Any, result: Result, step: int) -> None:
-    """Log value, interval, n and failures of a result under its benchmark's name.
+    """Log a result's value, interval, n, and number of failures under its benchmark's name.
 
-    `run` is what `wandb.init` gives.
+    `run` is the object that `wandb.init` returns.
     """
     headline, name = result.headline, result.report.benchmark
     said: dict[str, float] = {f"{name}/n": headline.n, f"{name}/failed": result.failed}

@@ -1,17 +1,23 @@
-"""A discrete-event model of a run: one driver, replicas of a model, and the wire between them.
+"""A discrete-event model of a run: one driver, replicas of a model, and the network link (the wire)
+between them.
 
-A run keeps `slots` questions under way. Each takes `before` CPU seconds of the driver, which does
-one thing at a time, in turns: all that waits when a turn begins, which costs `wake` CPU seconds
-beside what is done in it, as an event loop's do (so few under way cost more each); then the wire,
-one request after the other; then a replica: `handling` CPU seconds of its process, which also does
-one thing at a time, and the call itself, which is `work` CPU seconds of that process or `wait`
-seconds that cost this machine nothing, `at_once` calls together; then `after` CPU seconds of the
-driver. A request goes to the replica that has the fewest.
-With a `spread` calls that wait differ, by that part of their length up or down, all alike often.
+A run keeps `slots` questions in flight. Each question passes through these stages:
 
-Driver and replicas share `cores`: with more that are busy than cores each gets an equal part
-(processor sharing). Where other programs run there are fewer, and not a whole number. Replicas on
-machines of their own leave the driver's core to it: `cores` is infinite then.
+1. It takes `before` CPU seconds of the driver. The driver does one thing at a time, in turns like
+   those of an event loop: a turn does everything that waits when it begins, and costs `wake` CPU
+   seconds in addition. With few questions in flight, each question therefore costs more.
+2. It is sent over the wire, which sends one request after another.
+3. It goes to the replica with the fewest requests. It takes `handling` CPU seconds of the replica's
+   process, which also does one thing at a time. The call itself takes either `work` CPU seconds of
+   that process, or `wait` seconds that cost this machine no CPU; up to `at_once` calls of a replica
+   wait at the same time. With a `spread`, the time that a call waits is uniformly distributed,
+   within this share of `wait` above and below it.
+4. It takes `after` CPU seconds of the driver.
+
+Driver and replicas share the `cores`. If more of them are busy than there are cores, each gets an
+equal part (processor sharing). Where other programs run, fewer cores are available, and not
+necessarily a whole number. Replicas on other machines do not compete with the driver for its core:
+`cores` is infinite then.
 """
 
 from __future__ import annotations
@@ -30,7 +36,8 @@ Then = Callable[[], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What is asked of what; times in seconds. The fields are told above."""
+    """The inputs of a simulation; times are in seconds. The module docstring explains the
+    fields."""
 
     questions: int
     slots: int
@@ -49,9 +56,9 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """`span` is from the first request sent to the last reply had. `rate` is questions a second
-    while the middle half of the replies came, when a run neither begins nor ends; `driver` and
-    `wire` are the parts of the time in which they are busy."""
+    """The results of a simulation. `span` is the time from the first request to the last reply.
+    `rate` is questions per second during the middle half of the replies, away from the start and
+    the end of the run. `driver` and `wire` are the shares of time that these are busy."""
 
     span: float
     rate: float
@@ -61,13 +68,13 @@ class Outcome:
 
 @cache
 def simulate(setting: Setting) -> Outcome:
-    """The run, from its first question to its last reply."""
+    """Simulate a run, from its first question to its last reply."""
     return _Run(setting).outcome()
 
 
 class _Worker:
-    """What does one thing at a time: jobs of CPU seconds, in the order in which they came, in turns
-    of those that wait when one begins."""
+    """Does one job at a time, in the order of arrival. Each job takes some CPU seconds. A turn
+    consists of the jobs that wait when it begins."""
 
     def __init__(self, cores: _Cores, wake: float = 0.0) -> None:
         self._cores = cores
@@ -98,10 +105,10 @@ class _Worker:
 
 
 class _Cores:
-    """Jobs that share cores, and events at a time.
+    """Jobs that share the cores, and events at fixed times.
 
-    All jobs that run have the same speed, so that each ends when the seconds that one of them has
-    had reach a number that is known when it starts.
+    All running jobs have the same speed. A job therefore ends when the CPU seconds given to every
+    running job so far (`_had`) reach a number that is known when the job starts.
     """
 
     def __init__(self, cores: float) -> None:
@@ -169,7 +176,8 @@ class _Run:
         self._driver = _Worker(self._cores, setting.wake)
         random = Random(0)
         self._replicas = [_Replica(self._cores, setting, random) for _ in range(setting.replicas)]
-        # (requests that it has, its number): out of date where the first is.
+        # Pairs (number of requests, replica number). A pair is stale if the replica now has a
+        # different number of requests.
         self._fewest = [(0, number) for number in range(setting.replicas)]
         self._left = setting.questions
         self._wire_free = 0.0

@@ -1,5 +1,8 @@
-"""One measurement of `scale.py` in a process of its own: `_scale_parts.py NAME ARGUMENTS`, these as
-JSON. Prints a line of JSON.
+"""One measurement of `scale.py`, in a process of its own.
+
+usage: python perf/_scale_parts.py NAME ARGUMENTS
+
+ARGUMENTS is a JSON object. Prints the result as one line of JSON.
 """
 
 import asyncio
@@ -36,23 +39,23 @@ from snellen.store import FORMAT, Folder, Question, ReplyRecord, Run, reply_reco
 from snellen.transport import Transport
 
 PICTURES = 100
-"""So many pictures are asked about in turn: they stay in the system's cache of files."""
+"""The number of different pictures. They are used in turn, so that they stay in the page cache."""
 MODEL = "scale/stand-in"
 
 
 def memory(field: str = "VmRSS") -> int:
-    """Bytes of this process in memory now (`VmHWM`: at most)."""
+    """The bytes that this process has in memory now, or had at its peak (`VmHWM`)."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024
     raise OSError(f"/proc/self/status does not have {field}")
 
 
-# -- what is asked
+# -- the questions and the models
 
 
 def noise(bytes_: int, seed: int, kind: str = "JPEG") -> bytes:
-    """A picture of about so many bytes."""
+    """Draw a picture of noise with about this many bytes."""
     draw = np.random.default_rng(seed)
 
     def encoded(side: int) -> bytes:
@@ -66,7 +69,7 @@ def noise(bytes_: int, seed: int, kind: str = "JPEG") -> bytes:
 
 
 def rows(work: Path, n: int, bytes_: int) -> Path:
-    """Questions of four choices, each with a picture of about so many bytes."""
+    """Write questions with four choices, each with a picture of about this many bytes."""
     folder = work / f"data-{bytes_}"
     path = folder / f"rows{n}.jsonl"
     if path.exists():
@@ -93,7 +96,7 @@ def rows(work: Path, n: int, bytes_: int) -> Path:
 
 
 class Timed:
-    """A model that notes the span of its calls, and this process's CPU in it."""
+    """A model that records when its calls began and ended, and this process's CPU time then."""
 
     name = MODEL
 
@@ -115,7 +118,7 @@ class Timed:
 
 
 class Here(Timed):
-    """Answers in this process, at once."""
+    """A model in this process that answers at once."""
 
     async def answer(self, _: Request) -> Reply:
         await asyncio.sleep(0)
@@ -123,7 +126,7 @@ class Here(Timed):
 
 
 class There(Timed):
-    """Asks the server that has the fewest of its requests, of several of one model."""
+    """A model on several servers: sends each request to the server with the fewest in flight."""
 
     def __init__(self, urls: list[str]) -> None:
         super().__init__()
@@ -149,7 +152,7 @@ class There(Timed):
 
 
 def ask(*, work: str, n: int, slots: int, bytes: int, urls: list[str]) -> dict[str, Any]:
-    """A whole run: its span from the first call to the end of the last, and the CPU in it."""
+    """Do a whole run; measure the time and the CPU from the first call to the end of the last."""
     out = Path(work) / f"runs-{os.getpid()}"
     model = There(urls) if urls else Here()
     opened = registry.Opened(model=model, name=MODEL, server=MODEL, timed=bool(urls))
@@ -163,7 +166,9 @@ def ask(*, work: str, n: int, slots: int, bytes: int, urls: list[str]) -> dict[s
     try:
         (finished,) = run_plan(plan, ProgressLines())
         if finished.progress.done != n:
-            raise SystemExit(f"{finished.progress.done} of {n} were answered: {finished.stopped}")
+            raise SystemExit(
+                f"Only {finished.progress.done} of {n} questions were answered: {finished.stopped}"
+            )
     finally:
         run_async(model.close())
         shutil.rmtree(out, ignore_errors=True)
@@ -180,7 +185,7 @@ def ask(*, work: str, n: int, slots: int, bytes: int, urls: list[str]) -> dict[s
 
 
 def per_call(call: Callable[[int], object], n: int) -> float:
-    """CPU seconds of one of n calls, the least of three times."""
+    """The CPU seconds per call in n calls: the lowest of three measurements."""
 
     def once() -> float:
         began = time.process_time()
@@ -192,7 +197,7 @@ def per_call(call: Callable[[int], object], n: int) -> float:
 
 
 def stages(*, work: str, bytes: int, n: int = 1000) -> dict[str, float]:
-    """CPU seconds a sample of the steps of one question, each called by itself."""
+    """The CPU seconds per sample of each step of a question, each measured on its own."""
     benchmark = registry.benchmark(str(rows(Path(work), n, bytes)))
     read = list(benchmark.data)
     samples = [benchmark.read(row) for row in read]
@@ -241,7 +246,7 @@ def stages(*, work: str, bytes: int, n: int = 1000) -> dict[str, float]:
 
 
 def journal(*, work: str, n: int, chars: int, keep: bool = False) -> dict[str, Any]:
-    """n questions and their replies appended as a run does, flushed once a second."""
+    """Append n questions and their replies as a run does, with one flush per second."""
     path = Path(work) / ("journal" if keep else f"journal-{os.getpid()}")
     shutil.rmtree(path, ignore_errors=True)
     Folder.create(path)
@@ -308,7 +313,7 @@ def record(key: tuple[str, int, int], text: str) -> ReplyRecord:
 
 
 def load(*, path: str) -> dict[str, float]:
-    """What a resumed run does first: learns which keys have a reply."""
+    """Do what a resumed run does first: find out which keys have a reply."""
     run, before = Run(Path(path)), memory()
     began = time.process_time()
     run.load()
@@ -317,7 +322,7 @@ def load(*, path: str) -> dict[str, float]:
 
 
 def score(*, path: str) -> dict[str, float]:
-    """Scores, intervals, baselines and the report of a run."""
+    """Compute the scores, intervals, baselines, and report of a run."""
     run = Run(Path(path))
     manifest = run.manifest()
     benchmark = registry.benchmark(manifest["data"])
@@ -330,7 +335,7 @@ def score(*, path: str) -> dict[str, float]:
 
 
 def groups(*, work: str, n: int) -> dict[str, float]:
-    """What the runner keeps of each question that is still to be asked, where those that share a
+    """The memory that the runner needs for each question not yet asked, if questions that share a
     picture are asked together."""
     benchmark = registry.benchmark(str(rows(Path(work), n, 1000)))
     before, kept = memory(), []
@@ -343,7 +348,7 @@ def groups(*, work: str, n: int) -> dict[str, float]:
 
 
 def decode(*, work: str) -> dict[str, Any]:
-    """Bytes a second of what is done with a picture, and frames a second of a video."""
+    """The CPU seconds of each operation on a picture, and of 64 frames of a video."""
     actual: dict[str, Any] = {}
     for kind, size in (("JPEG", 100_000), ("JPEG", 1_000_000), ("PNG", 1_000_000)):
         data = noise(size, 0, kind)
@@ -371,7 +376,7 @@ def decode(*, work: str) -> dict[str, Any]:
 
 
 def make_clip(path: Path) -> None:
-    """A minute of 640x360, 25 a second, H.264, a key frame in 10 s."""
+    """Write a one-minute video: 640x360, 25 frames per second, H.264, a key frame every 10 s."""
     import av
 
     draw = np.random.default_rng(0)
@@ -387,7 +392,7 @@ def make_clip(path: Path) -> None:
 
 
 def post(*, url: str, bytes: int, n: int, slots: int) -> dict[str, float]:
-    """The HTTP client alone: bodies of so many bytes, `slots` at once."""
+    """Send n bodies of this many bytes with the HTTP client alone, `slots` at a time."""
     body = b"x" * bytes
 
     async def main() -> tuple[float, float]:
@@ -411,7 +416,7 @@ def post(*, url: str, bytes: int, n: int, slots: int) -> dict[str, float]:
 
 
 def busy(*, seconds: float) -> dict[str, float]:
-    """CPU seconds a second that as many busy processes as there are cores get together."""
+    """Run one busy process per core; measure the CPU seconds per second that they get in total."""
     processes = cores()
     began = time.perf_counter()
     children = []

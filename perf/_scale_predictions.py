@@ -1,5 +1,5 @@
-"""What the model of a run foretells: of the runs that `scale.py` measured, and of machines that are
-not here."""
+"""What the model of a run predicts: for the runs that `scale.py` measured, and for larger
+machines."""
 
 from __future__ import annotations
 
@@ -12,25 +12,28 @@ from typing import Any
 from _scale_model import Outcome, Setting, simulate
 
 ALLOWED = 0.1
+"""The largest acceptable error of a simulated rate, as a share of the measured rate."""
 GPUS = (8, 64, 1024)
 SAMPLES = 10_000_000
 SMALL, PICTURE = "54000", "100000"
-"""Bytes of a picture in the runs that are measured, and in predictions."""
+"""The bytes of a picture in the measured runs, and in the predictions."""
 WIRE = 25e9 / 8
-"""Bytes a second of the driver's network: 25 Gbit/s."""
+"""Bytes per second of the driver's network: 25 Gbit/s."""
 HTTP_BODY = 4 / 3
-"""A picture's bytes as base64."""
+"""The size of a picture in base64, relative to its bytes."""
 SURPLUS = 1.25
-"""So many times the requests that fit are under way, so that none waits for the driver."""
+"""The ratio of concurrent requests to those that fit into the GPUs, so that no GPU waits for the
+driver."""
 SPREAD = 0.5
-"""Calls take from so much less to so much more than the mean."""
+"""The duration of a call differs from the mean by at most this share of it."""
 FULL = 0.95
-"""From this part of the time on a part counts as full."""
+"""A part counts as full if it is busy for at least this share of the time."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Vlm:
-    """An assumed model: replies a second that a GPU gives with `at_once` requests in it."""
+    """An assumed model: a GPU gives `rate` replies per second with `at_once` concurrent
+    requests."""
 
     name: str
     rate: float
@@ -46,7 +49,7 @@ VLMS = (Vlm(name="7B", rate=10.0), Vlm(name="72B", rate=1.5))
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """What a call of a stand-in server costs, and how many questions are under way for each."""
+    """What a call costs a stand-in server, and how many questions are in flight per server."""
 
     name: str
     slots: int
@@ -60,7 +63,7 @@ class Kind:
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """Replies a second of a run, and the cores that it could have had meanwhile."""
+    """The measured and simulated replies per second of a run, and the cores available to it."""
 
     kind: str
     replicas: int
@@ -79,7 +82,7 @@ class Point:
 
 
 def points(figures: Mapping[str, Any]) -> Iterator[Point]:
-    """Each measured point beside what the parts foretell."""
+    """Yield each measured point with the rate simulated from the measured parts."""
     over_http = figures["sizes"][SMALL]
     driver = over_http["driver"]
     for item in figures["points"]:
@@ -112,12 +115,13 @@ def points(figures: Mapping[str, Any]) -> Iterator[Point]:
 
 
 def predicted(figures: Mapping[str, Any], vlm: Vlm, gpus: int, slots: int) -> Outcome:
-    """A run on so many GPUs, a replica each, on machines of their own; pictures of 100 kB."""
+    """Simulate a run on this many GPUs, with one replica each, on machines other than the
+    driver's, with pictures of 100 kB."""
     driver = figures["sizes"][PICTURE]["driver"]
     return simulate(
         Setting(
-            # With fewer, half of the replies counted would come when nothing is sent any more, at
-            # half of the driver's price, or before the first ones are back.
+            # With fewer questions, half of the counted replies would arrive after the last request
+            # was sent, when a reply costs the driver half as much, or before the first replies.
             questions=max(12 * slots, 10_000),
             slots=slots,
             before=driver / 2,
@@ -133,14 +137,14 @@ def predicted(figures: Mapping[str, Any], vlm: Vlm, gpus: int, slots: int) -> Ou
 
 
 def wake(figures: Mapping[str, Any]) -> float:
-    """CPU seconds of a turn of the driver's loop: a question that is alone has two of its own, one
-    of many shares them with nearly all others."""
+    """The CPU seconds of one turn of the driver's event loop. A lone question needs two turns for
+    itself; when many are in flight, a question shares its turns with nearly all others."""
     alone, with_others = figures["alone"]["driver"], figures["sizes"][SMALL]["driver"]
     return float(max(0.0, alone - with_others) / 2)
 
 
 def bears(figures: Mapping[str, Any], which: str = PICTURE) -> float:
-    """Samples a second at which the driver's one core is full, over HTTP."""
+    """The samples per second, sent over HTTP, at which the driver's single core is full."""
     return 1 / float(figures["sizes"][which]["driver"])
 
 
@@ -154,8 +158,8 @@ def first_full(figures: Mapping[str, Any], vlm: Vlm, gpus: int, outcome: Outcome
     if outcome.rate >= FULL * bears(figures):
         return "the driver"
     if outcome.wire >= FULL:
-        return "the wire"
-    return "too few under way"
+        return "the network"
+    return "too few in flight"
 
 
 def drivers(figures: Mapping[str, Any], vlm: Vlm, gpus: int) -> str:

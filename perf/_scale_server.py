@@ -1,7 +1,9 @@
-"""A stand-in for a model's server: chat completions that take CPU (`--work`), or time alone
-(`--wait`, `--at-once` of them together, the others queue). Prints the port that it listens on.
+"""A stand-in for a model's server. Each chat completion takes CPU seconds (`--work`), or only
+waits (`--wait`; up to `--at-once` of them wait at the same time, and the others queue). Prints the
+port on which it listens.
 
-GET /stats gives the requests since the last time and the CPU seconds that they took.
+GET /stats returns the number of requests since the previous GET /stats, and the CPU seconds that
+they took.
 """
 
 import argparse
@@ -24,7 +26,7 @@ REPLY = json.dumps(
 
 
 class Model:
-    """What a call costs: `work` CPU seconds, one call after the other; or `wait` seconds."""
+    """Replies after `work` CPU seconds, one call after another, or after `wait` seconds."""
 
     def __init__(self, work: float, wait: float, at_once: int) -> None:
         self.work, self.wait, self.at_once = work, wait, at_once

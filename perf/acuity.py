@@ -1,11 +1,12 @@
-"""How often the interval of an eye chart's threshold holds the true one, by simulation.
+"""How often the interval of an eye chart's threshold contains the true threshold, by simulation.
 
 usage: python perf/acuity.py [--replications 4000] [--only TEXT] [--jobs 2]
 
-Each line is a kind of eye, measured with as many rows of letters as `eyechart` has on one ladder:
-how often there was a value, and an interval; of the intervals the share that holds the truth, for
-seeds 1, 2 and 3; the ends' mean ratio (for rotation, difference). Each simulated model has another
-true threshold, drawn evenly from the ladder less its outer levels.
+Each line is for one kind of simulated model, measured with as many rows of letters as `eyechart`
+has on one ladder. It gives the share of simulations with a value and with an interval; the share of
+intervals that contain the true threshold, for seeds 1, 2, and 3; and the mean ratio of an
+interval's ends (for rotation, their mean difference). The true threshold of each simulation is
+drawn uniformly from the ladder without its outer levels.
 """
 
 import argparse
@@ -25,11 +26,12 @@ GUESS = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Eye:
-    """A simulated model: its curve's slope, in levels of the ladder from a tenth to nine tenths.
+    """A simulated model.
 
-    `lapse` is the share of letters missed at any level, `spread` how much rows differ in how hard
-    they are (a standard deviation, in levels). `skewed` draws a Weibull curve, which the fit does
-    not know, for the logistic one.
+    `width` is the width of its curve: the number of levels of the ladder from a tenth to nine
+    tenths. `lapse` is the share of letters missed at any level, and `spread` the standard deviation
+    of the rows' difficulty, in levels. If `skewed`, the curve is a Weibull curve, which the fit
+    does not assume, instead of a logistic one.
     """
 
     width: float
@@ -38,7 +40,7 @@ class Eye:
     skewed: bool = False
 
     def chances(self, levels_above: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The chance to read a letter so many levels above the threshold."""
+        """The chance to read a letter that is this many levels above the threshold."""
         ceiling = 1 - GUESS - self.lapse
         at_threshold = ((1 + GUESS) / 2 - GUESS) / ceiling
         if self.skewed:
@@ -70,7 +72,7 @@ EYES = {
 def measured(
     rng: np.random.Generator, eye: Eye, task: str = "letters", rows: int = 72
 ) -> tuple[Estimate, float]:
-    """What the benchmark's metric makes of one simulated model, and the true threshold."""
+    """Apply the benchmark's metric to one simulated model; also return the true threshold."""
     ladder = LADDERS[task]
     levels = np.array(ladder.levels, dtype=float)
     if ladder.harder == "higher":
@@ -98,7 +100,8 @@ def measured(
 
 
 def coverage(name: str, task: str, seed: int, replications: int) -> tuple[int, int, int, float]:
-    """How often there was a value and an interval, how many hold the truth; their widths' sum."""
+    """Count the simulations with a value and with an interval, and the intervals that contain the
+    true threshold; also return the sum of the intervals' widths."""
     rng = np.random.default_rng([seed, *name.encode(), *task.encode()])
     values = intervals = held = 0
     width = 0.0

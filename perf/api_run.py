@@ -1,20 +1,20 @@
-"""An API run of `snellen run` beside the floor client, against one mock server, in one run.
+"""An API run of `snellen run` compared with the floor client, against the same mock server.
 
 usage: python perf/api_run.py [--peers ../shared/bench/peers] [--work DIR] [--parts
 slope,span128,memory,start] [--reps 3]
 
-slope    CPU a sample from N = 200 to 3,000 (54 kB JPEGs, 100 ms, 32 at once), request span over
-ceil(N / 32) x latency, run folder, memory
-span128  request span at 128 at once, N = 12,800
-memory   peak memory at 100,000 samples (2 kB pictures, no latency) against 3,000
+slope    CPU per sample from N = 200 to 3,000 (54 kB JPEGs, 100 ms, 32 at once); request span,
+         divided by ceil(N / 32) x latency; run folder; memory
+span128  request span with 128 at once, N = 12,800
+memory   peak memory at 100,000 samples (2 kB pictures, no latency), compared with 3,000
 start    seconds from the start of the process to the first request
-resume   seconds to the next request with 100,000 finished samples
-tables   seconds to the first request of a TSV of --gb gigabytes (pictures in it) and of a million
-rows of JSONL, the first time and later, and peak memory
+resume   seconds to the next request of a run with 100,000 finished samples
+tables   seconds to the first request for a TSV of --gb gigabytes (which contains the pictures) and
+         for a million rows of JSONL, the first time and later, and peak memory
 
-Prints one line a run and, at the end, each budget of DESIGN section 9 with what was measured. The
-floor clients are those of the peers' workloads: the least that a
-Python client can do. CPU is user + system of the process and its children, by wait4.
+Prints one line per run and, at the end, each budget of DESIGN section 9 with the measured value.
+The floor clients are those of the peers' workloads: they do the least that a Python client can do.
+CPU is user + system time of the process and its children, by wait4.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def server(path: str, body: object = None) -> dict:
 
 
 def measured(command: list[str], latency: float, codes: tuple[int, ...] = (0,)) -> dict:
-    """Run a command to its end: wall, CPU and memory of its own, and what the server saw."""
+    """Run a command to its end; measure its wall time, CPU, and memory, and what the server saw."""
     server("/reset", {"latency": latency})
     started = time.time()
     with open(WORK / "log.txt", "wb") as log:
@@ -73,7 +73,7 @@ def measured(command: list[str], latency: float, codes: tuple[int, ...] = (0,)) 
 
 
 def data(n: int, small: bool = False) -> Path:
-    """Rows and pictures of the peers' workload, in our own format and in the floor client's."""
+    """Write the rows and pictures of the peers' workload, in our format and the floor client's."""
     sys.path.insert(0, str(PEERS))
     import make_datasets
     import numpy as np
@@ -127,7 +127,7 @@ def ours(rows: Path, n: int, concurrency: int, latency: float, fresh: bool = Tru
 
 
 def big_tsv(gigabytes: float) -> Path:
-    """Rows in VLMEvalKit's form, 72 kB of base64 each."""
+    """Write a TSV in VLMEvalKit's form, with 72 kB of base64 per row."""
     data(3000)
     path = WORK / f"{gigabytes:g}gb.tsv"
     if not path.exists():
@@ -139,7 +139,7 @@ def big_tsv(gigabytes: float) -> Path:
                 row = b"%d\tWhat is shown here?\ta cat\ta dog\ta car\ta tree\tA\tx\t%b\n"
                 file.write(row % (index, picture))
                 index += 1
-    os.utime(path, (time.time() - 60,) * 2)  # one that just changed has no index kept
+    os.utime(path, (time.time() - 60,) * 2)  # no index is kept of a file that just changed
     return path
 
 
@@ -156,7 +156,7 @@ def million() -> Path:
 
 
 def to_first_request(rows: Path) -> dict:
-    """Of a run that ends after 32 requests."""
+    """Measure a run that ends after 32 requests, for the seconds to its first request."""
     shutil.rmtree(WORK / "runs", ignore_errors=True)
     return measured(
         [str(SNELLEN), "run", "-b", str(rows), "-m", "openai/mock",
@@ -219,10 +219,10 @@ try:
             for name in ("ours", "floor aiohttp", "floor raw")
         }
         ratio = slopes["ours"] / slopes["floor aiohttp"]
-        print("CPU ms a sample:", {name: round(slope, 3) for name, slope in slopes.items()})
+        print("CPU ms per sample:", {name: round(slope, 3) for name, slope in slopes.items()})
         budgets.append(
             (
-                "CPU a sample",
+                "CPU per sample",
                 "<= 0.5 ms and <= 2.5 x aiohttp floor",
                 f"{slopes['ours']:.3f} ms, {ratio:.2f} x",
             )
@@ -245,7 +245,7 @@ try:
         )
         budgets.append(
             (
-                "run folder a sample",
+                "run folder per sample",
                 "<= 1 kB + prompt + reply",
                 f"{least(runs['ours', 3000], 'folder'):.0f} bytes in all",
             )

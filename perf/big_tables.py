@@ -1,12 +1,12 @@
-"""Big tables: seconds to their facts and their first row, the first time and later, and memory.
+"""Big tables: seconds until their facts and first row are known, the first time and later; memory.
 
 usage: python perf/big_tables.py [--gb 1] [--rows 1000000] [--work DIR] [--keep]
 
-Makes a TSV in VLMEvalKit's form (rows with 72 kB of base64) of so many gigabytes and a JSONL of so
-many rows of 200 bytes, then reads each in processes of its own: with an empty cache folder
-(`first`, and the processor's time in it), and again (`later`). The files are in the system's cache,
-having just been written.
-Budgets are for 1 GB and a million rows. Takes as much room as the files.
+Writes a TSV of --gb gigabytes in VLMEvalKit's form (rows with 72 kB of base64) and a JSONL with
+--rows rows of 200 bytes, then reads each in separate processes: with an empty cache folder
+(`first`, and its CPU time), and again (`later`). The files are in the page cache, since they have
+just been written. The budgets are for 1 GB and a million rows. The files need disk space of their
+size.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--gb", type=float, default=1)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--work", type=Path, default=Path("/tmp/snellen-tables"))
-    parser.add_argument("--keep", action="store_true", help="leave the files for the next time")
+    parser.add_argument("--keep", action="store_true", help="keep the files for the next time")
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.measure:
@@ -66,8 +66,8 @@ def child(name: str, path: Path, home: Path) -> dict[str, float]:
 
 
 def measure(name: str, path: str) -> dict[str, float]:
-    """In a process of its own: seconds to the facts and the first row, then to all rows; peak
-    memory in MB above that after the import."""
+    """Measure in a process of its own: seconds to the facts and the first row, then to all rows;
+    the peak memory, in MB above the memory after the imports."""
     from snellen import data
 
     before = peak()
@@ -89,8 +89,8 @@ def measure(name: str, path: str) -> dict[str, float]:
 
 
 def peak() -> float:
-    """The most memory so far, in MB. Linux counts into `ru_maxrss` what the parent had at the fork,
-    which hides the child's; /proc has the child's alone."""
+    """The peak memory so far, in MB. On Linux, `ru_maxrss` includes the parent's memory at the
+    fork, which hides the child's; /proc has only the child's."""
     status = Path("/proc/self/status")
     if status.exists():
         return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1e3
@@ -121,7 +121,7 @@ def big_jsonl(path: Path, rows: int) -> Path:
 
 
 def aged(path: Path) -> Path:
-    """A file that was changed within the last second is not trusted to stay as it is."""
+    """Date a file back: one that changed within the last second is not trusted to stay the same."""
     os.utime(path, (time.time() - 60,) * 2)
     return path
 

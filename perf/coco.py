@@ -1,5 +1,5 @@
-"""As many captions as COCO's val2014 has, 40,504 images with 5 references each, of made text:
-seconds on one core from captions to BLEU, ROUGE-L and CIDEr with their intervals.
+"""Seconds on one core from captions to BLEU, ROUGE-L, and CIDEr with their intervals, for as many
+captions as COCO's val2014 has: 40,504 images with 5 references each, with generated text.
 
     python perf/coco.py [--images 40504]
 """
@@ -16,11 +16,12 @@ from snellen.text.ptb import tokens
 
 ALLOWED = 30.0
 WORDS = 12_000
-"""Different words, by Zipf's law; val2014 has some 18,000."""
+"""The number of different words, whose frequencies follow Zipf's law; val2014 has some 18,000."""
 
 
 def draw_captions(images: int, seed: int = 7) -> tuple[list[str], list[tuple[str, ...]]]:
-    """A candidate and five references an image, 8 to 14 words; a picture's share most words."""
+    """Generate a candidate and five references per image, of 8 to 14 words each; the texts of an
+    image share most words."""
     draw = random.Random(seed)
     words = [
         "".join(draw.choices("aeioubcdfghlmnprst", k=draw.randint(2, 9))) for _ in range(WORDS)

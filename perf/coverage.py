@@ -1,17 +1,18 @@
-"""How often 95 % intervals hold the true value, by simulation of whole data sets.
+"""How often 95 % intervals contain the true value, by simulation of whole data sets.
 
 usage: python perf/coverage.py [--replications 10000] [--resamples 1000] [--jobs N] [--only TEXT]
 
-Each line is a kind of data set: coverage for seeds 1, 2, 3, then the mean width. The rows of a
-cluster are right with a chance that the cluster draws from a beta distribution; `icc` is the
-intra-cluster correlation that this makes.
+Each line is for one kind of data set: the coverage for seeds 1, 2, and 3, then the mean width. The
+rows of a cluster are right with a chance that is drawn for the cluster from a beta distribution;
+`icc` is the resulting intra-cluster correlation.
 
-Two models are `alike` on a share of the rows, where the second says what the first does; on the
-others it has a chance of its own in each cluster. Where they are as good, `no difference`, the
-share is that of false positives, p < 0.05; `familywise` is that of data sets in which any of
-several models' pairs that are as good has p < 0.05 after Holm. The best of several settings is
-`held out`, against the mean worth of what is chosen on all clusters. Of `familywise` a fifth of the
-data sets is simulated, of `held out` a tenth.
+Two models are `alike` on a share of the rows, where the second gives the same answers as the first;
+on the other rows, the second has a chance of its own in each cluster. For `no difference`, where
+both models are equally good, the figure is the rate of false positives (p < 0.05). For
+`familywise`, it is the share of data sets in which any pair of equally good models has p < 0.05
+after Holm's adjustment. `held out` estimates the value of the best of several settings; the true
+value is the mean value of the setting that is chosen on all clusters. `familywise` simulates a
+fifth of the data sets, and `held out` a tenth.
 """
 
 import argparse
@@ -30,13 +31,14 @@ from snellen import stats
 SEEDS = (1, 2, 3)
 FAMILYWISE, HELD_OUT = "familywise", "held out"
 FALSE = ("no difference", FAMILYWISE)
-"""In names of what counts false positives."""
+"""Cases whose names begin like this count false positives."""
 FEWER = {FAMILYWISE: 5, HELD_OUT: 10}
-"""By how much fewer data sets there are of what takes long."""
+"""The number of data sets is divided by this for cases that take long."""
 
 
 class Sides(NamedTuple):
-    """The rows of two models, (n,) each, and what b's scores are on average more than a's."""
+    """The scores of two models, (n,) each, and the true difference: the mean of b minus that of
+    a."""
 
     a: NDArray[np.float64]
     b: NDArray[np.float64]
@@ -48,16 +50,16 @@ Outcome = tuple[stats.Estimate | stats.Difference | bool, float]
 
 
 def sizes(rng: np.random.Generator, kind: str, g: int) -> NDArray[np.intp]:
-    """Rows a cluster."""
+    """Draw the number of rows of each cluster."""
     if kind == "1 to 9":
         return rng.integers(1, 10, g)
-    if kind == "log-normal":  # mean 5.5, and now and then a hundred
+    if kind == "log-normal":  # mean 5.5, occasionally a hundred
         return np.maximum(1, np.round(np.exp(rng.normal(1.2, 1.0, g)))).astype(np.intp)
     return np.full(g, int(kind))
 
 
 def chances(rng: np.random.Generator, p: float, icc: float, g: int) -> NDArray[np.float64]:
-    """Each cluster's chance of a right answer."""
+    """Draw each cluster's chance of a right answer."""
     if icc == 0:
         return np.full(g, p)
     return rng.beta(p * (1 / icc - 1), (1 - p) * (1 / icc - 1), g)
@@ -66,14 +68,15 @@ def chances(rng: np.random.Generator, p: float, icc: float, g: int) -> NDArray[n
 def right(
     rng: np.random.Generator, *, p: float, icc: float, kind: str, g: int
 ) -> tuple[stats.Estimate, float]:
-    """The mean of scores of 0 and 1, with the true mean."""
+    """The estimated mean of scores of 0 and 1, and the true mean."""
     cluster = np.repeat(np.arange(g), sizes(rng, kind, g))
     chance = chances(rng, p, icc, g)[cluster]
     return stats.mean((rng.random(len(cluster)) < chance).astype(float), cluster), p
 
 
 def any_right(rng: np.random.Generator, *, g: int) -> tuple[stats.Estimate, float]:
-    """One row a cluster; each data set has another chance, so that the steps of n even out."""
+    """The same with one row per cluster. Each data set has a different chance, which averages out
+    the steps that come from a discrete n."""
     p = rng.uniform(0.2, 0.8)
     return stats.mean((rng.random(g) < p).astype(float), np.arange(g)), p
 
@@ -81,14 +84,15 @@ def any_right(rng: np.random.Generator, *, g: int) -> tuple[stats.Estimate, floa
 def agreement(
     rng: np.random.Generator, *, p: float, icc: float, kind: str, g: int
 ) -> tuple[stats.Estimate, float]:
-    """The mean of scores 0, 0.3, 0.6, 0.9 and 1, as VQA's are: min(1, 0.3 k), k of 4 agreeing."""
+    """The mean of scores 0, 0.3, 0.6, 0.9, and 1, like those of VQA: min(1, 0.3 k) if k of 4
+    people agree."""
     cluster = np.repeat(np.arange(g), sizes(rng, kind, g))
     agree = rng.binomial(4, chances(rng, p, icc, g)[cluster])
     return stats.mean(np.minimum(1, 0.3 * agree), cluster), agreement_truth(p, icc)
 
 
 def agreement_truth(p: float, icc: float) -> float:
-    """The mean of 0.3 k - 0.2 [k = 4]: needs the chance's fourth moment, that of a beta."""
+    """The mean of 0.3 k - 0.2 [k = 4], by the fourth moment of the chance's beta distribution."""
     a, b = p * (1 / icc - 1), (1 - p) * (1 / icc - 1)
     return 1.2 * p - 0.2 * math.prod((a + i) / (a + b + i) for i in range(4))
 
@@ -115,7 +119,8 @@ def f1(
 def average(
     rng: np.random.Generator, *, categories: int, icc: float, g: int, resamples: int
 ) -> tuple[stats.Estimate, float]:
-    """The mean of categories' means, 0.3 to 0.9; clusters of 1 to 5 rows, each in one category."""
+    """The mean of the categories' means, which are 0.3 to 0.9. Clusters have 1 to 5 rows, and each
+    belongs to one category."""
     p = np.linspace(0.3, 0.9, categories)
     category = np.arange(g) % categories
     rows = rng.integers(1, 6, g)
@@ -136,7 +141,7 @@ def average(
 def two(
     rng: np.random.Generator, *, p: tuple[float, float], alike: float, icc: float, kind: str, g: int
 ) -> Sides:
-    """Right or wrong answers of two models."""
+    """Simulate right and wrong answers of two models."""
     cluster = np.repeat(np.arange(g), sizes(rng, kind, g))
     item, other = (
         (rng.random(len(cluster)) < chances(rng, share, icc, g)[cluster]).astype(float)
@@ -154,7 +159,7 @@ def difference_of_means(rng: np.random.Generator, **of: object) -> Outcome:
 def graded(
     rng: np.random.Generator, *, p: tuple[float, float], alike: float, icc: float, kind: str, g: int
 ) -> Outcome:
-    """Scores as those of `agreement`."""
+    """The difference of two models with scores like those of `agreement`."""
     cluster = np.repeat(np.arange(g), sizes(rng, kind, g))
     item, other = (
         np.minimum(1, 0.3 * rng.binomial(4, chances(rng, share, icc, g)[cluster])) for share in p
@@ -181,7 +186,8 @@ def yes_no(
     icc: float,
     g: int,
 ) -> Outcome:
-    """F1 or precision of `yes` over images with two yes and two no questions each; both are p."""
+    """The difference in F1 or precision of `yes`, over images with two yes and two no questions
+    each. The true F1 and the true precision are both p."""
     sides = two(rng, p=p, alike=alike, icc=icc, kind="4", g=g)
     actual = []
     for right in (sides.a, sides.b):
@@ -202,7 +208,8 @@ def averages(
     icc: float,
     g: int,
 ) -> Outcome:
-    """The mean of categories' means, 0.3 to 0.8 and `more`; clusters of 1 to 5 rows, each in one
+    """The difference in the mean of the categories' means, which are 0.3 to 0.8 for the first model
+    and larger by `more` for the second. Clusters have 1 to 5 rows, and each belongs to one
     category."""
     p = np.linspace(0.3, 0.8, categories)
     category, rows = np.arange(g) % categories, rng.integers(1, 6, g)
@@ -230,8 +237,8 @@ def mean_of_means(totals: NDArray[np.float64]) -> NDArray[np.float64]:
 def any_wrong(
     rng: np.random.Generator, *, p: tuple[float, ...], icc: float, kind: str, g: int
 ) -> Outcome:
-    """Whether any pair of models that are as good differs after Holm over all pairs. Half of each
-    model's answers are those of the first that is as good."""
+    """Whether any pair of equally good models differs significantly after Holm's adjustment over
+    all pairs. Half of each model's answers are copied from the first equally good model."""
     cluster = np.repeat(np.arange(g), sizes(rng, kind, g))
     scores: list[NDArray[np.float64]] = []
     for share in p:
@@ -247,8 +254,9 @@ def any_wrong(
 
 
 def best_of(rng: np.random.Generator, *, p: tuple[float, ...], rho: float, g: int) -> Outcome:
-    """One row a cluster; settings are right where a normal score is above a bound, and the scores
-    of two settings on a row correlate by `rho`."""
+    """The value of the best of several settings, with one row per cluster. A setting is right on a
+    row if a normally distributed score is above a bound. The scores of two settings on a row have
+    the correlation `rho`."""
     bounds = np.array([stats.normal_quantile(1 - share) for share in p])
     row, own = rng.standard_normal((g, 1)), rng.standard_normal((g, len(p)))
     right = (math.sqrt(rho) * row + math.sqrt(1 - rho) * own > bounds).astype(float)
@@ -261,7 +269,7 @@ def best_of(rng: np.random.Generator, *, p: tuple[float, ...], rho: float, g: in
 
 @lru_cache
 def worth(p: tuple[float, ...], rho: float, g: int) -> float:
-    """The mean true value of what is best on all clusters, of 20,000 data sets."""
+    """The mean true value of the setting that is best on all clusters, over 20,000 data sets."""
     rng = np.random.default_rng(0)
     bounds = np.array([stats.normal_quantile(1 - share) for share in p])
     total = 0.0
@@ -353,8 +361,8 @@ def pair(a: float, b: float) -> str:
 def coverage(
     name: str, seed: int, replications: int, resamples: int
 ) -> tuple[float, float | None, int]:
-    """Share of intervals that hold the truth, or of false positives; the intervals' mean width; and
-    how often there was none."""
+    """The share of intervals that contain the true value, or of false positives; the mean width of
+    the intervals; and the number of simulations without an interval."""
     rng = np.random.default_rng([seed, *name.encode()])
     simulate = cases(resamples)[name]
     counts_false = name.startswith(FALSE)

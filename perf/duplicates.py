@@ -1,12 +1,12 @@
-"""Near-duplicates: which pictures are found, which are wrongly taken for near, and how fast.
+"""Near-duplicates: which pictures are found, which matches are false, and how fast the search is.
 
 usage: python perf/duplicates.py [--golden FOLDER] [--only found|speed]
 
-Pictures: 300 of random shapes (`tests/scenes.py`); with the golden folder beside the checkout also
-the 304 line drawings of MathVision's testmini and the 34 pictures (most of them photographs) of
-MMBench's and CCBench's published samples. Each is changed in every way and looked up among its own
-kind. Pictures of one layout with other content (charts, pages of a form, a word in the middle) are
-the hard ones to keep apart.
+The pictures are 300 of random shapes (`tests/scenes.py`). If the golden folder is next to the
+checkout, there are also the 304 line drawings of MathVision's testmini and the 34 pictures (most of
+them photographs) of MMBench's and CCBench's published samples. Each picture is changed in every way
+and looked up among those of its own kind. The hardest pictures to tell apart are those with the
+same layout and different content (charts, pages of a form, a word in the middle).
 """
 
 import argparse
@@ -44,7 +44,7 @@ def main() -> None:
         speed()
 
 
-# -- what is found
+# -- which pictures are found
 
 
 def count_matches(golden: Path) -> None:
@@ -66,8 +66,8 @@ def count_matches(golden: Path) -> None:
             cells.append(f"{sum(pair == other for pair, other, _ in near) / len(pictures):.1%}")
             others[name] += sum(pair != other for pair, other, _ in near)
         print(f"| {change} | {' | '.join(cells)} |")
-    print(f"| all of these: another one found | {' | '.join(map(str, others.values()))} |")
-    print("\n| pairs of different pictures | pairs | taken for near |\n|---|---|---|")
+    print(f"| all of these: a wrong picture found | {' | '.join(map(str, others.values()))} |")
+    print("\n| pairs of different pictures | pairs | matched |\n|---|---|---|")
     for name, pictures in sets.items():
         print(f"| {name} | {pairs(len(pictures)):,} | {len(list(indexes[name].pairs()))} |")
     for name, draw in LAYOUTS.items():
@@ -88,7 +88,7 @@ def word(draw: np.random.Generator, n: int) -> str:
 
 
 def chart(seed: int) -> Picture:
-    """Six bars of other heights between the same axes."""
+    """Draw six bars of random heights between the same axes."""
     draw = np.random.default_rng(seed)
     picture = PIL.Image.new("RGB", (640, 480), "white")
     pen = ImageDraw.Draw(picture)
@@ -102,7 +102,7 @@ def chart(seed: int) -> Picture:
 
 
 def page(seed: int) -> Picture:
-    """A page of other words under the same head."""
+    """Draw a page of random words under the same heading."""
     draw = np.random.default_rng(seed)
     picture = PIL.Image.new("RGB", (850, 1100), "white")
     pen = ImageDraw.Draw(picture)
@@ -115,7 +115,7 @@ def page(seed: int) -> Picture:
 
 
 def other_number(seed: int) -> Picture:
-    """The same page with another number in it."""
+    """Draw the same page with a different number in it."""
     picture = page(0)
     pen = ImageDraw.Draw(picture)
     pen.rectangle((300, 500, 520, 560), fill="white")
@@ -124,7 +124,7 @@ def other_number(seed: int) -> Picture:
 
 
 def single_word(seed: int) -> Picture:
-    """A word of five letters on white."""
+    """Draw a word of five letters on white."""
     picture = PIL.Image.new("RGB", (336, 336), "white")
     text = word(np.random.default_rng(seed), 5).upper()
     ImageDraw.Draw(picture).text((80, 140), text, fill="black", font=ImageFont.load_default(40))
@@ -132,7 +132,7 @@ def single_word(seed: int) -> Picture:
 
 
 def other_color(seed: int) -> Picture:
-    """A disc of another color, as bright as the others."""
+    """Draw a disc of a random color with the same brightness as the others."""
     picture = PIL.Image.new("RGB", (336, 336), "white")
     red, green = (seed * 37) % 160, (seed * 61) % 80
     blue = round((76 - 0.299 * red - 0.587 * green) / 0.114)
@@ -149,7 +149,7 @@ LAYOUTS: Mapping[str, Callable[[int], Picture]] = {
 }
 
 
-# -- how fast
+# -- speed
 
 
 def speed() -> None:
@@ -162,7 +162,7 @@ def speed() -> None:
             greys(files)
         rates[size] = 5 * len(files) / (time.process_time() - started)
         kB = sum(map(len, files)) / len(files) / 1000
-        print(f"| JPEGs of {size[0]} x {size[1]} ({kB:.0f} kB) a CPU second | {rates[size]:,.0f} |")
+        print(f"| JPEGs of {size[0]} x {size[1]} ({kB:.0f} kB) per CPU s | {rates[size]:,.0f} |")
     draw = np.random.default_rng(0)
     hashed = draw.integers(0, 1 << 63, (100_000, 2)).astype(np.uint64)
     index = PictureIndex(np.zeros((0, SIDE, SIDE), np.uint8))
@@ -179,11 +179,11 @@ def speed() -> None:
         f"| a pair of candidates, laid over and compared: ms | "
         f"{(time.process_time() - started) / near * 1000:.2f} |"
     )
-    print(f"| text of a corpus (LLaVA's layout): MB a CPU second | {texts():.1f} |")
+    print(f"| text of a corpus (LLaVA's layout): MB per CPU second | {texts():.1f} |")
 
 
 def textured(seed: int, size: tuple[int, int]) -> Picture:
-    """As many kB as a photograph has."""
+    """Draw a picture with as many kB as a photograph."""
     noise = np.random.default_rng(seed).integers(-12, 13, (size[1], size[0], 3))
     return PIL.Image.fromarray(
         np.clip(np.asarray(scene(seed, size)).astype(int) + noise, 0, 255).astype(np.uint8)
@@ -191,7 +191,8 @@ def textured(seed: int, size: tuple[int, int]) -> Picture:
 
 
 def texts() -> float:
-    """MB of JSONL without pictures, looked up in 3,000 questions of 8 to 19 words."""
+    """The MB of JSONL text per CPU second that are searched for 3,000 questions of 8 to 19
+    words."""
     draw = np.random.default_rng(0)
     known = [word(draw, int(draw.integers(2, 9))) for _ in range(5_000)]
 

@@ -1,23 +1,23 @@
-"""What a server's faults do to a run: ours and each installed peer, by the peers' own script.
+"""How a server's faults affect a run, for Snellen and each installed peer, by the peers' script.
 
 usage: python perf/faults.py --venvs DIR [--peers ../shared/bench/peers] [--work DIR]
 [--who snellen,vlm-api,lmms-openai-cache,inspect] [--tests e500x3,e429] [--limit 60] [--table FILE]
 
-`run_faults.py` of --peers runs each tool at its defaults against a mock server (N = 200, 100 ms, 32
-at once) that fails two questions, kills it after --limit seconds, and starts it again with the
-tool's own resume and the faults gone. The two are among the questions that the server answers
-right: where nothing is lost, the score is 70 %.
+`run_faults.py` in --peers runs each tool with its default settings against a mock server (N = 200,
+100 ms, 32 at once) that fails two questions. It kills the tool after --limit seconds, and starts it
+again with the tool's own resume and without the faults. The server would answer both questions
+right, so the score is 70 % if nothing is lost.
 
-asked again  seconds from each request for the first of the two to the next
+asked again  seconds between consecutive requests for the first of the two questions
 failed       questions that the server never answered in the first run
-counted      how many the tool's report says failed (-: it does not say)
-scored       how many of the failed have a score all the same
-then         the resumed run: requests, those for questions that had been asked (in flight at the
-             kill or not), seconds to the first, the score
+counted      how many questions failed according to the tool's report (-: it does not say)
+scored       how many of the failed questions have a score nevertheless
+then         the resumed run: requests, requests for questions that had been asked before (in flight
+             at the kill or not), seconds to the first request, the score
 
-At a kill up to 32 requests are in flight; the server counts them a moment later, when it has
-answered some. Each pair of runs is a line of snellen-race/faults.jsonl under --work; --table prints
-the table of such a file: Markdown, a column a tool.
+At a kill, up to 32 requests are in flight. The server counts them a moment later, when it has
+answered some. Each pair of runs is a line of snellen-race/faults.jsonl in --work. --table prints
+such a file as a Markdown table with a column for each tool.
 """
 
 import argparse
@@ -43,12 +43,12 @@ TESTS = {
     "hang5": "the same, told to wait 5 s for an answer",
     "resume": "SIGKILL when half of 1,000 are answered",
 }
-# lmms-eval takes a limit and never uses it.
+# lmms-eval accepts a limit but never uses it.
 WAIT_5_S = {"snellen": "--timeout first=5", "inspect": "--attempt-timeout 5", "vlm": "--timeout 5"}
 
 
 def recorded_by_us(run_dir: Path) -> Fields:
-    """What our run folder says, in the form that run_faults.py has for the peers."""
+    """Read our run folder into the form that run_faults.py has for the peers."""
     errors, items = None, {}
     for file in run_dir.rglob("report.json"):
         errors = json.loads(file.read_bytes())["replies"].get("failed", 0)
@@ -59,7 +59,7 @@ def recorded_by_us(run_dir: Path) -> Fields:
 
 
 def counted(who: str, log: str, recorded: Fields) -> int | None:
-    """How many questions the tool's report says failed; None where it says nothing of it."""
+    """The number of failed questions according to the tool's report; None if it does not say."""
     if who.startswith("vlm"):
         matches = re.findall(r"^SynMCQ\d+ +\S+% \((\d+)/\d+\)", log, re.MULTILINE)
         return int(matches[-1]) if matches else None
@@ -67,7 +67,7 @@ def counted(who: str, log: str, recorded: Fields) -> int | None:
 
 
 def pair(who: str, test: str, s: argparse.Namespace, w1: Any) -> Fields:
-    """The run under faults and the resumed one."""
+    """Do the run under faults and the resumed run."""
     n = 1000 if test == "resume" else 200
     lines = Path(s.work, "pair.jsonl")
     lines.unlink(missing_ok=True)
@@ -75,7 +75,7 @@ def pair(who: str, test: str, s: argparse.Namespace, w1: Any) -> Fields:
     command, run_peer = w1.command, vars(w1)["one"]
 
     def watched(who: str, n: int, a: Any, tag: str, **more: Any) -> tuple[Fields, str]:
-        """`one`, and a look at the files before the resumed run writes over them."""
+        """Call `one`, and read the files before the resumed run overwrites them."""
         m, run_dir = run_peer(who, n, a, tag, **more)
         log = Path(run_dir, f"log{tag}.txt").read_text(errors="replace")
         accuracy = score(who, n, s, run_dir) if m["rc"] >= 0 else None
@@ -92,7 +92,7 @@ def pair(who: str, test: str, s: argparse.Namespace, w1: Any) -> Fields:
     try:
         runpy.run_path(f"{s.peers}/run_faults.py")
     finally:
-        w1.command = command  # it has put its own in their places
+        w1.command = command  # run_faults.py replaces both functions with its own
         vars(w1)["one"] = run_peer
     first, resumed = map(json.loads, lines.read_text().splitlines())
     recorded = seen[0]["ours"] if who.startswith("snellen") else first["recorded"] or {}
@@ -123,7 +123,7 @@ def pair(who: str, test: str, s: argparse.Namespace, w1: Any) -> Fields:
 
 
 def cell(row: Fields) -> str:
-    """A pair of runs in a few words."""
+    """Summarize a pair of runs in a few words."""
 
     def percent(value: float | None) -> str:
         return "no score" if value is None else f"{100 * value:.1f} %"
@@ -157,7 +157,7 @@ def main() -> None:
     ap.add_argument("--who", default="snellen,vlm-api,lmms-openai-cache,inspect")
     ap.add_argument("--tests", default=",".join(TESTS))
     ap.add_argument("--limit", default="60", help="seconds until a run is killed")
-    ap.add_argument("--table", help="print the table of this faults.jsonl")
+    ap.add_argument("--table", help="print the table of this faults.jsonl and exit")
     s = settings(ap)
     file = Path(s.table or f"{s.work}/faults.jsonl")
     if s.table is None:

@@ -1,18 +1,19 @@
-"""A model in this process: one request after the other, in batches, and in batches that are
-prepared ahead.
+"""The speed of a model in this process: one request after another, in batches, and in batches that
+are prepared ahead.
 
 usage: python perf/hf.py [--n 96] [--reps 3] [--model PATH] [--device cpu] [--batch 16]
 
-The same questions about as many pictures (JPEG, 1600 x 1200, texture and noise), with replies of 2
-to 16 tokens, greedily:
+All three methods answer the same questions, each about its own picture (JPEG, 1600 x 1200, texture
+and noise), with replies of 2 to 16 tokens, decoded greedily:
 
-loop    plain transformers, as other toolkits do it: open, process, generate, one after the other
-batch   ours, a batch prepared when the last one is answered
-ahead   ours as it is, batches prepared while one is answered
+loop    plain transformers, as other toolkits use it: open, process, generate, one after another
+batch   Snellen, but each batch is prepared only when the last one is answered
+ahead   Snellen as it is, with batches prepared while another is answered
 
-In turns, --reps times; the median of each. That all say the same is checked (on the CPU, where
-float32 allows it). `busy` is the share of the time in which the model ran. Without --model it is a
-LLaVA of random weights (40 million), made on the spot.
+The methods take turns, --reps times, and the median of each is printed. The script checks that all
+replies are the same (on the CPU, where float32 allows it). `busy` is the share of time in which the
+model ran. Without --model, the model is a LLaVA with 40 million random weights, created on the
+spot.
 """
 
 import argparse
@@ -76,7 +77,7 @@ def main() -> None:
             "batch": lambda: replies(request, 0),
             "ahead": lambda: replies(request, model.batches["ahead"]),
         }
-        for way in ways.values():  # first calls are slow
+        for way in ways.values():  # the first calls are slow
             way()
         message: dict[str, list[tuple[float, float | None]]] = {name: [] for name in ways}
         text = {}
@@ -141,8 +142,8 @@ def loop(model: Any, processor: Any, requests: Sequence[Request]) -> list[str]:
 
 
 def asking(created: Hf) -> Callable[[Sequence[Request], int], tuple[list[str], float]]:
-    """Asks ours, all that its concurrency allows at once; gives the texts, and the seconds for
-    which the model ran."""
+    """Ask Snellen's model as many questions at once as its concurrency allows; return the texts,
+    and the seconds for which the model ran."""
     busy = [0.0]
     (replica,) = created.replicas
     answer = replica.answer

@@ -1,14 +1,12 @@
-"""SIGKILL at random instants of `snellen run`, each time started again, and what is left at the
-end.
+"""Kills `snellen run` at random times (SIGKILL), restarts it each time, and checks the result.
 
 usage: python perf/kill.py [--runs 100] [--kills 1] [--n 2000] [--seed 1] [--peers
 ../shared/bench/peers] [--work DIR]
 
-Each run of N questions (50 ms, 32 at once) is killed `kills` times, at instants drawn uniformly
-between its first request and the end that is to be expected, and
-continued by the same command. At the end each key must have exactly one reply, and the server must
-have seen at most N + kills x 32 requests.
-Seeds and instants are printed. `--runs 1 --kills 100` kills one run a hundred times.
+Each run of N questions (50 ms, 32 at once) is killed `kills` times, at times drawn uniformly
+between its first request and its expected end, and continued by the same command. At the end, each
+key must have exactly one reply, and the server must have seen at most N + kills x 32 requests. The
+script prints seeds and times. `--runs 1 --kills 100` kills one run a hundred times.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""`snellen list` with 150 benchmarks: the package is copied, and 120 more files are put into it.
+"""The time of `snellen list` with 150 benchmarks: a copy of the package gets 120 more files.
 
 usage: python perf/listing.py [--benchmarks 150] [--reps 15]
 
-`cold` has no index in the cache folder; `warm` is every other call. Plug-ins are installed in
-addition with --plugins N.
+`cold` is the first call, without an index in the cache folder; `warm` is every later call.
+--plugins N also installs N plug-ins.
 """
 
 import argparse
@@ -26,8 +26,8 @@ args = ap.parse_args()
 
 
 def milliseconds(environment: dict[str, str]) -> tuple[float, float]:
-    """The wall-clock time of one call, and its time on a processor: on a busy machine the second
-    is what can be compared."""
+    """The wall-clock time and the CPU time of one call. On a busy machine, only the CPU time can be
+    compared."""
     started, busy = time.perf_counter(), sum(os.times()[2:4])
     command = [sys.executable, "-m", "snellen", "list", "benchmarks", "--json"]
     done = subprocess.run(command, env=environment, capture_output=True, check=True)
@@ -55,7 +55,7 @@ with tempfile.TemporaryDirectory() as scratch:
         (info / "entry_points.txt").write_text("\n".join(["[snellen.benchmarks]", *points]))
     home = Path(scratch, "home")
     environment = {**os.environ, "PYTHONPATH": str(site), "SNELLEN_HOME": str(home)}
-    milliseconds(environment)  # writes Python's own cache
+    milliseconds(environment)  # fills Python's bytecode cache
     shutil.rmtree(home, ignore_errors=True)
     cold = milliseconds(environment)
     warm = [milliseconds(environment) for _ in range(args.reps)]

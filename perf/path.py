@@ -1,13 +1,13 @@
-"""The way of one sample: which lines of the package a run executes, file by file.
+"""The path of one sample: which lines of the package a run executes, file by file.
 
-    python perf/path.py                     # what is measured, and the files in order
-    python perf/path.py --files 25          # what share of the lines the first 25 files have
+    python perf/path.py                     # the files, with the most executed lines first
+    python perf/path.py --files 25          # the share of the lines in the first 25 files
     python perf/path.py --each-sample   # only lines that every sample executes
     python perf/path.py --json
 
-The run is README's first example on a served model: letters of the eye chart, asked over HTTP on
-loopback. A line counts once, however often it is executed, and only inside functions: what runs
-when a module is imported says nothing of the way.
+The run is the README's first example with a model on a server: letters of the eye chart, asked over
+HTTP on loopback. Only lines inside functions count, since lines that run when a module is imported
+say nothing about the path. A line counts once, however often it is executed.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Lines:
-    """Executed lines inside the package's functions, by file."""
+    """The executed lines inside the package's functions, by file."""
 
     def __init__(self) -> None:
         self.by_file: dict[str, Counter[int]] = defaultdict(Counter)
@@ -79,7 +79,8 @@ class Lines:
         return self._line
 
     def executed_at_least(self, times: int) -> dict[str, int]:
-        """The number of lines that were executed so many times, by file, the most first."""
+        """The number of lines that were executed at least this many times, by file, in descending
+        order."""
         numbers = {
             path: sum(count >= times for count in lines.values())
             for path, lines in self.by_file.items()

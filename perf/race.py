@@ -1,20 +1,21 @@
-"""An API run by `snellen run`, by the floor clients and by every peer that is installed, in one go.
+"""An API run by `snellen run`, by the floor clients, and by every installed peer, compared.
 
 usage: python perf/race.py --venvs DIR [--peers ../shared/bench/peers] [--work DIR]
 [--parts start,slope,gigabyte,span128] [--reps 3] [--who NAME,NAME] [--table FILE]
 
-start     import and --help: CPU seconds and wall
-slope     N = 200 and 3,000 at 32 at once, 54 kB JPEGs, 100 ms: CPU a sample from one to the other,
-          request span over ceil(N / 32) x 100 ms, seconds to the first request (N = 200), memory,
-          run folder (N = 3,000)
-gigabyte  seconds to the first request of 14,000 rows (1 GB as VLMEvalKit's TSV; lmms-eval: parquet;
-          Inspect and `snellen`: rows beside image files), with nothing kept from before and again
-span128   the request span at 128 at once, N = 12,800; peers once, ours and the floor --reps times
+start     import and --help: CPU seconds and wall seconds
+slope     N = 200 and 3,000 with 32 at once, 54 kB JPEGs, 100 ms: CPU per sample from the smaller to
+          the larger N, request span divided by ceil(N / 32) x 100 ms, seconds to the first request
+          (N = 200), memory, run folder (N = 3,000)
+gigabyte  seconds to the first request for 14,000 rows (1 GB as VLMEvalKit's TSV; for lmms-eval as
+          parquet; for Inspect and `snellen` as rows next to image files), without caches and again
+span128   the request span with 128 at once, N = 12,800; peers once, ours and the floor --reps times
 
-Workloads and measurements are those of --peers; its README says what DIR must hold. `snellen-tsv`
-reads VLMEvalKit's TSV. Figures are medians of the runs that answered each question once and scored
-exactly what the data are made for. lmms-eval and VLMEvalKit unpack the data in a first run, which
-stands apart. Runs are lines of snellen-race/race.jsonl; --table prints the tables of such a file.
+Workloads and measurements are those of --peers; its README says what DIR must contain.
+`snellen-tsv` reads VLMEvalKit's TSV. Figures are medians of the runs that answered each question
+once and got exactly the score for which the data are made. lmms-eval and VLMEvalKit unpack the data
+in a first run, which is listed separately. Each run is a line of snellen-race/race.jsonl; --table
+prints the tables of such a file.
 """
 
 import argparse
@@ -39,13 +40,14 @@ QUICK = (OURS, OURS_TSV, FLOOR, "floor-raw")
 PEERS = ("inspect", "inspect-noimg", "lmms-openai", "lmms-openai-jpeg", "lmms-async-jpeg",
          "vlm-local", "vlm-api")  # fmt: skip
 UNPACK = ("lmms-openai-jpeg", "vlm-local")
-BUDGETS = {"CPU ms a sample": 0.5, "span / ideal, 32": 1.05, "span / ideal, 128": 1.10,
+BUDGETS = {"CPU ms per sample": 0.5, "span / ideal, 32": 1.05, "span / ideal, 128": 1.10,
            "s to 1st request": 0.6, "1 GB: first time": 2.5, "1 GB: later": 1.0,
            "memory MB": 120.0}  # fmt: skip
 
 
 def settings(ap: argparse.ArgumentParser) -> argparse.Namespace:
-    """The options of `ap` and those that race.py and faults.py share, as run_w1.py wants them."""
+    """Parse the options of `ap` and those that race.py and faults.py share, in the form that
+    run_w1.py expects."""
     ap.add_argument("--venvs", default="venvs", help="inspect, lmms, vlm; VLMEvalKit lies beside")
     ap.add_argument("--peers", default=str(Path(__file__).parents[2] / "shared/bench/peers"))
     ap.add_argument("--work", default="/tmp", help="a folder snellen-race is made there")
@@ -63,7 +65,7 @@ def settings(ap: argparse.ArgumentParser) -> argparse.Namespace:
 
 
 def load_run_w1(s: argparse.Namespace) -> Any:
-    """The peers' run_w1 module, with command lines for ours and the floor clients added to it."""
+    """Load the peers' module run_w1, and add command lines for Snellen and the floor clients."""
     sys.path.insert(0, s.peers)
     import run_w1
 
@@ -102,11 +104,11 @@ def mock_server(s: argparse.Namespace) -> Iterator[None]:
 
 
 def make_data(s: argparse.Namespace, sizes: Sequence[int]) -> None:
-    """The questions in every tool's format, those sizes that are not there yet."""
+    """Write the questions in every tool's format, in the sizes that do not exist yet."""
     wanted = sorted({n for n in sizes if not Path(s.data, f"rows{n}.jsonl").exists()})
     if not wanted:
         return
-    # It needs pyarrow, which a peer has and ours need not have.
+    # The script needs pyarrow, which a peer has and our environment may lack.
     python = sys.executable if "lmms" in s.gaps else f"{s.venvs}/lmms/bin/python"
     tasks = ["make_lmms_task.py", "--data", s.data, "--out", s.lmms_tasks]
     for script, *options in (["make_datasets.py", "--out", s.data], tasks):
@@ -121,7 +123,7 @@ def make_data(s: argparse.Namespace, sizes: Sequence[int]) -> None:
 
 
 def score(who: str, n: int, s: argparse.Namespace, run_dir: str) -> float | None:
-    """The accuracy that the tool itself reports, None where it reports none."""
+    """The accuracy that the tool itself reports; None if it reports none."""
     names, *keys = {
         "snellen": ("out/**/report.json", "scorings", "default", "metrics", "accuracy", "value"),
         "floor": ("log*.txt", "accuracy"),
@@ -135,7 +137,7 @@ def score(who: str, n: int, s: argparse.Namespace, run_dir: str) -> float | None
     dump = [f"{s.venvs}/inspect/bin/inspect", "log", "dump", "--header-only", str(file)]
     show = dump if file.suffix == ".eval" else ["cat", str(file)]
     report = json.loads(subprocess.run(show, capture_output=True, check=True).stdout)
-    with contextlib.suppress(KeyError, TypeError):  # a tool that failed leaves some of it out
+    with contextlib.suppress(KeyError, TypeError):  # the report of a tool that failed is incomplete
         for key in keys:
             report = report[key]
         return float(report)
@@ -143,7 +145,7 @@ def score(who: str, n: int, s: argparse.Namespace, run_dir: str) -> float | None
 
 
 class Race:
-    """Measures runs and writes them down."""
+    """Measures runs and records them."""
 
     def __init__(self, s: argparse.Namespace) -> None:
         self.who = [who for who in s.who.split(",") if who.partition("-")[0] not in s.gaps]
@@ -160,7 +162,7 @@ class Race:
 
     def run(self, part: str, who: str, n: int, tag: str, at_once: int = 32,
             on_start: Callable[[subprocess.Popen[bytes]], None] | None = None) -> None:  # fmt: skip
-        """One run; with `on_start`, which may kill it early, its score is not looked at."""
+        """Measure one run. With `on_start`, which may kill the run early, its score is ignored."""
         self.s.concurrency = at_once
         m, run_dir = self.w1.one(who, n, self.s, tag, on_start=on_start, timeout=3600)
         seen = m["server"]
@@ -170,11 +172,11 @@ class Race:
         if on_start is None:
             m["score"] = None if m["rc"] else score(who, n, self.s, run_dir)
             once = seen["status"] == {"200": n} and seen["unique_items"] == n
-            right = sum(i % 10 < 7 for i in range(n)) / n  # as make_datasets.py has it
+            right = sum(i % 10 < 7 for i in range(n)) / n  # the same rule as in make_datasets.py
             m["sound"] = once and m["score"] is not None and abs(m["score"] - right) < 1e-9
         else:
             m["sound"] = seen["first"] is not None
-            time.sleep(2 * LATENCY)  # the server's late answers to it are no other run's
+            time.sleep(2 * LATENCY)  # late answers must not be counted for the next run
         self.write(m)
         shown = ("wall", "cpu", "to_first_request_s", "span", "load1", "sound")
         print(part, who, n, tag, {k: round(m.get(k, math.nan), 2) for k in shown}, flush=True)
@@ -182,7 +184,7 @@ class Race:
             shutil.rmtree(run_dir)
 
     def start(self) -> None:
-        """`startup.sh` for the peers, and the same of ours."""
+        """Run `startup.sh` for the peers, and measure the same for Snellen."""
         script = ["bash", f"{self.s.peers}/startup.sh", self.s.venvs, self.s.vlmevalkit]
         lines = subprocess.run([*script, str(self.s.reps)], capture_output=True, text=True).stdout
         for verb in ("--help", "list") * self.s.reps:
@@ -225,7 +227,8 @@ def row(*cells: object) -> None:
 
 
 def tables(runs: list[dict[str, Any]], small: int, large: int) -> None:
-    """What the runs say, as Markdown: start, every figure of every tool, and ours by the rest."""
+    """Summarize the runs as Markdown: start, every figure of every tool, and ours relative to the
+    others'."""
     for run in (run for run in runs if not run.get("sound")):
         why = run.get("why") or f"N = {run['n']}, exit {run['rc']}, score {run.get('score')}"
         print(f"GAP: {run['who']}, {run['part']}: {why}")
@@ -248,7 +251,7 @@ def tables(runs: list[dict[str, Any]], small: int, large: int) -> None:
         at: dict[str, Any] = {"who": who, "n": large}
         to_first, gigabyte = "to_first_request_s", {"part": "gigabyte", "who": who}
         actual[who] = {
-            "CPU ms a sample": slope(median, who),
+            "CPU ms per sample": slope(median, who),
             "from the lowest": slope(min, who),
             "span / ideal, 32": pick(median, "span", part="slope", **at),
             "span / ideal, 128": pick(median, "span", part="span128", who=who),
@@ -256,7 +259,7 @@ def tables(runs: list[dict[str, Any]], small: int, large: int) -> None:
             "1 GB: first time": pick(median, to_first, tag="first", **gigabyte),
             "1 GB: later": pick(median, to_first, tag="later", **gigabyte),
             "memory MB": pick(median, "memory_mb", part="slope", **at),
-            "folder kB a sample": pick(median, "folder_kb", part="slope", **at),
+            "folder kB per sample": pick(median, "folder_kb", part="slope", **at),
             "first run, CPU s": pick(median, "cpu", part="unpack", **at),
         }
     names = actual.get(OURS, {})

@@ -2,13 +2,14 @@
 
 usage: python perf/ray_run.py [--turns 60] [--work DIR]
 
-The model opens a picture of 640 x 480 and blurs it, a fixed number of times that takes at least
-0.1 s of one thread here; each process has one thread. A shared machine changes its speed by half
-within seconds, so all three ways are begun at once and take turns of some seconds, the processes of
-the others, Ray's too, stopped meanwhile (SIGSTOP). Questions a second are counted alike in all: in
-each turn, for each process, from the first call that it begins to the last; a process that begins
-less than two has lost that turn. Exit 1 where a ratio falls short of its budget, or a process that
-was to be stopped began a call. Needs the extra `ray`, Linux, and two cores that nobody else has.
+The model opens a picture of 640 x 480 and blurs it a fixed number of times, which takes at least
+0.1 s of one thread; each process has one thread. The speed of a shared machine changes by half
+within seconds, so all three setups are started together and take turns of some seconds. Meanwhile,
+the processes of the other setups, including Ray's, are stopped (SIGSTOP). Questions per second are
+counted in the same way for all: in each turn, for each process, from the first call that begins in
+the turn to the last. A process that begins fewer than two calls counts as idle in that turn. Exits
+with 1 if a ratio falls short of its budget, or if a process that should have been stopped began a
+call. Needs the extra `ray`, Linux, and two cores that nobody else uses.
 """
 
 import argparse
@@ -39,11 +40,11 @@ WORK = Path(args.work)
 BUDGETS = {"two workers / one worker": 1.7, "two workers / two plain processes": 0.93}
 LEAST = 0.1
 TURN = 2.5
-"""Seconds."""
+"""The length of a turn, in seconds."""
 SOME = 10
-"""Turns of each way for which the ratios are given beside those of all."""
+"""The ratios are also given for parts of this many turns of each setup."""
 ROWS, PICTURES = 20_000, 60
-"""More questions than there is time for."""
+"""ROWS is more questions than there is time for."""
 WAYS = {
     "one worker": (1, (("--replicas", "1"),)),
     "two workers": (2, (("--replicas", "2"),)),
@@ -79,20 +80,21 @@ class Call(NamedTuple):
 
 class Way(NamedTuple):
     processes: int
-    """So many answer."""
+    """The number of processes that answer."""
     runs: tuple[subprocess.Popen[str], ...]
     folder: Path
     """Each process that answers writes a file here."""
 
     def calls(self) -> list[list[Call]]:
-        """Those of each process that answers, in their order."""
+        """The calls of each process that answers, in order."""
         return [
             sorted(Call(*map(float, line.split())) for line in path.read_text().splitlines())
             for path in self.folder.iterdir()
         ]
 
     def signal(self, which: signal.Signals) -> None:
-        """To all processes of it, its cluster's too: those that have its environment."""
+        """Send a signal to all processes of this setup, including those of its cluster. They are
+        recognized by their environment."""
         mark = f"\0CALLS={self.folder}\0".encode()
         for path in Path("/proc").glob("[0-9]*/environ"):
             with suppress(OSError):  # a process may end meanwhile
@@ -101,7 +103,7 @@ class Way(NamedTuple):
 
 
 def prepared() -> int:
-    """The model, the pictures and the rows; how often a picture is blurred."""
+    """Write the model, the pictures, and the rows; return how often to blur a picture."""
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
     (WORK / "blurs.py").write_text(MODEL)
@@ -159,7 +161,7 @@ def check_runs(ways: Iterable[Way]) -> None:
 
 
 def taken(ways: Sequence[Way]) -> list[list[tuple[float, float]]]:
-    """The turns of each way, (begin, end)."""
+    """Let the setups take turns; return the turns of each, as pairs of begin and end."""
     turns: list[list[tuple[float, float]]] = [[] for _ in ways]
     for way in ways:
         while sum(len(calls) > 1 for calls in way.calls()) < way.processes:
@@ -168,7 +170,7 @@ def taken(ways: Sequence[Way]) -> list[list[tuple[float, float]]]:
     for way in ways:
         way.signal(signal.SIGSTOP)
     for n in range(args.turns):
-        for position in range(len(ways)):  # in another order each time
+        for position in range(len(ways)):  # in a different order each time
             at = (n + position) % len(ways)
             began = time.time()
             ways[at].signal(signal.SIGCONT)
@@ -180,12 +182,12 @@ def taken(ways: Sequence[Way]) -> list[list[tuple[float, float]]]:
 
 
 class Rate(NamedTuple):
-    """What a way does in some turns."""
+    """The speed of a setup in some turns."""
 
     questions: float
-    """A second."""
+    """Questions per second."""
     busy: float
-    """The share of its processes' time that is the calls' CPU."""
+    """The calls' CPU time as a share of the processes' time."""
 
     @classmethod
     def of(
@@ -199,7 +201,7 @@ class Rate(NamedTuple):
                     *inside, last = inside
                     seconds += last.begin - inside[0].begin
                 else:
-                    seconds += ended - began  # a process that stands still is no gap in the count
+                    seconds += ended - began  # the time of an idle process counts too
                 n += len(inside)
                 cpu += sum(call.cpu for call in inside)
         return cls(questions=way.processes * n / seconds, busy=cpu / seconds)
@@ -208,16 +210,16 @@ class Rate(NamedTuple):
 def check_stopped(
     way: Way, every: Sequence[Sequence[Call]], turns: Sequence[tuple[float, float]]
 ) -> None:
-    """That a way began no call while it was the turn of another."""
+    """Exit if a setup began a call during another's turn."""
     for (_, ended), (began, _) in pairwise(turns):
         other = sum(ended <= call.begin < began for calls in every for call in calls)
         if other:
-            sys.exit(f"{way.folder.name}: {other} calls were begun while it was to be stopped")
+            sys.exit(f"{way.folder.name}: {other} calls began while it should have been stopped")
 
 
 def main() -> None:
     times = prepared()
-    print(f"{times} blurs a call; load {os.getloadavg()[0]:.1f}", flush=True)
+    print(f"{times} blurs per call; load {os.getloadavg()[0]:.1f}", flush=True)
     ways = [begun(name, processes, runs, times) for name, (processes, runs) in WAYS.items()]
     try:
         turns = taken(ways)
@@ -235,7 +237,7 @@ def main() -> None:
         check_stopped(*item)
     least = min(call.cpu for items in calls for item in items for call in item)
     assert least >= LEAST, f"a call took {least:.3f} s of CPU, less than {LEAST}"
-    print(f"a call at least {least:.3f} s of CPU; {args.turns} turns of {TURN:g} s each")
+    print(f"a call takes at least {least:.3f} s of CPU; {args.turns} turns of {TURN:g} s each")
     ratios: list[tuple[float, float]] = []
     parts = [slice(at, at + SOME) for at in range(0, args.turns, SOME)]
     for part in (*parts, slice(None)):
@@ -246,15 +248,15 @@ def main() -> None:
         pairs = [pair for item in items for pair in pairwise(item)]
         gap = 1000 * median(later.begin - earlier.end for earlier, later in pairs)
         print(
-            f"{way.folder.name}: {rate.questions:.2f} a second; {gap:.1f} ms between two calls; "
-            f"a process is {100 * rate.busy:.1f} % of its time in calls"
+            f"{way.folder.name}: {rate.questions:.2f} questions/s; {gap:.1f} ms between two calls; "
+            f"a process spends {100 * rate.busy:.1f} % of its time in calls"
         )
     missed = False
     for (name, budget), (*by, rate) in zip(BUDGETS.items(), zip(*ratios, strict=True), strict=True):
         missed |= rate < budget
-        verdict = "kept" if rate >= budget else "MISSED"
+        verdict = "met" if rate >= budget else "MISSED"
         shares = ", ".join(f"{ratio:.3f}" for ratio in by)
-        print(f"{name}: {rate:.3f} (at least {budget}: {verdict}); by {SOME} turns: {shares}")
+        print(f"{name}: {rate:.3f} (at least {budget}: {verdict}); per {SOME} turns: {shares}")
     sys.exit(missed)
 
 

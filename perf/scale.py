@@ -1,16 +1,16 @@
-"""How far a run scales: what driver, journal, decoding and network bear on this machine, and
-whether a model of a run that is made of these alone (`_scale_model.py`) foretells what 1, 2 and 4
-servers give.
+"""How far a run scales: how much the driver, the journal, decoding, and the network can handle on
+this machine, and whether a model of a run that knows only these figures (`_scale_model.py`)
+predicts the throughput with 1, 2, and 4 servers.
 
 usage: python perf/scale.py [--seconds 3] [--reps 3] [--keys 1000000] [--work DIR] [--figures FILE]
 [--write docs/scale.md] [--from FILE] [--check]
 
-Measures for about 9 minutes and prints each figure; medians of --reps rounds, in each of which all
-that the model is made of is measured beside what it must foretell. Prints measured and simulated
-replies a second of each point with their ratio, and fails where one is off by more than 10 %.
---figures keeps what was measured (JSON), --write makes the page of it, --from takes it from such a
-file in place of measuring. --check measures nothing: says whether docs/scale.md is what
-perf/scale.json makes.
+Measures for about 9 minutes and prints each figure. The results are medians of --reps rounds. Each
+round measures both the inputs of the model and the throughput that it must predict. Prints the
+measured and simulated replies per second of each point with their ratio, and fails if a prediction
+is off by more than 10 %. --figures saves the figures (JSON), and --write writes the page from them.
+--from reads the figures from such a file instead of measuring. --check only says whether
+docs/scale.md matches perf/scale.json.
 """
 
 import argparse
@@ -47,11 +47,11 @@ REPLICAS = (1, 2, 4)
 
 
 def part(name: str, **arguments: Any) -> dict[str, Any]:
-    """What `_scale_parts.py` measures, in a process of its own."""
+    """Run one measurement of `_scale_parts.py`, in a process of its own."""
     command = [sys.executable, str(HERE / "_scale_parts.py"), name, json.dumps(arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode:
-        sys.exit(f"{name} {arguments} failed: {done.stderr[-2000:]}")
+        sys.exit(f"Measurement {name} with {arguments} failed: {done.stderr[-2000:]}")
     return json.loads(done.stdout)
 
 
@@ -66,7 +66,7 @@ class Server:
         self.url = f"{self._at}/v1"
 
     def stats(self) -> dict[str, float]:
-        """Requests since the last time, and the CPU that they took."""
+        """The number of requests since the previous call, and the CPU seconds that they took."""
         with urllib.request.urlopen(f"{self._at}/stats", timeout=30) as reply:
             return json.loads(reply.read())
 
@@ -91,13 +91,13 @@ def middle(samples: list[dict[str, float]]) -> dict[str, float]:
     return {name: median(item[name] for item in samples) for name in samples[0]}
 
 
-# -- rounds: what the model of a run is made of, and what it must foretell
+# -- rounds: the inputs of the model of a run, and the throughput that it must predict
 
 
 def run_over_http(
     args: argparse.Namespace, size: int, n: int, slots: int = AT_ONCE
 ) -> dict[str, float]:
-    """CPU seconds a sample of the driver and of a server whose calls are free."""
+    """The CPU seconds per sample of the driver, and of a server that answers at once."""
     with servers(1) as (server,):
         server.stats()
         actual = part("ask", work=str(args.work), n=n, slots=slots, bytes=size, urls=[server.url])
@@ -110,14 +110,14 @@ def run_over_http(
 
 
 def run_here(args: argparse.Namespace, size: int, n: int) -> dict[str, float]:
-    """The same with a free model in the driver's process."""
+    """The same with a model that answers at once in the driver's process."""
     actual = part("ask", work=str(args.work), n=n, slots=AT_ONCE, bytes=size, urls=[])
     return {"driver": actual["cpu"] / n, "rate": n / actual["span"]}
 
 
 def point(args: argparse.Namespace, kind: Kind, replicas: int, n: int) -> dict[str, float]:
-    """Replies a second of a run on so many servers, the driver's CPU seconds for each, and the
-    cores that were to be had."""
+    """The replies per second of a run on this many servers, the driver's CPU seconds per reply,
+    and the number of cores that were available."""
     before = part("busy", seconds=PROBE)["cores"]
     flags = ["--work", str(kind.work), "--wait", str(kind.wait), "--at-once", str(kind.at_once)]
     with servers(replicas, *flags) as started:
@@ -143,7 +143,7 @@ def in_rounds(args: argparse.Namespace) -> dict[str, Any]:
     alone: list[dict[str, float]] = []
     measured: dict[tuple[int, int], list[dict[str, float]]] = {}
     n = max(500, round(args.seconds * 700))
-    part("ask", work=str(args.work), n=100, slots=AT_ONCE, bytes=SIZES[0], urls=[])  # cached now
+    part("ask", work=str(args.work), n=100, slots=AT_ONCE, bytes=SIZES[0], urls=[])  # fills caches
     for number in range(args.reps):
         for size in SIZES:
             over_http[size].append(run_over_http(args, size, max(100, n * SIZES[0] // size)))
@@ -174,12 +174,12 @@ def in_rounds(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def questions(args: argparse.Namespace, kind: Kind, replicas: int) -> int:
-    """So many that they take about `--seconds` on a quiet machine."""
+    """The number of questions that takes about `--seconds` on a quiet machine."""
     least = kind.wait / kind.at_once / replicas if kind.wait else kind.work / min(replicas, cores())
     return max(4 * kind.slots * replicas, round(args.seconds / max(least, 0.001)))
 
 
-# -- the rest, once
+# -- the other measurements, done once
 
 
 def once(args: argparse.Namespace) -> dict[str, Any]:
@@ -208,16 +208,16 @@ def once(args: argparse.Namespace) -> dict[str, Any]:
         measured = {"keys": keys, "bytes": size, "load": part("load", path=path)}
         measured["score"] = part("score", path=path)
         actual["keys"].append(measured)
-        say("a run of so many keys", measured)
+        say("a run with this many keys", measured)
     shutil.rmtree(args.work / "journal")
     runs = [
         part("ask", work=work, n=samples, slots=AT_ONCE, bytes=1000, urls=[])
         for samples in (args.keys // 500, args.keys // 40)
     ]
     actual["run"] = [{"n": measured["n"], "memory": measured["memory"]} for measured in runs]
-    say("memory of a run by its samples", actual["run"])
+    say("memory of a run by number of samples", actual["run"])
     actual["groups"] = part("groups", work=work, n=args.keys // 20)
-    say("memory of a question whose group waits", actual["groups"])
+    say("memory of a question whose group is waiting", actual["groups"])
     with servers(1, "--wait", "1", "--at-once", "100000") as (server,):
         runs = [
             part("ask", work=work, n=4 * slots, slots=slots, bytes=SIZES[1], urls=[server.url])
@@ -226,7 +226,7 @@ def once(args: argparse.Namespace) -> dict[str, Any]:
     actual["under_way"] = [
         {"slots": measured["n"] // 4, "memory": measured["memory"]} for measured in runs
     ]
-    say("memory of a run by its questions under way", actual["under_way"])
+    say("memory of a run by number of questions in flight", actual["under_way"])
     return actual
 
 
@@ -250,9 +250,9 @@ def machine() -> dict[str, Any]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--seconds", type=float, default=3.0, help="of each point")
+    parser.add_argument("--seconds", type=float, default=3.0, help="length of a measurement")
     parser.add_argument("--reps", type=int, default=3)
-    parser.add_argument("--keys", type=int, default=1_000_000, help="of the journal that is loaded")
+    parser.add_argument("--keys", type=int, default=1_000_000, help="keys in the loaded journal")
     parser.add_argument("--work", type=Path, default=Path("/tmp/snellen-scale"))
     parser.add_argument("--figures", type=Path, default=None)
     parser.add_argument("--write", type=Path, default=None)
@@ -261,7 +261,7 @@ def main() -> int:
     args = parser.parse_args()
     if args.check:
         is_current = PAGE.read_text() == page(json.loads(KEPT.read_text()))
-        print(f"{PAGE.name} is {'as' if is_current else 'not what'} {KEPT.name} makes it")
+        print(f"{PAGE.name} {'matches' if is_current else 'does not match'} {KEPT.name}")
         return 0 if is_current else 1
     if args.kept is not None:
         document = json.loads(args.kept.read_text())
@@ -271,9 +271,8 @@ def main() -> int:
         document = {"machine": machine()} | in_rounds(args) | once(args)
         load.append(os.getloadavg()[0])
         document["machine"] |= {"load": load, "seconds": time.time() - began, "reps": args.reps}
-        document = json.loads(
-            json.dumps(document, sort_keys=True)
-        )  # as they are when they were kept
+        # The figures as they are when read back from a file.
+        document = json.loads(json.dumps(document, sort_keys=True))
     held = True
     print(f"\n{'calls':32} {'servers':>7} {'measured':>10} {'simulated':>10} ratio")
     for point in points(document):

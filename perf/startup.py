@@ -1,4 +1,4 @@
-"""Start-up of the command line: whole processes, best and median of several.
+"""Start-up time of the command line: the best and the median of several whole processes.
 
 usage: python perf/startup.py [--reps 15]
 """

@@ -1,12 +1,12 @@
-"""A run on an object store beside the same run on the local disk.
+"""A run on an object store, compared with the same run on the local disk.
 
 usage: python perf/store.py [--n 10000] [--latency 0.1] [--work DIR]
 
-Asks a model in the process (a reply of 200 bytes after `latency` seconds, 32 at once) n questions
-twice: into a local folder, and into a bucket of a server on this machine (moto; its CPU is its
-own). Prints the driver's CPU a sample (user + system, by wait4), from n / 10 to n so that what it
-takes to start is not in it; the seconds; of the store the bytes that went there beside those of the
-journal, the requests, and the objects that are left. The bytes are counted by a proxy between both.
+Asks a model in this process (a reply of 200 bytes after `latency` seconds, 32 at once) n questions
+twice: with a local folder, and with a bucket on a server on this machine (moto, whose CPU is not
+counted). Prints the driver's CPU per sample (user + system, by wait4), as the slope from n / 10 to
+n, which leaves out the start; the seconds; and for the store, the bytes sent, also relative to the
+journal, the requests, and the objects at the end. A proxy in front of the server counts the bytes.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ REQUEST = re.compile(rb"(GET|PUT|HEAD|POST|DELETE) \S+ HTTP/1.1\r\n")
 
 
 class Took(NamedTuple):
-    """What one run took: CPU and wall seconds."""
+    """The CPU seconds and wall seconds that one run took."""
 
     cpu: float
     seconds: float
 
 
 class Counting:
-    """Passes on what goes to a server, and counts it."""
+    """A proxy that forwards everything to a server and counts it."""
 
     def __init__(self, to: int) -> None:
         self._to = to
@@ -161,10 +161,10 @@ def measure(work: Path, n: int, latency: float) -> None:
             result = run(work, f"{out}/all", n, counting.port)
             slopes[name] = (result.cpu - short.cpu) / (n - few)
             print(
-                f"{name}: {1e3 * slopes[name]:.3f} ms CPU a sample, {result.cpu:.1f} s CPU and "
+                f"{name}: {1e3 * slopes[name]:.3f} ms CPU per sample, {result.cpu:.1f} s CPU and "
                 f"{result.seconds:.1f} s for {n:,}"
             )
-        print(f"store / local: {slopes['store'] / slopes['local']:.2f} of the CPU a sample")
+        print(f"store / local: {slopes['store'] / slopes['local']:.2f} of the CPU per sample")
         mirror = work / "home" / "mirror"
         journal = [*mirror.glob("*/*/bucket/runs/all/*/*/*/*s-*.jsonl")]
         size = sum(path.stat().st_size for path in journal)

@@ -1,10 +1,10 @@
-"""`auto` against a real server on this machine that answers 429 above 40 requests at once.
+"""`--concurrency auto` against a server on this machine that answers 429 if more than 40 requests
+are in flight.
 
 usage: python perf/throttle.py [--seconds 100] [--latency 0.5] [--at-once 40]
 
-Prints the mean number of requests in flight at the server over every 10 s after the first 30 s,
-until fewer than `at-once` questions are left,
-and what became of every question.
+Prints the mean number of requests in flight at the server for every 10 s after the first 30 s,
+until fewer than `at-once` questions are left, and the number of replies in each state.
 """
 
 import argparse

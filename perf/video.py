@@ -1,22 +1,25 @@
-"""Frames of long videos for many questions: what they cost in time, memory and disk.
+"""The cost of frames of long videos for many questions, in time, memory, and disk.
 
 usage: python perf/video.py [--part w3|memory|plan ...] [--reps 3] [--peers ../shared/bench/peers]
 [--peer-python PY] [--annotations FILE] [--work DIR] [--port 18083]
 
-w3      the peers' workload: 64 frames each at 10 times of a video of 20 minutes (640x360, 25 a
-        second, H.264, a key frame every 250), beside the peers' script w3_video.py. Ours three
-        times: as arrays, which is what the peers give and the budget is for, and as delivered, JPEG
-        at full size and of 151,200 pixels. That arrays are the peers' to the pixel is checked
-memory  `snellen run` on 1080p, 64 frames of full size a question, 8 questions in flight: of one
-        video, 45 of one, and of 16 videos; peak memory, with the server in a process of its own
-plan    hours and bytes for all points of OVO-Bench (--annotations: its authors' file): cut anew as
-        its authors do, decoded from 0, by seeking for each frame, and ours; from how long each
-        point's video is and from what a frame costs on this machine, which is measured first
+w3      the peers' workload: 64 frames at each of 10 times of a 20-minute video (640x360, 25 frames
+        per second, H.264, a key frame every 250), compared with the peers' script w3_video.py.
+        Snellen is measured three times: as arrays, which is what the peers deliver and what the
+        budget is for; and as delivered, as JPEG of full size and of 151,200 pixels. The script
+        checks that the arrays equal the peers' in every pixel
+memory  peak memory of `snellen run` on 1080p, with 64 full-size frames per question and 8 questions
+        in flight: 8 questions on one video, 45 on one video, and 16 on 16 videos; the server is a
+        separate process
+plan    hours and bytes for all points of OVO-Bench (--annotations: its authors' file): cut and
+        encoded again as its authors do, decoded from 0, by seeking for each frame, and Snellen's
+        method; computed from the length of each point's video and the cost of a frame on this
+        machine, which is measured first
 
-Each figure is of a process of its own: CPU seconds with children counted, the least of --reps,
-which what else runs on the machine moves least. --peer-python is a Python with decord, and with
-moviepy 1.0.3 and imageio-ffmpeg, where these are; what is not there is left out by name. The videos
-are made once, with PyAV (5 minutes), and kept in --work (320 MB).
+Each figure is from a separate process: CPU seconds including children, the lowest of --reps, which
+other work on the machine affects least. --peer-python is a Python that has decord, and if possible
+moviepy 1.0.3 and imageio-ffmpeg; the output lists what is missing. The videos are created once,
+with PyAV (5 minutes), and kept in --work (320 MB).
 """
 
 import argparse
@@ -41,15 +44,15 @@ SHARED = Path(__file__).parents[2] / "shared"
 QUERIES = (63, 187, 301, 428, 547, 668, 793, 911, 1034, 1177)
 FRAMES, FPS, GOP = 64, 25, 250
 VIDEOS = {"640x360": (1200, 3), "1920x1080": (30, 10), "1920x1080-busy": (30, 20)}
-"""Seconds, and how strong the noise is: 0.5, 6 and 60 Mbit a second, frames of 0.05, 0.56 and 1.7
-MB as JPEG. Films of 1080p are near the first of that size."""
+"""The length in seconds, and the strength of the noise. They give 0.5, 6, and 60 Mbit/s, and frames
+of 0.05, 0.56, and 1.7 MB as JPEG. Films in 1080p are close to the first of the two 1080p videos."""
 SMALL = ",pixels=151200"
 PEERS = ("pyav-shared", "decode-all", "pyav-gopskip", "pyav-seek")
 OTHERS = ("decord", "chunk-moviepy", "chunk-copy")
 BUDGET, MOST_MB = 1.2, 1500
 IN_FLIGHT, LATENCY = 8, 10.0
 CUT = 30
-"""Seconds of video that are cut anew, to know what a second costs."""
+"""The seconds of video that are encoded again, to measure the cost of a second."""
 
 
 def main() -> None:
@@ -77,7 +80,7 @@ def main() -> None:
 
 
 def child(command: Sequence[str]) -> dict[str, Any]:
-    """The line of JSON that a process prints at its end."""
+    """Run a process; return the JSON object in its last line."""
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     document: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return document
@@ -93,7 +96,7 @@ def cpu() -> float:
 
 
 def written() -> int:
-    """Bytes that this process has sent to files."""
+    """The bytes that this process has written to files."""
     io = Path("/proc/self/io").read_text()
     return int(io.partition("\nwrite_bytes:")[2].split()[0])
 
@@ -106,11 +109,11 @@ def least(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def make_video(work: Path, name: str) -> Path:
-    """One of the videos, made as the peers' make_video.sh makes its."""
+    """Create one of the videos, in the same way as the peers' make_video.sh."""
     path = work / f"{name}.mp4"
     if not path.exists():
         part = path.with_suffix(".part.mp4")
-        # In a process of its own: its memory would count as its children's.
+        # In a separate process, since children inherit the peak memory of this one.
         ours(f"make-{name}", part)
         part.rename(path)
     return path
@@ -138,11 +141,11 @@ def make(name: str, path: str) -> dict[str, Any]:
         stream = file.add_stream("libx264", rate=FPS, options=options)
         stream.width, stream.height = map(int, size.split("x"))
         stream.pix_fmt = "yuv420p"
-        stream.thread_type = "FRAME"  # or x264 would cut frames into slices
+        stream.thread_type = "FRAME"  # otherwise x264 would divide frames into slices
         for number in range(seconds * FPS):
             frame = cast(VideoFrame, graph.pull())
             frame.pts, frame.time_base = number, Fraction(1, FPS)
-            frame.pict_type = 0  # or all would be key frames, as they come from the source
+            frame.pict_type = 0  # otherwise all would be key frames, as in the source
             file.mux(stream.encode(frame))
         file.mux(stream.encode(None))
     return {}
@@ -156,7 +159,7 @@ def w3(args: argparse.Namespace) -> None:
     script = str(args.peers / "w3_video.py")
     print(json.dumps(child([sys.executable, script, "plan", "--video", str(path)])))
     runs: dict[str, list[dict[str, Any]]] = {}
-    for _ in range(args.reps):  # in turns: what else runs meets all of them alike
+    for _ in range(args.reps):  # in turns, so that other work affects all of them equally
         for mode in PEERS:
             command = [sys.executable, script, mode, "--video", str(path)]
             runs.setdefault(mode, []).append(child(command))
@@ -173,7 +176,7 @@ def w3(args: argparse.Namespace) -> None:
     print(f"\n{'way':18} {'CPU s':>8} {'x shared':>8} {'wall s':>7} {'MB':>5} {'MB written':>10}")
     for way, all_runs in runs.items():
         item = least(all_runs)
-        # Of those that leave the work to other programs it says nothing.
+        # The memory says nothing about methods that leave the work to other programs.
         memory = "" if way.startswith("chunk") else round(item["rss_mib"] * 1.048576)
         print(
             f"{way:18} {item['cpu']:8.2f} {item['cpu'] / shared['cpu']:8.2f} {item['wall']:7.1f} "
@@ -183,14 +186,15 @@ def w3(args: argparse.Namespace) -> None:
     ratio = least(runs["ours, arrays"])["cpu"] / shared["cpu"]
     print(f"arrays: {ratio:.2f} x one shared pass; allowed {BUDGET}")
     exact = {run["crc"] for way in ("pyav-shared", "ours, arrays") for run in runs[way]}
-    print("the peers' pixels exactly" if len(exact) == 1 else f"OTHER PIXELS: {exact}")
-    print(f"not there: {', '.join((*missing, 'torchcodec'))}")
+    print("pixels equal the peers'" if len(exact) == 1 else f"PIXELS DIFFER: {exact}")
+    print(f"not measured: {', '.join((*missing, 'torchcodec'))}")
 
 
 def other(
     args: argparse.Namespace, mode: str, path: Path, environment: dict[str, str]
 ) -> dict[str, Any]:
-    """A peer that needs more than PyAV. Cutting anew is measured on the first chunk alone."""
+    """Measure a peer that needs more than PyAV. Encoding again is measured on the first chunk only,
+    and extrapolated."""
     if args.peer_python is None:
         raise FileNotFoundError
     command = [args.peer_python, str(args.peers / "w3_video.py"), mode, "--video", str(path)]
@@ -214,7 +218,7 @@ def other(
 
 
 def peers_environment(args: argparse.Namespace) -> dict[str, str]:
-    """With the program ffmpeg that imageio-ffmpeg brings, where there is none."""
+    """The environment of the peers; if there is no program ffmpeg, with that of imageio-ffmpeg."""
     environment = dict(os.environ)
     if shutil.which("ffmpeg") is None and args.peer_python is not None:
         says = "import imageio_ffmpeg; print(imageio_ffmpeg.get_ffmpeg_exe())"
@@ -229,7 +233,7 @@ def peers_environment(args: argparse.Namespace) -> dict[str, str]:
 
 
 def measured(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Seconds, memory and bytes of a piece of work, whose imports are done before."""
+    """Measure the seconds, memory, and written bytes of a function whose imports are done."""
     before, wall, wrote = cpu(), time.perf_counter(), written()
     results = work()
     return results | {
@@ -296,7 +300,7 @@ def packets(path: str) -> dict[str, Any]:
 
 
 def in_flight(args: argparse.Namespace) -> None:
-    title = ("peak MB", "in flight", "MB a request", "CPU s")
+    title = ("peak MB", "in flight", "MB per request", "CPU s")
     print(f"\n{'64 frames of full size':34} " + " ".join(f"{word:>12}" for word in title))
     server = [sys.executable, str(args.peers / "mock_server.py"), "--port", str(args.port)]
     with subprocess.Popen(server, stdout=subprocess.PIPE) as mock:
@@ -319,8 +323,8 @@ def in_flight(args: argparse.Namespace) -> None:
 
 
 def run_questions(args: argparse.Namespace, path: Path, n: int, videos: int) -> dict[str, Any]:
-    """What a run of so many questions takes. Replies take long, so that as many as may are under
-    way at once."""
+    """Measure a run of n questions. Replies take long, so that as many questions as possible are
+    in flight."""
     folder = args.work / "rows"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -365,7 +369,7 @@ def ask_server(args: argparse.Namespace, path: str, body: object = None) -> Any:
 
 
 def plan(args: argparse.Namespace) -> None:
-    """Which frames each way decodes is counted, what one costs is measured."""
+    """Count the frames that each method decodes, and measure the cost of a frame."""
     points: dict[str, list[int]] = {}
     for row in json.loads(args.annotations.read_bytes()):
         for point in row.get("test_info", [row]):
@@ -386,7 +390,7 @@ def plan(args: argparse.Namespace) -> None:
         f" M, by seeking {seeking / 1e6:.2f} M, none of a video twice {ours_most / 1e6:.2f} M; "
         f"shown {shown:,}, different {different:,}"
     )
-    print(f"{'CPU ms a frame':14} {'decoded':>9} {'some':>9} {'as JPEG':>9} {'cut anew':>9}")
+    print(f"{'CPU ms per frame':14} {'decoded':>9} {'some':>9} {'as JPEG':>9} {'cut anew':>9}")
     costs = {}
     for size in ("640x360", "1920x1080"):
         path = make_video(args.work, size)
@@ -412,7 +416,8 @@ def plan(args: argparse.Namespace) -> None:
 
 
 def wanted_of(ends: Sequence[int]) -> list[int]:
-    """The numbers of the frames shown at these ends, 64 each, evenly; rising, each once."""
+    """The numbers of the frames shown at these times, 64 evenly spaced frames for each; sorted,
+    without repeats."""
     names: set[int] = set()
     for end in ends:
         step = (end * FPS - 1) / (FRAMES - 1)
@@ -421,18 +426,19 @@ def wanted_of(ends: Sequence[int]) -> list[int]:
 
 
 def reached(wanted: Sequence[int]) -> int:
-    """How many frames are decoded for these, each from the key frame before it and none twice."""
+    """The number of frames that must be decoded for these, starting at the key frame before each,
+    with no frame decoded twice."""
     last = {position // GOP: position % GOP + 1 for position in wanted}
     return sum(last.values())
 
 
 def every(path: str) -> dict[str, Any]:
-    """All frames of the first CUT seconds decoded."""
+    """Decode all frames of the first CUT seconds."""
     return measured(lambda: {"n": sum(1 for _ in first(path))})
 
 
 def show(path: str) -> dict[str, Any]:
-    """Every tenth frame of these as JPEG: what that costs beside decoding."""
+    """Encode every tenth of these frames as JPEG, without counting the decoding."""
 
     from snellen.media import video
     from snellen.media.content import Video
@@ -449,7 +455,7 @@ def show(path: str) -> dict[str, Any]:
 
 
 def some(path: str) -> dict[str, Any]:
-    """Decoded as ours does it where a frame in two seconds is wanted."""
+    """Decode as Snellen does if one frame every two seconds is needed."""
     from snellen.media import video
     from snellen.media.content import Video
 
@@ -463,7 +469,7 @@ def some(path: str) -> dict[str, Any]:
 
 
 def cut(path: str) -> dict[str, Any]:
-    """Decoded and encoded again with moviepy's settings: libx264, medium, its own rate."""
+    """Decode, and encode again with moviepy's settings: libx264, medium, its default bitrate."""
     import av
 
     target = f"{path}.cut.mp4"

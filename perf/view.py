@@ -1,13 +1,13 @@
-"""`snellen view` of a run of 100,000 samples with pictures, while a runner appends to it.
+"""The speed of `snellen view` for a run of 100,000 samples with pictures that is still growing.
 
 usage: python perf/view.py [--n 100000] [--rate 50] [--words 300] [--reps 5] [--work DIR] [--keep]
 
-Makes two finished runs through the store (questions, pictures, replies of about 2 kB, two
-scorings) and starts the viewer without any index. Then, while `rate` replies a second are appended
-to the first run, it measures: the first page and the first list of samples with nothing indexed;
-how long the index takes; each filter, from its request to the end of the answer (least, median and
-worst of `reps`), and once more in Chromium, until the page is drawn; the viewer's memory.
-Prints each beside its budget, and fails where one is passed.
+Creates two finished runs through the store (questions, pictures, replies of about 2 kB, two
+scorings) and starts the viewer without an index. Then, while `rate` replies per second are appended
+to the first run, it measures the first page and the first list of samples without an index; the
+time to build the index; each filter, from its request to the end of the answer (lowest, median, and
+highest of `reps`), and once more in Chromium, until the page is rendered; and the viewer's memory.
+Prints each figure with its budget, and fails if one is exceeded.
 """
 
 import argparse
@@ -37,7 +37,7 @@ ap.add_argument("--rate", type=float, default=50)
 ap.add_argument("--words", type=int, default=300)
 ap.add_argument("--reps", type=int, default=5)
 ap.add_argument("--work", type=Path, default=Path("/tmp/snellen-view"))
-ap.add_argument("--keep", action="store_true", help="use the runs that are there")
+ap.add_argument("--keep", action="store_true", help="use the existing runs")
 args = ap.parse_args()
 
 PICTURES, CATEGORIES = 100, 20
@@ -48,7 +48,7 @@ WORDS = [
     "".join(DRAW.choice(CONSONANTS) + DRAW.choice(VOWELS) for _ in range(DRAW.randint(1, 4)))
     for _ in range(20_000)
 ]
-# As in a language, a few words make up most of a text.
+# As in natural language, a few words make up most of a text.
 WEIGHTS = [1 / rank for rank in range(1, len(WORDS) + 1)]
 encode = msgspec.json.Encoder().encode
 
@@ -152,7 +152,7 @@ def make_run(path: Path, model: str, shown: list[ShownMedia]) -> None:
 
 
 class Appending(threading.Thread):
-    """A runner that goes on: a question and its reply, so many times a second."""
+    """A run in progress: appends a question and its reply, this many times per second."""
 
     def __init__(self, path: Path, shown: list[ShownMedia]) -> None:
         super().__init__(daemon=True)
@@ -186,23 +186,23 @@ def milliseconds(times: list[float]) -> str:
 
 
 def cpu(pid: int) -> float:
-    """Seconds of CPU that a process has had."""
+    """The CPU seconds that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory(pid: int) -> tuple[float, float]:
-    """Resident now and at most, in MB."""
+    """The resident memory now and at its peak, in MB."""
     status = Path(f"/proc/{pid}/status").read_text()
     fields = dict(line.split(":", 1) for line in status.splitlines())
     return tuple(int(fields[name].split()[0]) / 1000 for name in ("VmRSS", "VmHWM"))
 
 
 def in_chromium(addresses: dict[str, str]) -> dict[str, float]:
-    """Seconds until each page is drawn, its pictures too."""
+    """The seconds until each page is rendered, including its pictures."""
     chromium = shutil.which("chromium")
     if chromium is None:
-        print("there is no chromium: not measured in a browser")
+        print("chromium was not found, so nothing was measured in a browser")
         return {}
     from playwright.sync_api import sync_playwright
 
@@ -261,7 +261,7 @@ def main() -> int:
         index.unlink()
     size = sum(file.stat().st_size for file in (runs / RUN).iterdir())
     print(
-        f"{args.n:,} samples, {size / 1e6:.0f} MB of files a run, {args.rate:g} replies a second "
+        f"{args.n:,} samples, {size / 1e6:.0f} MB of files per run, {args.rate:g} replies/s "
         f"appended; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
     )
     appending = Appending(runs / RUN, shown)
@@ -309,7 +309,7 @@ def main() -> int:
                 (
                     f"index of {name}",
                     f"samples after {core:.1f} s, words after {full:.1f} s; "
-                    f"a page meanwhile {slowest:.2f} s at worst",
+                    f"a page in the meantime {slowest:.2f} s at worst",
                     None,
                 )
             )
@@ -347,7 +347,7 @@ def main() -> int:
         )
         n = appending.n
         _, text = fetch(f"{address}progress/{RUN}")
-        print(f"{n:,} replies were appended meanwhile\n")
+        print(f"{n:,} replies were appended in the meantime\n")
         for what, message, over in results:
             verdict = "" if over is None else "held" if over <= 0 else "PASSED OVER"
             passed &= over is None or over <= 0

@@ -1,15 +1,14 @@
-"""VQAv2 val, text alone: what scoring its 214,354 questions with ten answers each costs.
+"""The cost of scoring VQAv2 val, without pictures: 214,354 questions with ten answers each.
 
 usage: python perf/vqav2.py [--questions 214354] [--work DIR] [--keep]
 
-Makes files as the authors publish them (questions, annotations of some 190 MB, a list of results),
-with answers that come again as often as people's do, then measures in a process each: the loop of
-the authors' evaluation, written out plainly; ours for the official scoring (every reply read and
-scored); `snellen.score` on the files, with break-downs and intervals, for the official scoring
-(what the authors' evaluation gives, and so what the budget is for) and for all five; the intervals
-alone.
-Prints CPU seconds, beside the budgets and as a ratio, and peak memory. A run takes two minutes and
-250 MB of disk.
+Writes files in the authors' form (questions, annotations of some 190 MB, a list of results), with
+answers that repeat as often as people's do. Then it measures, each in a separate process: the loop
+of the authors' evaluation, in plain Python; our official scoring (every reply parsed and scored);
+`snellen.score` on the files, with breakdowns and intervals, for the official scoring (which
+corresponds to the authors' evaluation, so the budget is for it) and for all five; and the intervals
+alone. Prints CPU seconds, with the budgets and as a ratio, and peak memory. A run takes two minutes
+and 250 MB of disk.
 """
 
 import argparse
@@ -38,7 +37,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--questions", type=int, default=214_354)
     parser.add_argument("--work", type=Path, default=Path("/tmp/snellen-vqav2"))
-    parser.add_argument("--keep", action="store_true", help="leave the files for the next time")
+    parser.add_argument("--keep", action="store_true", help="keep the files for the next time")
     parser.add_argument("--measure", choices=ALL, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.measure:
@@ -50,7 +49,8 @@ def main() -> None:
         return
     args.work.mkdir(parents=True, exist_ok=True)
     if not (args.work / RESULTS).exists():
-        child("make", args)  # in a process of its own: its memory would count as its children's
+        # In a separate process, since children inherit the peak memory of this one.
+        child("make", args)
     actual = {part: child(part, args) for part in PARTS}
     values = {actual[part]["accuracy"] for part in PARTS}
     assert max(values) - min(values) < 1e-9, values
@@ -84,8 +84,8 @@ def measured(cpu: float, accuracy: float) -> dict[str, float]:
 
 
 def make(work: Path, n: int) -> None:
-    """Answers of one type each: people agree as often as they do on VQAv2, whose commonest thousand
-    answers are nine of ten."""
+    """Write the files. All answers to a question are of one type, and people agree as often as on
+    VQAv2, where the thousand most common answers make up nine of ten."""
     rng = Random("vqav2")
     words = [f"{a}{b}{c}" for a in "bdfgklmnprstvw" for b in "aeiou" for c in ("n", "rt", "sk", "")]
     common = words + [f"{rng.choice(words)} {rng.choice(words)}" for _ in range(2_700)]
@@ -139,7 +139,7 @@ def make(work: Path, n: int) -> None:
     (work / RESULTS).write_text(json.dumps(text))
 
 
-# -- the authors' evaluation, plainly
+# -- the authors' evaluation, in plain Python
 
 SIGNS = (";", "/", "[", "]", '"', "{", "}", "(", ")", "=", "+", "\\", "_", "-", ">", "<", "@", "`")
 COMMA = re.compile(r"(\d)(,)(\d)")
@@ -229,7 +229,7 @@ def score_all(work: Path, scorings: list[str] | None = None) -> dict[str, float]
 
 
 def intervals(work: Path) -> dict[str, float]:
-    """Of the official accuracy and its break-downs, as the report makes them."""
+    """Compute the intervals of the official accuracy and its breakdowns, as in the report."""
     import numpy as np
 
     from snellen import registry

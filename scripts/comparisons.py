@@ -2,8 +2,8 @@
 
 usage: python scripts/comparisons.py [--check]
 
-Reads the published outputs where `SNELLEN_GOLDEN` names them (else beside the checkout). `--check`
-writes nothing, and says whether the page is as it would be written.
+Reads the published outputs from the folder that `SNELLEN_GOLDEN` names (default:
+`../shared/golden`). `--check` writes nothing and says whether the page is up to date.
 """
 
 import argparse
@@ -17,19 +17,19 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/comparisons.md"
-INTRO = """\
-# Which differences are real
-
-`snellen compare A B` takes runs, folders of runs, or anybody's predictions (`-b BENCH`), and says
-which is better, by how much, and whether that could be chance. This page, made by
-`python scripts/comparisons.py`, does it for results that benchmarks' authors published, and so
-shows how to read it. How the numbers are found: [decisions/comparing.md](decisions/comparing.md).
-
+INTRO = (
+    "# Which differences are real\n\n"
+    "`snellen compare A B` takes runs, folders of runs, or anybody's predictions (`-b BENCH`). It "
+    "says which is better, by how much, and whether the difference could be chance. As an example, "
+    "this page compares results that benchmarks' authors published; `python "
+    "scripts/comparisons.py` generates it. [decisions/comparing.md](decisions/comparing.md) "
+    "explains how the numbers are computed.\n"
+    """
 ```sh
 snellen compare runs/mmbench/A/… runs/mmbench/B/…    # two runs: metrics, categories, capabilities
 snellen compare runs                                  # all runs: standings, pairs, benchmarks
 snellen compare a.json b.json -b mathvista            # anybody's predictions
-snellen compare runs -o compared.md                   # every pair whole; .json has all numbers
+snellen compare runs -o compared.md                   # details of every pair; .json has all numbers
 ```
 
 From Python:
@@ -42,23 +42,26 @@ after = snellen.evaluate("eyechart", model="baseline/reader", limit=60)
 print(snellen.compare(before, after))
 ```
 
-`snellen.compare(a, b, ...)` takes what `evaluate` and `load_run` give, and paths: of a run, of a
-folder of runs, of predictions (`benchmark="mathvista"`). The numbers are in `.comparisons`. What
-you can mend, such as two that share no sample, is raised as `snellen.SnellenError`.
-
-- A *difference* is taken on the samples that both sides have, by the metric that the benchmark
-  publishes (an average of averages too), scored again by the authors' rule; pp are percentage
-  points. What one side lacks is left out, and said.
-- Its *95 % interval* and *p* are of paired samples, clustered where samples share a video or an
-  image. *Adjusted p* is Holm's over all pairs of the table: below 0.05 a difference is significant.
-- *Ranks* are those that a model has in 95 % of resamples. Models that share a *group* letter do not
-  differ significantly.
 """
+    "`snellen.compare(a, b, ...)` takes results of `evaluate` and `load_run`, and paths of runs, "
+    'folders of runs, or predictions (`benchmark="mathvista"`). The numbers are in `.comparisons`. '
+    "An error that you can fix, such as two sides that share no sample, raises "
+    "`snellen.SnellenError`.\n\n"
+    "- A *difference* is computed on the samples that both sides have, with the metric that the "
+    "benchmark publishes (even if it is an average of averages). The replies are scored again by "
+    "the authors' rule; pp are percentage points. Samples that one side lacks are left out, and "
+    "the output says so.\n"
+    "- Its *95 % interval* and *p* are for paired samples, clustered if samples share a video or "
+    "an image. *Adjusted p* is adjusted by Holm's method over all pairs of the table: if it is "
+    "below 0.05, the difference is significant.\n"
+    "- *Ranks* is the range of ranks that a model has in 95 % of resamples. Models that share a "
+    "*group* letter do not differ significantly.\n"
+)
 HEAD = ("rank", "model", "value", "95 % interval", "ranks", "group")
 PAIRS = ("model", "against", "difference", "95 % interval", "p", "adjusted p", "significant")
 OVO = ("Gemini", "GPT", "QWen2VL_72B_", "LLaVA_Video", "InternVL2", "QWen2VL_7B_")
 NOT = ("template", "_result", "scores_")
-"""Parts of names of files that are no model's replies."""
+"""A file whose name contains one of these does not have a model's replies."""
 
 
 def golden() -> Path:
@@ -66,12 +69,12 @@ def golden() -> Path:
 
 
 def label(name: str) -> str:
-    """A side's name without what file names add."""
+    """A side's name, without the prefix and suffix of its file name."""
     return re.sub(r"\.jsonl?(\.gz)?$", "", name).removeprefix("output_").rstrip("_")
 
 
 def replies_in(folder: Path, pattern: str) -> list[Path]:
-    """The files of models' replies below a folder."""
+    """The files with models' replies in a folder and its subfolders."""
     ordered = sorted(folder.rglob(pattern))
     return [path for path in ordered if not any(part in path.name for part in NOT)]
 
@@ -92,16 +95,17 @@ def page() -> str:
     ).comparisons
     parts += [
         "## OVO-Bench\n",
-        "The six models whose replies the authors published. Of GPT-4o two tasks (REC, SSR) are "
-        "not published: against it, and in the first table, only the other ten tasks count. "
-        "Samples are clustered by video.\n",
+        "These are the six models whose replies the authors published. GPT-4o's replies to two "
+        "tasks (REC, SSR) are not published, so only the other ten tasks count in its comparisons "
+        "and in the first table. Samples are clustered by video.\n",
         *standings(comparisons),
-        "The five that have all twelve tasks:\n",
+        "The five models with all twelve tasks:\n",
         *standings(rest),
-        "All pairs, each on the samples that both have:\n",
+        "All pairs, each on the samples that both models have:\n",
         *pairs(comparisons),
-        "By scene and by task: difference in pp with its 95 % interval, of the model named first; "
-        "* is significant at 5 %, by Holm's method over the scenes, or tasks, of that pair.\n",
+        "The next tables give the differences by scene and by task: the first model minus the "
+        "second, in pp, with the 95 % interval. * marks a difference that is significant at 5 %, "
+        "adjusted by Holm's method over the scenes, or tasks, of that pair.\n",
         *categories(comparisons, "group"),
         *categories(comparisons, "task"),
     ]
@@ -111,7 +115,7 @@ def page() -> str:
     ).comparisons
     parts += [
         "## MathVision\n",
-        "Every model with published replies.\n",
+        "These are all models with published replies.\n",
         *standings(second),
         "All pairs:\n",
         *pairs(second),
@@ -120,20 +124,20 @@ def page() -> str:
     third = snellen.compare(*replies, benchmark="mathvista", data=vista, details=False).comparisons
     parts += [
         "## MathVista\n",
-        "Every model with published replies; some are baselines that look at no picture.\n",
+        "These are all models with published replies. Some are baselines that see no pictures.\n",
         *standings(third),
     ]
     alike, n = map(sum, zip(*map(orders, (comparisons, second, third)), strict=True))
     parts[0] += (
-        f"\nOf the {n} orders of two models that the first tables of the three benchmarks below "
-        f"state, **{alike} are not significant**: the published replies do not tell which of the "
-        "two is better.\n"
+        f"\nThe first tables of the three benchmarks below rank {n} pairs of models. For **{alike} "
+        "of these pairs, the difference is not significant**: the published replies do not show "
+        "which model is better.\n"
     )
     return "\n".join(parts)
 
 
 def standings(document: Any) -> Iterator[str]:
-    """The leaderboard, and how much of its order is known."""
+    """The leaderboard, and how much of its order is significant."""
     from snellen.analysis.result import shown
 
     (board,) = document.leaderboards
@@ -156,15 +160,15 @@ def standings(document: Any) -> Iterator[str]:
     groups = [{*standing.group} for standing in board.standings]
     neighbor = sum(bool(standing & other) for standing, other in pairwise(groups))
     yield (
-        f"On {board.samples:,} samples in {board.clusters:,} clusters. Orders of two models that "
-        f"this table states and that are **not significant: {alike} of {n}**; of neighbours "
-        f"{neighbor} of {len(groups) - 1}.\n"
+        f"The table covers {board.samples:,} samples in {board.clusters:,} clusters. The "
+        f"difference is **not significant for {alike} of {n}** pairs of models, and for {neighbor} "
+        f"of {len(groups) - 1} pairs with adjacent ranks.\n"
     )
 
 
 def orders(document: Any) -> tuple[int, int]:
-    """How many orders of two sides a leaderboard states that are not significant, and of how
-    many."""
+    """The number of pairs on a leaderboard whose difference is not significant, and of all
+    pairs."""
     (board,) = document.leaderboards
     every = [*combinations([{*standing.group} for standing in board.standings], 2)]
     return sum(bool(standing & other) for standing, other in every), len(every)
@@ -184,7 +188,7 @@ def pairs(document: Any) -> Iterator[str]:
 
 
 def categories(document: Any, tag: str) -> Iterator[str]:
-    """A row for each pair, a column for each category."""
+    """The differences, with a row for each pair and a column for each category."""
     names = sorted(
         {name for comparison in document.comparisons for name in comparison.breakdown[tag]}
     )
@@ -213,7 +217,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text that Markdown's tables do not act on."""
+    """Escape the characters that have a meaning in Markdown tables."""
     return re.sub(r"([\\|*_<])", r"\\\1", text)
 
 
@@ -225,7 +229,7 @@ def main() -> int:
         PAGE.write_text(text, encoding="utf-8")
         return 0
     same = PAGE.exists() and PAGE.read_text(encoding="utf-8") == text
-    print(f"{PAGE} is {'as it is written' if same else 'not what it would be'}")
+    print(f"{PAGE} {'is up to date' if same else 'is out of date: run scripts/comparisons.py'}")
     return not same
 
 

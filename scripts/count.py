@@ -1,4 +1,4 @@
-"""Print the figures that measure the rebuild of the code.
+"""Prints figures that describe the size and structure of the code.
 
 usage: python scripts/count.py [CHECKOUT] [--against CHECKOUT] [--json] [--names]
 
@@ -33,11 +33,11 @@ MAX_FUNCTION_LINES = 60
 MAX_CLASS_LINES = 300
 MAX_PARAMETERS = 7
 LINE_KINDS = {
-    "code": "lines with a token that is no comment, docstring, or import (data tables included)",
+    "code": "lines with a token outside comments, docstrings, and imports (data tables included)",
     "data table": "code lines that are module-level dicts, lists, sets, or tuples of 2+ lines",
     "import": "lines of import statements",
-    "docstring": "lines of statements that are only a string, those under fields included",
-    "comment": "lines with nothing but a comment",
+    "docstring": "lines of statements that are only a string, including those under fields",
+    "comment": "lines with only a comment",
     "blank": "lines without a token, outside strings",
 }
 PARTS = {"framework": "src/snellen without benchmarks/", "benchmarks": "src/snellen/benchmarks"}
@@ -49,25 +49,25 @@ DEFINITIONS = {
     },
     "long files": f"files of src with more than {MAX_FILE_LINES} lines of any kind",
     "long functions": f"functions of src with more than {MAX_FUNCTION_LINES} lines, "
-    "docstring included, decorators not",
+    "including the docstring but not decorators",
     "long classes": f"classes of src with more than {MAX_CLASS_LINES} lines, "
-    "docstring included, decorators not",
-    "functions with many parameters": f"functions of src with more than {MAX_PARAMETERS}, "
-    "keyword-only ones included, self, cls, *args, and **kwargs not",
-    "fields of Benchmark": "annotated fields of the class Benchmark, wherever it is, and its "
+    "including the docstring but not decorators",
+    "functions with many parameters": f"functions of src with more than {MAX_PARAMETERS} "
+    "parameters, including keyword-only ones but not self, cls, *args, and **kwargs",
+    "fields of Benchmark": "annotated fields of the class Benchmark, in any file, and its "
     "bases, without those that begin with an underscore, which authors do not set",
     "repeated class names": "names of classes that more than one file of src defines",
     "top-level names": "modules and folders with modules directly in src/snellen",
     "imports in functions": "import statements of src inside a function, at any depth",
     "public names": "names in __all__ of src/snellen/__init__.py",
-    "options of run": "options of `snellen run`: its click decorators, also those that a name "
-    "under cli/ stands for, and class fields with an Option(...)",
-    "declarations of an option (median)": "in how many of these an option is: click decorator, "
-    "signature of the command, field of Plan, parameter of evaluate, other field with an "
-    "Option(...)",
+    "options of run": "options of `snellen run`: its click decorators, including those behind a "
+    "name under cli/, and class fields with an Option(...)",
+    "declarations of an option (median)": "the number of places that declare an option: click "
+    "decorator, signature of the command, field of Plan, parameter of evaluate, other field with "
+    "an Option(...)",
     **{
         f"banned names in {folder}": "bindings of variables, parameters, attributes, functions, "
-        "and classes whose name is, or has between underscores, a banned word"
+        "and classes whose name is a banned word, or contains one between underscores"
         for folder in FOLDERS
     },
 }
@@ -82,19 +82,19 @@ class Source:
     """A Python file of a checkout."""
 
     path: Path
-    """Relative to the checkout."""
+    """The path, relative to the checkout."""
     text: str
     tree: ast.Module
 
     @cached_property
     def length(self) -> int:
-        """Lines of any kind."""
+        """The number of lines of any kind."""
         # Not splitlines(), which also splits at form feeds and the like inside strings.
         return self.text.count("\n") + (not self.text.endswith("\n") and self.text != "")
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """All nodes of the tree; to walk it again for each figure is slow."""
+        """All nodes of the tree, stored because walking the tree for each figure is slow."""
         return list(ast.walk(self.tree))
 
     @cached_property
@@ -136,7 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     definitions = [f"  {name}: {definition}" for name, definition in DEFINITIONS.items()]
     words = f"Banned words: {', '.join(sorted(BANNED))}."
     parser = argparse.ArgumentParser(
-        description="Print the figures that measure the rebuild of the code.",
+        description="Print figures that describe the size and structure of the code.",
         epilog="\n".join(["figures:", *definitions, "", words]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -148,7 +148,10 @@ def _parser() -> argparse.ArgumentParser:
         help="root of a checkout (default: the checkout of this script)",
     )
     parser.add_argument(
-        "--against", type=Path, metavar="CHECKOUT", help="another checkout, for a column beside it"
+        "--against",
+        type=Path,
+        metavar="CHECKOUT",
+        help="another checkout, in a column of its own",
     )
     parser.add_argument("--json", action="store_true", help="print a JSON document")
     parser.add_argument(
@@ -180,10 +183,10 @@ def _number(value: float | None) -> str:
 
 
 def count(root: Path) -> tuple[Figures, Names]:
-    """The figures of a checkout, and the names behind them.
+    """Compute the figures of a checkout, and the names of what they count.
 
     Raises:
-        ValueError: it is no checkout, or a file is no Python.
+        ValueError: the folder is not a checkout, or a file is not valid Python.
     """
     if not (root / PACKAGE).is_dir():
         raise ValueError(f"{root} has no folder {PACKAGE}. Pass the root of a checkout.")
@@ -347,7 +350,7 @@ def _is_table(statement: ast.stmt) -> bool:
 def long_definitions(
     source: Source, definitions: Iterable[Function | ast.ClassDef], max_lines: int
 ) -> Iterator[str]:
-    """The functions or classes with more lines than that, from `def` or `class` on."""
+    """The functions or classes with more than `max_lines` lines, from `def` or `class` on."""
     for node in definitions:
         length = _end(node) - node.lineno + 1
         if length > max_lines:
@@ -403,11 +406,11 @@ class Field:
 
     name: str
     has_option: bool
-    """Whether its annotation or default calls `Option`."""
+    """Whether the annotation or the default calls `Option`."""
 
 
 def fields(node: ast.ClassDef) -> list[Field]:
-    """The fields that the body of a class declares, without those of the class itself."""
+    """The fields that the body of a class declares, without class variables."""
     declared = []
     for statement in node.body:
         if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
@@ -434,7 +437,7 @@ def function_imports(source: Source) -> int:
 
 
 def public_names(sources: Iterable[Source]) -> int | None:
-    """The length of the package's `__all__`; None where it is no plain list."""
+    """The length of the package's `__all__`; None if it is not a literal list."""
     for source in sources:
         if source.path != PACKAGE / "__init__.py":
             continue
@@ -461,7 +464,7 @@ def _last_name(node: ast.expr) -> str | None:
 
 
 def option_declarations(sources: Sequence[Source]) -> dict[str, list[str]]:
-    """The kinds of declaration of each option of `snellen run`, by the option's name."""
+    """The kinds of declaration of each option of `snellen run`, keyed by the option's name."""
     spellings: dict[str, set[str]] = {}
     decorated: set[str] = set()
     in_signature: set[str] = set()
@@ -500,7 +503,7 @@ def option_declarations(sources: Sequence[Source]) -> dict[str, list[str]]:
 
 
 def _run_commands(sources: Iterable[Source]) -> Iterator[tuple[Source, Function]]:
-    """The functions under cli/ that are the command `run`."""
+    """The functions under cli/ that define the command `run`."""
     for source in sources:
         if "cli" not in source.path.parts:
             continue
@@ -512,7 +515,7 @@ def _run_commands(sources: Iterable[Source]) -> Iterator[tuple[Source, Function]
 
 
 def _command_name(decorator: ast.expr) -> str | None:
-    """The name that a decorator `command` gives to its function, if it does."""
+    """The name that a decorator `command` gives its function, if any."""
     if isinstance(decorator, ast.Call):
         values = [keyword.value for keyword in decorator.keywords if keyword.arg == "name"]
         for value in (*decorator.args[:1], *values):
@@ -524,7 +527,7 @@ def _command_name(decorator: ast.expr) -> str | None:
 def _click_options(
     source: Source, command: Function, sources: Sequence[Source]
 ) -> Iterator[ast.Call]:
-    """The calls of `click.option` that decorate a command, itself or under another name."""
+    """The calls of `click.option` that decorate a command, directly or through another name."""
     for decorator in command.decorator_list:
         if isinstance(decorator, ast.Call) and _is_option(decorator):
             yield decorator
@@ -533,7 +536,7 @@ def _click_options(
 
 
 def _is_option(call: ast.Call) -> bool:
-    """Whether it is `click.option("--flag", ...)`, and not a decorator that happens to be called
+    """Whether a call is `click.option("--flag", ...)`, and not another decorator that is named
     `option`."""
     return _last_name(call.func) == "option" and any(map(_is_string, call.args))
 
@@ -541,7 +544,8 @@ def _is_option(call: ast.Call) -> bool:
 def _options_behind(
     name: str, source: Source, sources: Sequence[Source], visited: set[tuple[Path, str]]
 ) -> Iterator[ast.Call]:
-    """The calls of `click.option` in what a name means in a file, and in what that mentions."""
+    """The calls of `click.option` in the definition of a name in a file, and in the definitions of
+    the names that this definition uses."""
     if "cli" not in source.path.parts or (source.path, name) in visited:
         return
     visited.add((source.path, name))
@@ -560,7 +564,7 @@ def _options_behind(
 
 
 def _imported_files(statement: ast.ImportFrom, sources: Iterable[Source]) -> list[Source]:
-    """The files that `from a.b import ...` may mean: b.py and b/__init__.py."""
+    """The files that `from a.b import ...` may refer to: b.py and b/__init__.py."""
     module = (statement.module or "").rpartition(".")[2]
     return [source for source in sources if module in (source.path.stem, source.path.parent.name)]
 
@@ -577,8 +581,8 @@ def _defined_names(statement: ast.stmt) -> set[str]:
 
 
 def _option_names(call: ast.Call) -> tuple[str, set[str]]:
-    """An option's name, and how a parameter or a field for it may be spelled: `model`, and
-    `models` too, for `option("-m", "--model", "models")`."""
+    """An option's name, and the possible names of a parameter or field for it. For
+    `option("-m", "--model", "models")`, these are `model` and `models`."""
     texts = [str(value.value) for value in call.args if isinstance(value, ast.Constant)]
     flags = [text.split("/")[0] for text in texts if text.startswith("-")]
     parameter = [text for text in texts if not text.startswith("-")]
@@ -591,7 +595,7 @@ def _option_names(call: ast.Call) -> tuple[str, set[str]]:
 
 
 def banned_bindings(sources: Iterable[Source]) -> Iterator[tuple[Path, str]]:
-    """Each binding of a name that is or contains a banned word, with its file."""
+    """Yield each binding of a name that is or contains a banned word, with its file."""
     for source in sources:
         for _, name in banned_names(source.tree):
             yield source.path, name

@@ -1,6 +1,6 @@
 """Draw the rows that are bundled with MMBench and ScienceQA: `python scripts/draw_choices.py`.
 
-The questions and pictures are ours; only their form is the data sets'.
+The questions and pictures are our own; only their format is that of the data sets.
 """
 
 import base64
@@ -215,7 +215,8 @@ CC_HEADER = ("index", "question", "answer", "A", "B", "C", "D", "category", "ima
 
 
 def rotated(fields: dict[str, str], choices: tuple[str, ...], scene: Scene, rotations: int | None):
-    """A row for each rotation; the picture stands in the first, its index in the others."""
+    """Yield a row for each rotation. The first row has the picture; the others have the first
+    row's index instead."""
     with io.BytesIO() as file:
         drawn(scene).save(file, format="PNG")
         picture = base64.b64encode(file.getvalue()).decode()
@@ -233,7 +234,8 @@ def rotated(fields: dict[str, str], choices: tuple[str, ...], scene: Scene, rota
 
 
 def mmbench(split: str, lang: str) -> Iterator[dict[str, str]]:
-    """As the published sheets have it: first every question, then every first rotation, ..."""
+    """Yield the rows in the order of the published files: first every question, then every first
+    rotation, and so on."""
     every = []
     for request in QUESTIONS:
         question, hint, choices = request.english if lang == "EN" else request.chinese

@@ -1,7 +1,7 @@
 """Draw the rows that are bundled with MM-Vet, MathVista and LLaVA-Bench:
 `python scripts/draw_judged.py`.
 
-The questions and pictures are ours; only their form is the data sets'.
+The questions and pictures are our own; only their format is that of the data sets.
 """
 
 import json
@@ -312,7 +312,7 @@ BOXES = {
 
 
 def llava_bench(folder: Path) -> None:
-    """Both splits, of the same scenes."""
+    """Write both splits, with the same scenes."""
     scenes = list(dict.fromkeys(scene for scene, *_ in WILD))
     shown = {scene: text for scene, text, *_ in WILD if text}
     for split, digits in (("wild", 3), ("coco", 12)):

@@ -1,9 +1,10 @@
-"""Write what lmms-eval's code reads in the made replies: `python scripts/draw_lmms_eval.py
-MCQ_EXTRACT.py DIFFERENTIAL.jsonl`.
+"""Write the letters that lmms-eval's code finds in the generated replies.
 
-The first is lmms_eval/tasks/_task_utils/mcq_extract.py of EvolvingLMMs-Lab/lmms-eval@75571cf, the
-second the file of the golden pack mcq_parsing. The letters are those of the ids 0, 1, ...: "-"
-where the code finds none, "." where there is no such id.
+usage: python scripts/draw_lmms_eval.py MCQ_EXTRACT.py DIFFERENTIAL.jsonl
+
+MCQ_EXTRACT.py is lmms_eval/tasks/_task_utils/mcq_extract.py of EvolvingLMMs-Lab/lmms-eval@75571cf,
+and DIFFERENTIAL.jsonl is the file of the golden pack mcq_parsing. The letters are in the order of
+the ids 0, 1, ...; "-" means that the code finds none, and "." that there is no such id.
 """
 
 import importlib.util

@@ -1,6 +1,6 @@
 """Draw the rows that are bundled with MMMU and MMMU-Pro: `python scripts/draw_mmmu.py`.
 
-The questions and pictures are ours; only their form is the data sets'.
+The questions and pictures are our own; only their format is that of the data sets.
 """
 
 import base64
@@ -92,7 +92,7 @@ def drawn(scene: Scene) -> bytes:
 
 
 def page(lines: list[str]) -> bytes:
-    """A question as it is asked by its picture alone."""
+    """Draw a question as a picture, for the setting that asks with the picture only."""
     picture = Image.new("L", (200, 8 + 12 * len(lines)), 255)
     for position, line in enumerate(lines):
         ImageDraw.Draw(picture).text((4, 2 + 12 * position), line, fill=0)
@@ -106,7 +106,7 @@ def encoded(picture: Image.Image) -> bytes:
 
 
 def cell(pictures: Iterable[bytes]) -> str:
-    """One picture as it is, several as a list in Python's writing, as VLMEvalKit has them."""
+    """A cell of pictures in VLMEvalKit's form: a single picture, or several as a Python list."""
     texts = [base64.b64encode(picture).decode() for picture in pictures]
     return texts[0] if len(texts) == 1 else str(texts)
 
@@ -115,7 +115,7 @@ def cell(pictures: Iterable[bytes]) -> str:
 
 
 class Query(NamedTuple):
-    """A question; `right` is a choice's letter, or the answer to an open one."""
+    """A question; `right` is the letter of a choice, or the answer to an open question."""
 
     name: str
     domain: str

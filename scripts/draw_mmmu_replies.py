@@ -1,9 +1,10 @@
-"""Make replies to made MMMU questions, with the answers that the authors' script gives them:
-`python scripts/draw_mmmu_replies.py FOLDER`.
+"""Generate replies to made-up MMMU questions, with the answers that the authors' script parses.
+
+usage: python scripts/draw_mmmu_replies.py FOLDER
 
 FOLDER is mmmu/ of MMMU-Benchmark/MMMU@bb0b95a. Its main_parse_and_eval.py runs once over all
-subjects, so that every letter that it draws comes from one random sequence. The rows are in the
-order of its output files.
+subjects, so that all letters that it draws come from one random sequence. The rows are in the order
+of its output files.
 """
 
 import json

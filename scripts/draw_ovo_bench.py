@@ -1,7 +1,7 @@
 """Draw the rows that are bundled with OVO-Bench: `python scripts/draw_ovo_bench.py`.
 
-Two videos of letters that come and go, and questions of all twelve tasks about them, in the form of
-the authors' annotation file.
+There are two videos of letters that appear and disappear, and questions of all twelve tasks about
+them, in the format of the authors' annotation file.
 """
 
 import json
@@ -19,7 +19,7 @@ CLIPS = {
 
 
 def times(script: Script) -> list[tuple[str, float, float]]:
-    """Each letter, and when it comes and goes, in seconds."""
+    """Each letter, with the times at which it appears and disappears, in seconds."""
     return [(frame.letter, frame.first / FPS, frame.end / FPS) for frame in script.shown]
 
 

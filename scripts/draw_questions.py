@@ -1,6 +1,6 @@
 """Draw the rows bundled with A-OKVQA, GQA and OCR-VQA: `python scripts/draw_questions.py`.
 
-The questions and pictures are ours; only their form is the data sets'.
+The questions and pictures are our own; only their format is that of the data sets.
 """
 
 import base64
@@ -290,7 +290,7 @@ def write_ocr_vqa(folder: Path) -> None:
                 cell = base64.b64encode(file.getvalue()).decode()
             first = str(len(rows))
             for question, answer in list(request.items())[:2]:
-                # A row whose picture another has names that row's index.
+                # A row whose picture is already in another row has that row's index instead.
                 shown = cell if str(len(rows)) == first else first
                 rows.append((shown, question, answer, genre))
     write_json(folder / "dataset.json", actual)

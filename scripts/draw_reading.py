@@ -1,7 +1,7 @@
 """Draw the rows that are bundled with DocVQA, InfographicVQA, ChartQA, OCRBench and the captions of
 COCO: `python scripts/draw_reading.py`.
 
-The questions and pictures are ours; only their form is the data sets'.
+The questions and pictures are our own; only their format is that of the data sets.
 """
 
 import json
@@ -16,7 +16,7 @@ COLORS = ("#4477aa", "#cc6677", "#228833", "#ddaa33")
 
 
 def written(path: Path, *lines: str, size: tuple[int, int] = (180, 96)) -> None:
-    """A page with lines of text."""
+    """Draw a page with lines of text."""
     page = Image.new("1", size, 1)
     draw = ImageDraw.Draw(page)
     for position, line in enumerate(lines):
@@ -25,7 +25,7 @@ def written(path: Path, *lines: str, size: tuple[int, int] = (180, 96)) -> None:
 
 
 def bars(path: Path, values: dict[str, int]) -> None:
-    """Bars with their names below and their values above."""
+    """Draw bars with their names below and their values above."""
     picture = Image.new("RGB", (40 * len(values) + 10, 110), PAPER)
     draw = ImageDraw.Draw(picture)
     for position, (name, value) in enumerate(values.items()):
@@ -37,7 +37,7 @@ def bars(path: Path, values: dict[str, int]) -> None:
 
 
 def scene(path: Path, shape: str, color: str, position: int) -> None:
-    """One shape on grass."""
+    """Draw a shape on grass."""
     picture = Image.new("RGB", (64, 48), "#cce6ff")
     draw = ImageDraw.Draw(picture)
     draw.rectangle((0, 34, 64, 48), fill="#77aa66")
@@ -247,7 +247,7 @@ def ocrbench(folder: Path) -> None:
         written(folder / "OCRBench_Images" / file, *lines, size=(112, 44))
         rows.append({
             "dataset_name": dataset,
-            # Ids are each data set's own: two of the rows have the same.
+            # Ids are unique only within a data set, so two of the rows have the same id.
             "id": 9001 + number % 9,
             "image_path": file,
             "question": question,

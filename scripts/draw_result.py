@@ -19,7 +19,7 @@ PICTURE = Path(__file__).parents[1] / "docs" / "assets" / "result.svg"
 
 
 def draw() -> str:
-    """The picture, which fetches no font from anywhere."""
+    """Draw the picture, without fonts from other servers."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         result = snellen.evaluate("eyechart", model="baseline/reader")
         console = Console(file=io.StringIO(), record=True, width=84, force_terminal=True)

@@ -1,7 +1,7 @@
 """Draw the rows that are bundled with benchmarks: `python scripts/draw_rows.py`.
 
-The questions and pictures are ours; only their form is the data sets'. One version of Pillow draws
-the same pixels each time.
+The questions and pictures are our own; only their format is that of the data sets. The same version
+of Pillow always draws the same pixels.
 """
 
 import json
@@ -19,10 +19,11 @@ LETTERS = "ABCDE"
 
 Canvas = ImageDraw.ImageDraw
 Scene = Callable[[Canvas, int], tuple[str, str, list[str]]]
-"""Draws variant 0 or 1; gives the question, the answer, four wrong ones (or none: no choices)."""
+"""Draws variant 0 or 1; returns the question, the answer, and four wrong answers (none if the
+question has no choices)."""
 
 
-# -- MathVision: one scene a subject
+# -- MathVision: one scene per subject
 
 
 def shaded_circle(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:

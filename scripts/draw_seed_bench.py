@@ -1,6 +1,6 @@
 """Draw the rows that are bundled with SEED-Bench: `python scripts/draw_seed_bench.py`.
 
-The questions and pictures are ours; only their form is the data sets'.
+The questions and pictures are our own; only their format is that of the data sets.
 """
 
 import base64
@@ -165,7 +165,7 @@ def plus_rows() -> list[dict[str, Any]]:
 
 
 def lifted() -> Iterator[Any]:
-    """A lid that leaves its pot: 20 frames."""
+    """Draw 20 frames of a lid that is lifted from its pot."""
     for number in range(20):
         picture = Image.new("RGB", (96, 96), "white")
         draw = ImageDraw.Draw(picture)
@@ -181,7 +181,7 @@ def in_cell(scene: Scene) -> str:
 
 
 def in_sheet(row: dict[str, Any], lenders: dict[str, str]) -> dict[str, str]:
-    """As VLMEvalKit has it: a picture that another row has is that row's index."""
+    """A row in VLMEvalKit's form: if another row has the picture, the row has its index instead."""
     picture, index = row["data_id"], row["question_id"]
     lender = lenders.setdefault(picture, index)
     return {

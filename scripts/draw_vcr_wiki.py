@@ -1,6 +1,6 @@
 """Draw the rows that are bundled with VCR-wiki: `python scripts/draw_vcr_wiki.py`.
 
-The captions and pictures are ours; only their form is the data sets'.
+The captions and pictures are our own; only their format is that of the data sets.
 """
 
 import base64
@@ -30,7 +30,7 @@ ASK = {
     "outputting the explanations.",
     "zh": "图像中被覆盖的文本是什么？请在不输出解释的情况下还原被覆盖的文本。",
 }
-# A scene, and a caption's pieces, of which every second is covered.
+# A scene, and the pieces of a caption; every second piece is covered.
 ENGLISH: tuple[tuple[Scene, tuple[str, ...]], ...] = (
     (map_of_islands, ("The islands P and Q", "lie in a small bay", "north of the old harbour",
                       "and are joined at low tide")),
@@ -52,7 +52,7 @@ CHINESE: tuple[tuple[Scene, tuple[str, ...]], ...] = (
 
 
 def covered(scene: Scene, pieces: tuple[str, ...], lang: str) -> str:
-    """The scene, and beside it the caption with every second piece under a grey bar."""
+    """Draw the scene, and next to it the caption with every second piece under a gray bar."""
     picture = Image.new("RGB", (WIDE, HIGH), "white")
     draw = ImageDraw.Draw(picture)
     for line, piece in enumerate(pieces):

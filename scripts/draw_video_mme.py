@@ -1,7 +1,7 @@
 """Draw the rows that are bundled with Video-MME: `python scripts/draw_video_mme.py`.
 
-Two videos of letters that come and go, subtitles to one of them, and questions about them, in the
-form of the authors' results: commas behind last members too.
+There are two videos of letters that appear and disappear, subtitles for one of them, and questions
+about both, in the format of the authors' results, which have commas even after last members.
 """
 
 import json
@@ -24,7 +24,7 @@ def letters(script: Script) -> list[str]:
 def question(
     number: str, task: str, text: str, right: str, others: Sequence[str], position: int
 ) -> dict[str, Any]:
-    """One whose right answer is at a place among four."""
+    """A question whose right answer is at this position among four choices."""
     texts = [*others[:position], right, *others[position:]]
     return {
         "question_id": number,
@@ -41,7 +41,7 @@ def letter_name(letter: str) -> str:
 
 
 def others(right: str) -> list[str]:
-    """Letters that would be wrong."""
+    """Names of letters that are wrong answers."""
     return [letter_name(letter) for letter in "HKNORSVZ" if letter != right][:3]
 
 
@@ -86,7 +86,7 @@ def videos() -> list[dict[str, Any]]:
 
 
 def with_spare_commas(rows: list[dict[str, Any]]) -> str:
-    """As the authors' file has them: behind the last member of a question, and of the list."""
+    """Add commas as in the authors' file: after the last member of a question, and of the list."""
     text = json.dumps(rows, indent=4)
     text = re.sub(r'("response": "")\n', r"\1,\n", text)
     return re.sub(r"\n]$", ",\n]\n", text)
@@ -98,7 +98,7 @@ def clock(frame: int) -> str:
 
 
 def subtitles(script: Script) -> str:
-    """In the form of the data set's files."""
+    """The subtitles of a video, in the format of the data set's files."""
     blocks = (
         f"{number}\n{clock(frame.first)} --> {clock(frame.end)}\n"
         f'<font color="white" size=".72c">Here is {frame.letter}.</font>\n'

@@ -1,6 +1,6 @@
 """Draw the rows that are bundled with vlmevalkit: `python scripts/draw_vlmevalkit.py`.
 
-The questions and pictures are ours; only their form is the data sets'.
+The questions and pictures are our own; only their format is that of the data sets.
 """
 
 import base64
@@ -17,7 +17,7 @@ BLUE, RED, GREEN = "#4477aa", "#cc6677", "#228833"
 
 
 def picture(*discs: tuple[int, int, int, str]) -> str:
-    """Discs (x, y, radius, color) on white, a PNG in base64."""
+    """Draw discs (x, y, radius, color) on white; return a PNG in base64."""
     image = Image.new("RGB", (SIDE, SIDE), "white")
     draw = ImageDraw.Draw(image)
     for x, y, radius, color in discs:

@@ -1,6 +1,6 @@
 """Draw the rows that are bundled with VQAv2, OK-VQA and TextVQA: `python scripts/draw_vqa.py`.
 
-The questions, answers and pictures are ours; only their form is the data sets'.
+The questions, answers, and pictures are our own; only their format is that of the data sets.
 """
 
 import json
@@ -12,14 +12,14 @@ from PIL import Image, ImageDraw
 ROWS = Path(__file__).parents[1] / "src/snellen/benchmarks/rows"
 INK, SKY, GRASS = "black", "#cce6ff", "#77aa66"
 Answers = tuple[tuple[str, int], ...]
-"""Answers, and how many of ten people gave each."""
+"""Answers, each with the number of people, of ten, who gave it."""
 
 
 # -- pictures
 
 
 def scene(number: int) -> Image.Image:
-    """The photograph of that number."""
+    """Draw the picture with this number."""
     picture = Image.new("RGB", (96, 64), SKY)
     draw = ImageDraw.Draw(picture)
     draw.rectangle((0, 48, 96, 64), fill=GRASS)

@@ -1,6 +1,6 @@
 """Draw the rows bundled with POPE, MME and HallusionBench: `python scripts/draw_yes_no.py`.
 
-The questions and pictures are ours; only their form is the data sets'.
+The questions and pictures are our own; only their format is that of the data sets.
 """
 
 import json
@@ -14,7 +14,7 @@ BLUE, RED, GREEN = "#4477aa", "#cc6677", "#228833"
 
 
 def picture(path: Path, *shapes: tuple[str, str], text: str = "") -> None:
-    """Shapes side by side, each a form and a color, and a line of text."""
+    """Draw shapes side by side, each with a form and a color, and a line of text."""
     path.parent.mkdir(parents=True, exist_ok=True)
     image = Image.new("RGB", (SIDE, SIDE), "white")
     draw = ImageDraw.Draw(image)
@@ -124,7 +124,7 @@ def mme(folder: Path) -> None:
 # -- HallusionBench
 
 FigureQuestion = tuple[str, str, str]
-"""A question, what is right, and that in a sentence."""
+"""A question, its right answer, and this answer as a sentence."""
 Figure = tuple[str, Shapes | None, tuple[FigureQuestion, ...]]
 SETS_OF_FIGURES: tuple[tuple[str, str, str, tuple[Figure, ...]], ...] = (
     # category, subcategory, set; for each figure its visual_input, its shapes, what is asked

@@ -1,11 +1,11 @@
-"""Check that every field of a public record in `src` has its documentation under it.
+"""Check that every field of a public record in `src` has documentation under it.
 
 usage: python scripts/fields.py
 
 A record is a dataclass, a `NamedTuple`, a `TypedDict`, or a `msgspec.Struct`. A field is documented
 by a string on the line after it, or by the text of an `Option` in its type. Classes and fields that
-start with an underscore are not public. The script lists the other fields and exits with 1 if there
-is one.
+start with an underscore are not public. The script lists undocumented fields, and exits with 1 if
+there are any.
 """
 
 import ast
@@ -34,7 +34,7 @@ def is_docstring(node: ast.stmt | None) -> bool:
 
 
 def undocumented_fields(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
-    """The line, class, and name of each public field without documentation."""
+    """Yield the line, class, and name of each public field without documentation."""
     for record in filter(is_public_record, ast.walk(tree)):
         assert isinstance(record, ast.ClassDef)
         for statement, after in zip(record.body, [*record.body[1:], None], strict=True):

@@ -1,11 +1,11 @@
-"""Check that names say what they hold: no banned words, in the folders that are free of them.
+"""Check that names do not contain banned words, which do not say what a name stands for.
 
 usage: python scripts/names.py [PATH...]
 
-Without a path it checks the folders in `CLEAN` and exits with 1 if one has a banned name. With
-paths, files or folders, it lists their banned names. Fields of `msgspec.Struct` are stored in files
-and keep their names. Names of tests are sentences (`test_a_reply_is_kept_once`), which are not
-counted. It also checks that no two classes of `src` have the same name.
+Without arguments, it checks the folders in `CLEAN` and exits with 1 if one has a banned name. With
+files or folders, it lists their banned names. Fields of `msgspec.Struct` are stored in files and
+keep their names. Names of tests are sentences (`test_a_reply_is_kept_once`) and are not checked.
+Without arguments, it also checks that no two classes in `src` have the same name.
 """
 
 import ast
@@ -18,15 +18,15 @@ BANNED = {
     *("found", "said", "told", "made", "asked", "given", "named"),
     *("one", "each", "whole", "place", "beside", "among", "spent"),
 }
-"""Words that do not say what they name."""
+"""Words that do not say what a name stands for."""
 REQUIRED = {"connection_made"}
-"""Names that other packages call: asyncio's protocols."""
+"""Names that other packages require, such as those of asyncio's protocols."""
 CLEAN = ("src/snellen", "tests", "perf", "scripts", "docs")
-"""Folders and files without banned names. Add to them; take none away."""
+"""Folders and files without banned names. Add more, but do not remove any."""
 
 
 def bound_name(node: ast.AST) -> str | None:
-    """The name that a node binds. Uses of names are not counted: a rename follows the binding."""
+    """The name that a node binds, if any. Uses of names are not counted, only bindings."""
     match node:
         case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
             return name
@@ -40,7 +40,7 @@ def bound_name(node: ast.AST) -> str | None:
 
 
 def banned_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """The line and the name of each binding whose name is or contains a banned word."""
+    """Yield the line and the name of each binding whose name is or contains a banned word."""
     stored = {
         id(field.target)
         for node in ast.walk(tree)
@@ -58,7 +58,7 @@ def banned_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def doubled_classes(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """The name of each class that is defined more than once below a folder, and the files."""
+    """The name of each class that is defined more than once in a folder, and the files."""
     files: dict[str, list[str]] = {}
     for file in sorted(folder.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_bytes())):
@@ -71,7 +71,7 @@ def main(paths: list[str]) -> int:
     number = 0
     for name, files in () if paths else doubled_classes(ROOT / "src"):
         number += 1
-        print(f"{' and '.join(files)} both define the class {name}. Rename one of them.")
+        print(f"{' and '.join(files)} define the class {name}. Rename all but one.")
     for path in paths or CLEAN:
         folder = ROOT / path
         if not folder.exists():
@@ -80,7 +80,8 @@ def main(paths: list[str]) -> int:
             for line, name in banned_names(ast.parse(file.read_bytes())):
                 number += 1
                 print(
-                    f"{file.relative_to(ROOT)}:{line}: {name} is a banned name. Name what it holds."
+                    f"{file.relative_to(ROOT)}:{line}: {name} is a banned name. "
+                    "Say what it stands for."
                 )
     return 1 if number and not paths else 0
 

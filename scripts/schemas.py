@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parents[1] / "docs" / "reference" / "schemas"
 
 
 def documents() -> dict[str, str]:
-    """The text of each schema by its file's name."""
+    """The text of each schema, keyed by its file's name."""
     stored = {**schemas(), "report": msgspec.json.schema(Report)}
     return {
         f"{name}.json": json.dumps(schema, indent=1, ensure_ascii=False) + "\n"

@@ -2,8 +2,8 @@
 
 usage: python scripts/sentences.py [N] [--seed SEED]
 
-Prints N sentences (100), each with its file and line. The seed is the hash of the current commit,
-so that anyone draws the same ones, and nobody chooses them.
+Prints N sentences (default 100), each with its file and line. The default seed is the hash of the
+current commit, so that everyone draws the same sentences and nobody can choose them.
 """
 
 import argparse
@@ -22,7 +22,7 @@ SHORTEST = 5
 
 
 def of_python(path: Path) -> Iterator[tuple[int, str]]:
-    """(line, text) of docstrings and of texts that look like messages."""
+    """Yield (line, text) for docstrings and other strings, which may be messages."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             for paragraph in node.value.split("\n\n"):
@@ -32,7 +32,7 @@ def of_python(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def of_markdown(path: Path) -> Iterator[tuple[int, str]]:
-    """(line, text) of paragraphs and items, without code blocks and tables."""
+    """Yield (line, text) for paragraphs and items, without code blocks and tables."""
     text = FENCE.sub(lambda match: "\n" * match[0].count("\n"), path.read_text(encoding="utf-8"))
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not line.lstrip().startswith(("|", "#", "```", "<")):
@@ -40,7 +40,7 @@ def of_markdown(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def sentences() -> Iterator[tuple[str, str]]:
-    """(file:line, sentence) of everything that a reader meets, in order."""
+    """Yield (file:line, sentence) for everything that a reader sees, in order."""
     files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
     for path in sorted(file for file in files if ".zh-CN." not in file.name):
         texts = of_python(path) if path.suffix == ".py" else of_markdown(path)

@@ -2,11 +2,10 @@
 
 usage: python scripts/wheel.py [--out DIST] [--heavy]
 
-The wheel is installed with the pins of constraints.txt. There the README is followed: each of its
-commands runs and must print what the README shows. Then every module of the package and the
-packages of every extra are imported. With --heavy, the pins of torch, transformers, and Ray are
-installed too, and only vLLM may be missing. The wheel that the sdist builds must have the same
-files.
+The wheel is installed with the pins of constraints.txt. In that environment, each command of the
+README must print what the README shows. Then every module of the package and the packages of every
+extra are imported. With --heavy, the pins of torch, transformers, and Ray are installed too, and
+only vLLM may be missing. The wheel that is built from the sdist must have the same files.
 
 Run it in the environment that `make env` creates. It needs the packages that pip would download.
 """
@@ -54,7 +53,7 @@ print(json.dumps({"imported": imported, "missing": missing}))
 
 
 def run(*command: str | Path, cwd: Path) -> str:
-    """The standard output of a command; on failure, its output and an exit."""
+    """Run a command and return its standard output; on failure, print its output and exit."""
     done = subprocess.run([*map(str, command)], cwd=cwd, capture_output=True, text=True)
     if done.returncode:
         words = " ".join(map(str, command))
@@ -63,7 +62,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 
 def built(out: Path) -> tuple[Path, Path]:
-    """The paths of a new wheel and a new sdist."""
+    """Build a wheel and an sdist; return their paths."""
     shutil.rmtree(out, ignore_errors=True)
     run(sys.executable, "-m", "hatchling", "build", "-d", out, cwd=ROOT)
     (wheel,) = out.glob("*.whl")
@@ -84,7 +83,7 @@ def check_sdist(sdist: Path, wheel: Path, scratch: Path) -> None:
 
 
 def environment(folder: Path, wheel: Path, *, heavy: bool) -> Path:
-    """A fresh environment with the pins and the wheel; returns its Python."""
+    """Create a fresh environment with the pins and the wheel; return its Python."""
     run(sys.executable, "-m", "venv", folder, cwd=ROOT)
     python = folder / "bin" / "python"
     pip = (python, "-m", "pip", "install", "-qq", "--disable-pip-version-check")
@@ -97,7 +96,7 @@ def environment(folder: Path, wheel: Path, *, heavy: bool) -> Path:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="the folder of the files")
+    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder for the files")
     parser.add_argument("--heavy", action="store_true", help="also install torch and Ray")
     options = parser.parse_args()
     wheel, sdist = built(options.out.resolve())

@@ -1,7 +1,8 @@
-"""Fill the tables of docs/why-scores-differ.md:
-`PYTHONPATH=src:. python scripts/why_scores_differ.py`.
+"""Fill the tables of docs/why-scores-differ.md.
 
-The same published replies, read by five rules; each gap between two scores is broken down by the
+usage: PYTHONPATH=src:. python scripts/why_scores_differ.py
+
+Scores the same published replies by five rules, and breaks down each gap between two scores by the
 rules that fired, so that the parts add up to it exactly. Needs the golden packs (SNELLEN_GOLDEN).
 """
 
@@ -26,24 +27,24 @@ from tests.truth.readings import filled, of_tools
 PAGE = Path(__file__).parents[1] / "docs/why-scores-differ.md"
 
 Rule = Callable[[str, Sample], tuple[str, float]]
-"""The name of the rule that fired on a reply, and what it scores."""
+"""Returns the name of the rule that fired on a reply, and the reply's score."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One model's published replies to one benchmark, and the rules that read them."""
+    """One model's published replies to one benchmark, and the rules that score them."""
 
     benchmark: str
     model: str
     spec: str | None
-    """The benchmark here; None where it is none."""
+    """The spec of Snellen's benchmark; None if none is used."""
     replies: Sequence[tuple[str, str, Sample]]
     rules: Mapping[str, Rule]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """Replies that two readings read by these rules, and that only one of them counts as right."""
+    """Replies on which these two rules fired, of which only one counts the reply as right."""
 
     official: str
     other: str
@@ -54,7 +55,7 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A case's replies, how many each reading counts as right, and the cells of each gap."""
+    """A case, how many of its replies each reading counts as right, and the cells of each gap."""
 
     case: Case
     right: Mapping[str, float]
@@ -66,7 +67,7 @@ class Table:
 
 
 def compared(case: Case) -> Table:
-    """Every reading against the official one, reply by reply."""
+    """Compare every reading with the official one, reply by reply."""
     read = {
         name: [rule(text, sample) for _, text, sample in case.replies]
         for name, rule in case.rules.items()
@@ -111,7 +112,8 @@ def of_scoring(spec: str, pack: str, name: str) -> Rule:
 
 
 OWN = {"VLMEvalKit": "vlmevalkit", "lmms-eval": "lmms-eval"}
-"""Our scorings by what the tools do on a benchmark, where these differ from their letters."""
+"""Our scorings that implement a tool's own rule for a benchmark, if the tool does not use its
+general rule for letters there."""
 
 
 def own(name: str) -> str:
@@ -138,7 +140,7 @@ def of_letter(
 
 
 def contained(text: str, sample: Sample) -> tuple[str, float]:
-    """OVO-Bench's: the right letter stands anywhere in the reply, in a word too.
+    """OVO-Bench's rule: the right letter occurs anywhere in the reply, even inside a word.
 
     JoeLeelyf/OVO-Bench@c34093f9a072d93f9e1c6b923446dfba71f4528e:utils/OVOBenchScore.py#L11-L14
     """
@@ -148,7 +150,7 @@ def contained(text: str, sample: Sample) -> tuple[str, float]:
 
 
 def first_word(text: str, sample: Sample) -> tuple[str, float]:
-    """The textbook rule for yes and no: the first of the two in the first ten characters."""
+    """The textbook rule for yes and no: whichever comes first within the first ten characters."""
     head = text[:10].lower()
     places = {word: head.find(word) for word in ("yes", "no") if word in head}
     answer = min(places, key=lambda word: places[word], default=None)
@@ -203,7 +205,7 @@ def mathvision() -> Iterator[Case]:
     rules = {
         "official": official,
         **LETTERS,
-        # Of the benchmark, which compares values too.
+        # The benchmark's own `robust` scoring, which also compares values.
         "robust": of_scoring("mathvision", "mathvision", "robust"),
         **of_tools_themselves("mathvision", "mathvision"),
     }
@@ -266,7 +268,7 @@ def pope() -> Case:
     samples = samples_of(spec, "pope")
     replies = replies_of("pope/llava-v1.5-13b", "yes/no")
     themselves = of_tools_themselves(spec, "pope")
-    # LLaVA numbers the questions of a set on; the pack's ids are those.
+    # The pack has LLaVA's ids, which number the questions of a set consecutively.
     return Case(
         benchmark="POPE",
         model="LLaVA-v1.5-13B",
@@ -275,7 +277,7 @@ def pope() -> Case:
         rules={
             "official": of_scoring(spec, "pope", "official"),
             "robust": of_scoring(spec, "pope", "robust"),
-            # There are no letters: what stands for the tools is what they do.
+            # There are no letters, so the tools' columns show their own rules for POPE.
             **{name: themselves[own(name)] for name in OWN},
             **themselves,
             "textbook": first_word,
@@ -292,11 +294,12 @@ def samples_of(spec: str, pack: str) -> dict[str, Sample]:
 
 READINGS = ("official", "robust", "VLMEvalKit", "lmms-eval", "textbook")
 SHOWN = 5
-"""Cells of a gap that are listed; the rest is one line, so that a table adds up."""
+"""The number of cells of a gap that are listed. One line sums up the rest, so that a table adds
+up."""
 
 
 def parts(tables: Sequence[Table]) -> Mapping[str, str]:
-    """The tables of the page by the names of their places in it."""
+    """The tables of the page, keyed by the names of their places in it."""
     of = {(table.case.benchmark, table.case.model): table for table in tables}
     vision = of["MMMU-Pro", "GPT-4o, vision, direct"]
     steps = of["MMMU-Pro", "GPT-4o, 10 options, step by step"]
@@ -342,7 +345,8 @@ def overview(tables: Sequence[Table]) -> str:
 
 
 def marked(table: Table, name: str) -> str:
-    """A score; in brackets what the tool makes of it that does not use its letters here."""
+    """A score, with the score by the tool's own rule for the benchmark in parentheses if it
+    differs."""
     cell = percent(table.right[name], table.n)
     itself = table.right.get(own(name))
     if itself is None or itself == table.right[name]:
@@ -351,7 +355,7 @@ def marked(table: Table, name: str) -> str:
 
 
 def widest(table: Table) -> float:
-    """Between the readings but the textbook's, each tool by the better of its two rules."""
+    """The widest gap between readings, without the textbook rule, using each tool's better rule."""
     scores = [
         max(table.right[name], table.right.get(own(name), 0.0))
         for name in READINGS
@@ -361,22 +365,23 @@ def widest(table: Table) -> float:
 
 
 def widest_gaps(tables: Sequence[Table]) -> str:
-    """The overview's last column in a sentence, and how far the textbook's rule falls behind."""
+    """Sum up the overview's last column, and how far the textbook rule falls behind, in words."""
     gaps = [(100 * widest(table) / table.n, table.case.model) for table in tables]
     textbook = max(
         100 * (table.right["official"] - table.right["textbook"]) / table.n for table in tables
     )
     points, model = max(gaps)
     return (
-        f"Where it says a sentence or works a problem out, the rule decides up to {points:.2f} "
-        f"points ({model}), and who comes first\n"
-        "([below](#mathvision-values-and-letters-that-are-points)). The textbook's rule loses up "
-        f"to {textbook:.2f}."
+        f"If a model answers in sentences or works a problem out, the choice of rule changes its "
+        f"score by up to {points:.2f} points ({model}), and changes which model ranks first "
+        "([below](#mathvision-values-and-letters-that-are-points)). The textbook rule scores up to "
+        f"{textbook:.2f} points lower than the official one."
     )
 
 
 def tools_themselves(tables: Sequence[Table]) -> str:
-    """The tools' letters beside what they do on a benchmark, where that is known here."""
+    """The scores by the tools' general rules and by their own rules for a benchmark, if Snellen
+    implements these."""
     heads = [head for name in OWN for head in (f"{name}'s letters", own(name))]
     lines = [
         f"| benchmark | model | official | {' | '.join(heads)} |",
@@ -395,14 +400,13 @@ def tools_themselves(tables: Sequence[Table]) -> str:
 
 
 def gap(table: Table, name: str) -> str:
-    """How a reading differs from the official one, by the rules that fired in both."""
+    """How a reading differs from the official one, by the pair of rules that fired."""
     cells = table.cells[name]
     net = sum(cell.only_other - cell.only_official for cell in cells)
     assert net == table.right[name] - table.right["official"], "the cells are the gap"
     tool = name.removesuffix(" itself")
     lines = [
-        f"| official rule | {tool} rule | right by official alone | right by {tool} alone "
-        "| points |",
+        f"| official rule | {tool} rule | right only by official | right only by {tool} | points |",
         "|---|---|---:|---:|---:|",
     ]
     for cell in cells[:SHOWN]:
@@ -431,7 +435,7 @@ def signed(count: float, n: int) -> str:
 
 
 def ranks(tables: Sequence[Table]) -> str:
-    """The order of the models by each reading."""
+    """List the models in order of their scores, for each reading."""
     lines = []
     for name in READINGS:
         order = sorted(tables, key=lambda table: -table.right[name] / table.n)

@@ -55,7 +55,7 @@ def rows(tmp_path: Path) -> Path:
 
 def test_what_is_promised_is_what_is_there() -> None:
     assert snellen.__all__ == [
-        "Profile", "SnellenError", "ask", "compare", "evaluate", "load_run", "score"
+        "Profile", "SnellenError", "ask", "card", "compare", "evaluate", "load_run", "score"
     ]  # fmt: skip
     assert all(callable(getattr(snellen, name)) for name in snellen.__all__)
 
@@ -144,17 +144,17 @@ def test_what_is_no_run_is_said_to_be_none(tmp_path: Path) -> None:
 
 
 def test_a_misspelt_benchmark_is_met_with_the_nearest_name(tmp_path: Path) -> None:
-    with pytest.raises(CatalogError, match="no benchmark 'mathvison'; did you mean"):
+    with pytest.raises(CatalogError, match=r"no benchmark 'mathvison'\. Did you mean"):
         snellen.evaluate("mathvison", AlwaysA(), out=tmp_path)
 
 
 def test_an_unknown_option_is_met_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="mathvision has no option 'spilt'; it has split, prompt"):
+    with pytest.raises(UsageError, match=r"has no option 'spilt'\. Options: split, prompt"):
         snellen.evaluate("mathvision:spilt=test", AlwaysA(), out=tmp_path)
 
 
 def test_a_value_that_an_option_does_not_take_is_met_with_those_it_does(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="mathvision:split is one of test, testmini, not 'dev'"):
+    with pytest.raises(UsageError, match="split must be one of test, testmini, not 'dev'"):
         snellen.evaluate("mathvision:split=dev", AlwaysA(), out=tmp_path)
 
 
@@ -303,7 +303,8 @@ def test_replies_that_are_kept_of_an_object_are_told(
     result = snellen.evaluate(benchmark(), Says(lambda request: "no", "z"), out=tmp_path)
 
     assert capsys.readouterr().err == (
-        f"kept 10 replies of z from {result.run}; give the model a revision if it is another one\n"
+        f"kept 10 replies of z from {result.run}; if the model has changed, set another `revision` "
+        "of it\n"
     )
 
 
@@ -327,7 +328,7 @@ def test_a_limit_below_what_a_run_has_already_is_met_with_a_note(
     assert [result.report.n for result in results] == [3, 3]
     assert capsys.readouterr().err == (
         f"{results[0].report.benchmark} × baseline/first: the run already had 3 replies; the "
-        "report is of all 3 questions asked so far, not of the 2 chosen now\n"
+        "report covers all 3 questions asked so far, not just the 2 selected now\n"
     )
 
 
@@ -443,21 +444,24 @@ def test_what_is_no_model_is_said_to_be_none(tmp_path: Path, model: object) -> N
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ({"concurrency": 0}, "concurrency is a whole number from 1 on, or auto, not 0"),
-        ({"concurrency": -2}, "concurrency is a whole number from 1 on, or auto, not -2"),
-        ({"limit": -1}, "limit is a whole number from 1 on, not -1"),
-        ({"limit": 0}, "limit is a whole number from 1 on, not 0"),
-        ({"limit": 2.5}, "limit is a whole number from 1 on, not 2.5"),
-        ({"limit": True}, "limit is a whole number from 1 on, not True"),
-        ({"sample": 0}, "sample is a whole number from 1 on, not 0"),
-        ({"repeats": 0}, "repeats is a whole number from 1 on, not 0"),
-        ({"repeats": None}, "repeats is a whole number from 1 on, not None"),
-        ({"max_tokens": 0}, "max_tokens is a whole number from 1 on, not 0"),
-        ({"temperature": -3}, "temperature is a number from 0 on, or default, not -3"),
-        ({"temperature": float("nan")}, "temperature is a number from 0 on, or default, not nan"),
-        ({"seed": "one"}, "seed is a whole number, not 'one'"),
-        ({"missing": "foo"}, "missing is wrong or excluded, not 'foo'"),
-        ({"profile": 3}, "profile is a Profile or the path of a TOML file, not 3"),
+        ({"concurrency": 0}, "concurrency must be a whole number of at least 1, or auto, not 0"),
+        ({"concurrency": -2}, "concurrency must be a whole number of at least 1, or auto, not -2"),
+        ({"limit": -1}, "limit must be a whole number of at least 1, not -1"),
+        ({"limit": 0}, "limit must be a whole number of at least 1, not 0"),
+        ({"limit": 2.5}, "limit must be a whole number of at least 1, not 2.5"),
+        ({"limit": True}, "limit must be a whole number of at least 1, not True"),
+        ({"sample": 0}, "sample must be a whole number of at least 1, not 0"),
+        ({"repeats": 0}, "repeats must be a whole number of at least 1, not 0"),
+        ({"repeats": None}, "repeats must be a whole number of at least 1, not None"),
+        ({"max_tokens": 0}, "max_tokens must be a whole number of at least 1, not 0"),
+        ({"temperature": -3}, "temperature must be a number of at least 0, or default, not -3"),
+        (
+            {"temperature": float("nan")},
+            "temperature must be a number of at least 0, or default, not nan",
+        ),
+        ({"seed": "one"}, "seed must be a whole number, not 'one'"),
+        ({"missing": "foo"}, "missing must be wrong or excluded, not 'foo'"),
+        ({"profile": 3}, "profile must be a Profile or the path of a TOML file, not 3"),
         ({"benchmark": ["mine.jsonl"]}, r"one Benchmark, not \['mine.jsonl'\]"),
     ],
 )
@@ -471,7 +475,7 @@ def test_an_argument_that_makes_no_sense_is_named_with_what_it_may_be(
 
 
 def test_scoring_takes_no_other_word_for_what_is_missing_either(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="missing is wrong or excluded, not 'foo'"):
+    with pytest.raises(UsageError, match="missing must be wrong or excluded, not 'foo'"):
         snellen.score(tmp_path, missing="foo")  # type: ignore[arg-type]
 
 
@@ -636,11 +640,11 @@ def test_results_are_compared_as_their_runs_are(
 def test_what_cannot_be_compared_is_said_in_words(rows: Path, tmp_path: Path) -> None:
     run = snellen.evaluate(str(rows), model="baseline/first", out=tmp_path)
     for other, message in (
-        (3, "given a int as number 2"),
-        ([run], "given a list as number 2"),
-        (None, "given a NoneType as number 2"),
+        (3, "got a int as argument 2"),
+        ([run], "got a list as argument 2"),
+        (None, "got a NoneType as argument 2"),
         (Result(run.report), "the result of baseline/first on mine has no run folder"),
-        (run, "is named twice"),
+        (run, "was passed twice"),
     ):
         with pytest.raises(snellen.SnellenError, match=re.escape(message)):
             snellen.compare(run, other)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from types import ModuleType
 import click
 import pytest
 
-from snellen import registry
+from snellen import recipes, registry
 from tests.pages import FENCE
 
 ROOT = Path(__file__).parents[1]
@@ -27,6 +27,7 @@ def extension(name: str) -> ModuleType:
     return extension_module
 
 
+sys.path.append(str(DOCS / "_ext"))  # as docs/conf.py does
 generated = extension("generated")
 docstrings = extension("docstrings")
 closed = extension("closed")
@@ -49,6 +50,22 @@ def test_a_benchmarks_page_has_its_sheet_commands_scorings_and_example(
         assert f"**{scoring}**, version " in page
     for picture in re.findall(r"\]\(\.\./pictures/([^)]+)\)", page):
         assert (tmp_path / picture).stat().st_size > 0
+
+
+def test_each_recipe_has_a_page_with_its_evidence_data_sets_and_figures() -> None:
+    pages = dict(generated.recipe_pages.pages(generated.text, generated.table, generated.fenced))
+    assert set(pages) == {"recipes.md", *(f"recipes/{name}.md" for name in recipes.names())}
+    for name in recipes.names():
+        recipe = recipes.load(name)
+        page = pages[f"recipes/{name}.md"]
+        assert f"Evidence: `{recipe.evidence}`" in page
+        assert f"(recipes/{name}.md)" in pages["recipes.md"]
+        for data_set, variant in recipe.asks:
+            assert variant or f"| `{data_set}` |" in page
+        for line in (*recipe.notes, *recipe.conflicts, *recipe.unknown):
+            assert f"- {generated.text(line)}" in page
+        for figure in recipe.figures:
+            assert f"| {figure.value:g} | " in page
 
 
 def test_every_word_of_a_sheet_is_on_its_page(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_a_key_with_a_line_break_is_said_at_once() -> None:
 
 
 def test_a_key_beside_a_user_in_the_address_is_one_too_many() -> None:
-    with pytest.raises(UsageError, match="Remove either"):
+    with pytest.raises(UsageError, match="Remove one of them"):
         Transport("http://me:secret@host/v1", headers={"Authorization": "Bearer k"})
 
 
@@ -224,9 +224,9 @@ async def test_a_host_that_does_not_exist_is_named() -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (closes(), "it closed the connection without a reply"),
-        (resets(completion("A" * 1000)), "it broke off in the middle of a reply"),
-        (Answer(7, b""), "what it sends is not HTTP"),
+        (closes(), "the server closed the connection without a reply"),
+        (resets(completion("A" * 1000)), "the connection broke in the middle of a reply"),
+        (Answer(7, b""), "the reply is not HTTP"),
     ],
 )
 async def test_a_broken_reply_may_come_whole_later(answer: Answer, words: str) -> None:
@@ -242,7 +242,7 @@ async def test_a_server_that_hangs_is_left_at_the_first_time_out() -> None:
         error = await error_of(server.url, first=0.1)
 
     assert isinstance(error, Overloaded)
-    assert str(error) == f"{server.url}: no reply began within 0.1 s (timeout `first`)"
+    assert str(error) == f"{server.url}: no reply started within 0.1 s (timeout `first`)"
 
 
 async def test_a_reply_that_drips_is_left_at_the_total_time_out() -> None:
@@ -304,7 +304,7 @@ async def test_a_redirection_is_not_followed_but_shown() -> None:
 
     assert isinstance(error, Rejected)
     assert error.hopeless
-    assert f"it has moved to {other.url}/chat/completions. " in str(error)
+    assert f"the server redirects to {other.url}/chat/completions. " in str(error)
     assert other.requests == []
 
 
@@ -314,7 +314,7 @@ async def test_a_reply_without_end_is_cut_off() -> None:
         error = await error_of(server.url)
 
     assert isinstance(error, Rejected)
-    assert str(error) == f"{server.url}: the reply is longer than 64 MiB"
+    assert str(error) == f"{server.url}: the reply is longer than 64 MiB."
 
 
 async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ async def test_a_server_without_tls_is_said() -> None:
         error = await error_of(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
 
     assert isinstance(error, Overloaded)
-    assert "no TLS there" in str(error)
+    assert "there is no TLS" in str(error)
 
 
 # -- secrets

@@ -1,4 +1,4 @@
-"""Warn about built pages that load anything from elsewhere: pages must work offline."""
+"""Warns if a built page loads anything from another server, since pages must work offline."""
 
 from __future__ import annotations
 

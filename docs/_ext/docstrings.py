@@ -1,8 +1,8 @@
-"""Docstrings as they are written here, made into what Sphinx reads.
+"""Converts our docstrings to reStructuredText for Sphinx.
 
-Ours are plain text: one pair of backticks is code, a block that is set in after an empty line
-stands as it is (a formula, a tree), `- ` begins an item. Whatever else reStructuredText would read
-into a sign (`*`, `|`, `_` behind a word) is meant as that sign.
+Our docstrings are plain text. A pair of backticks marks code, an indented block after an empty line
+is kept as it is (a formula, a tree), and `- ` begins an item. All other characters with a meaning
+in reStructuredText (`*`, `|`, `_` after a word) stand for themselves.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ SECTION = re.compile(r"(Args|Raises|Returns|Yields):$")
 
 
 def restructured(lines: list[str]) -> list[str]:
-    """A docstring's lines in reStructuredText, its sections as napoleon wants them."""
+    """Convert a docstring's lines to reStructuredText, with sections in the form that napoleon
+    expects."""
     result: list[str] = []
     for blank, group in groupby(lines, lambda line: not line.strip()):
         block = list(group)
@@ -35,7 +36,7 @@ def restructured(lines: list[str]) -> list[str]:
 
 
 def _paragraphs(block: list[str]) -> list[str]:
-    """Text with items and set-in lines, which reStructuredText wants empty lines around."""
+    """Add the empty lines that reStructuredText requires around items and indented lines."""
     result: list[str] = []
     literal = False
     for line, text in zip(block, _text(block), strict=True):
@@ -53,10 +54,9 @@ def _paragraphs(block: list[str]) -> list[str]:
 
 
 def _text(lines: list[str]) -> list[str]:
-    """Lines whose signs mean themselves, and what is in backticks is code; it may go on in the
-    next line."""
+    """Escape the characters of lines, and mark text in backticks as code, also across lines."""
     parts = "\n".join(lines).split("`")
-    if len(parts) % 2 == 0:  # a backtick without its other
+    if len(parts) % 2 == 0:  # an unpaired backtick
         return re.sub(r"([\\*`|_])", r"\\\1", "\n".join(lines)).split("\n")
     for position, part in enumerate(parts):
         if position % 2 == 0:
@@ -65,7 +65,7 @@ def _text(lines: list[str]) -> list[str]:
             parts[position] = f"``{part}``" if part else ""
     joined = parts[0]
     for code, after in zip(parts[1::2], parts[2::2], strict=True):
-        # Inline code must be set off from letters on both sides.
+        # reStructuredText requires that inline code does not touch letters.
         before = "\\ " if joined[-1:].isalnum() else ""
         behind = "\\ " if after[:1].isalnum() else ""
         joined += before + code + behind + after
@@ -83,13 +83,13 @@ def _process(
     app: Sphinx, what: str, name: str, it: object, options: object, lines: list[str]
 ) -> None:
     if lines and lines[0].startswith("Alias for field number"):
-        lines.clear()  # what a NamedTuple says of a field, which is nothing
-    # Napoleon takes a value's first words, up to a colon, for its type: an empty comment is none.
+        lines.clear()  # a NamedTuple's default text for a field, which says nothing
+    # Napoleon would take the text before a colon for the type. The empty comment prevents this.
     comment = ["..", ""] if what in ("attribute", "data", "property") and lines else []
     lines[:] = [*comment, *restructured(lines)]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    # Before napoleon, which connects at 500.
+    # Must run before napoleon, which connects at priority 500.
     app.connect("autodoc-process-docstring", _process, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,7 @@
-"""Pages that are made when the documentation is built: of benchmarks' files, metrics and changes.
+"""Generates pages when the documentation is built: benchmarks, metrics, options, and changes.
 
-They lie in `docs/generated`, which git ignores, and are written anew where they have changed.
+The pages are in `docs/generated`, which git ignores. Only pages that have changed are written
+again.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import recipe_pages
 
 from snellen import registry
 from snellen.analysis import capabilities
@@ -35,13 +38,14 @@ URL = re.compile(r"https?://[^\s)>;,]*[^\s)>;,.:]")
 HEADINGS = ("Scores that move", "Added", "Changed", "Fixed", "Removed")
 OPTIONS = """# Options of a run
 
-`snellen run` takes each as a flag, `snellen.evaluate` as a keyword. A plan file has the flag's
-name, with underscores for hyphens. Where several set a value, the first of these decides: a flag
-(or a keyword), the plan file, the model's profile, the benchmark. `origins` in a run's
-`manifest.json` says which did.
+`snellen run` takes each option as a flag, and `snellen.evaluate` takes it as a keyword. A plan file
+uses the flag's name, with underscores for hyphens. If a value is set in several places, the first
+of these takes precedence: a flag (or a keyword), the plan file, the model's profile, the benchmark.
+`origins` in a run's `manifest.json` records which one was used.
 
-The role says what another value does: *identity* makes another run, *amount* asks more or less in
-the same run, *environment* asks the same in another way.
+The role says what a different value does. *identity*: it makes a new run. *amount*: the same run
+asks more or fewer questions. *environment*: the same run asks the same questions in a different
+way.
 """
 SUFFIX = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "image/gif": "gif"}
 
@@ -50,8 +54,8 @@ SUFFIX = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "image/
 
 
 def text(plain: str) -> str:
-    """Plain text as Markdown: addresses and places in repositories are links, what is in backticks
-    is code, every other sign means itself."""
+    """Convert plain text to Markdown: addresses and places in repositories become links, text in
+    backticks is code, and all other characters are escaped."""
     created: list[str] = []
     at = 0
     for match in re.finditer(f"`[^`]+`|{AT.pattern}|{URL.pattern}", plain):
@@ -65,7 +69,7 @@ def text(plain: str) -> str:
 
 
 def _escaped(plain: str) -> str:
-    # What begins a list or a quotation in Markdown does not here.
+    # Escape characters that would begin a list or a quotation in Markdown.
     escaped = SIGNS.sub(r"\\\1", plain.replace("`", r"\`"))
     return re.sub(r"^(\s*)([-+]|\d+(?=\.))", r"\1\\\2", escaped) if escaped[:1] in "-+" else escaped
 
@@ -81,13 +85,13 @@ def _linked_source(match: re.Match[str]) -> str:
 
 
 def fenced(block: str, language: str = "text") -> str:
-    """A block that is shown as it is, whatever it holds."""
+    """A block that is shown as it is, whatever it contains."""
     ticks = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", block))])
     return f"{ticks}{language}\n{block.rstrip()}\n{ticks}\n"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Cells are Markdown already."""
+    """Format a table; the cells must already be Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -96,7 +100,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def sections(sheet: str) -> Mapping[str, Sequence[str]]:
-    """A sheet's parts by their first word, their lines as far to the left as they go."""
+    """The parts of a benchmark's fact sheet, keyed by their first word, without indentation."""
     actual: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in sheet.splitlines()[1:]:
@@ -109,19 +113,19 @@ def sections(sheet: str) -> Mapping[str, Sequence[str]]:
 
 
 def flowing(lines: Sequence[str]) -> str:
-    """Lines that were broken at a width, as a paragraph; a list or table in them as it stands."""
+    """Join wrapped lines into a paragraph; keep a list or table as it is."""
     if any(line.startswith(" ") or "   " in line for line in lines):
         return fenced("\n".join(lines))
     full = ""
     for line in lines:
-        # A place in a repository goes on in the next line, without a blank.
+        # A place in a repository may continue on the next line; no space is inserted.
         joint = "" if re.search(r"@[0-9a-f]{40}:$|/$", full) or not full else " "
         full += joint + line
     return text(full) + "\n"
 
 
 def benchmark_page(entry: registry.Entry, pictures: Path) -> str:
-    """One benchmark's page; the pictures of its example are written to `pictures`."""
+    """Write a benchmark's page; the pictures of its example go to the folder `pictures`."""
     benchmark = registry.benchmark(entry.name)
     few = registry.benchmark(entry.name, data=Path(registry.SYNTHETIC))
     document = show.sheet(entry.name, Path(registry.SYNTHETIC))
@@ -161,7 +165,7 @@ def _files(benchmark: Benchmark) -> str:
         size = f"{file.size / 1e6:,.1f} MB" if file.size else "not published"
         rows.append([f"`{file.name}`", url, size, known])
     head = ["published file", "where", "size", "digest"]
-    return "What `snellen data get` gets:\n\n" + table(head, rows)
+    return "`snellen data get` downloads these files:\n\n" + table(head, rows)
 
 
 def _commands(name: str, benchmark: Benchmark) -> str:
@@ -172,7 +176,7 @@ def _commands(name: str, benchmark: Benchmark) -> str:
     lines.append(f"snellen score PREDICTIONS -b {name}{data}")
     if registry.reads_data(name):
         lines.append(
-            f"snellen run -m baseline/first -b {name} --data synthetic   # offline, on made rows"
+            f"snellen run -m baseline/first -b {name} --data synthetic   # offline, on bundled rows"
         )
     lines.append(f"snellen check {name}")
     return "## Run it\n\n" + fenced("\n".join(lines), "sh")
@@ -183,7 +187,7 @@ def _example(few: Benchmark, pictures: Path, name: str) -> str:
     request = few.request(sample) if sample else None
     if sample is None or request is None:
         return ""
-    parts = ["One question as a model gets it. It is made up, as are all rows that are bundled.\n"]
+    parts = ["This is one question as a model gets it. Like all bundled rows, it is made up.\n"]
     number = 0
     for message in request.messages:
         parts.append(f"**{message.role}**\n")
@@ -209,7 +213,7 @@ def _example(few: Benchmark, pictures: Path, name: str) -> str:
                     f"by {text(shown)}.\n"
                 )
     right = sample.target if sample.target is not None else " | ".join(sample.references)
-    parts.append(f"What is right: {text(right) if right else 'not known to us'}\n")
+    parts.append(f"The right answer: {text(right) if right else 'unknown'}\n")
     return "\n".join(parts)
 
 
@@ -233,8 +237,8 @@ def _options(document: Mapping[str, Any]) -> str:
     first, option = next(iter(document["options"].items()))
     value = (option["choices"] or [option["default"]])[-1]
     return (
-        f"## Options\n\nWritten behind the name: `-b {name}:{first}={value}`; several with commas "
-        "between.\n\n" + table(["option", "default", "one of"], rows)
+        f"## Options\n\nWrite options after the name: `-b {name}:{first}={value}`. Put commas "
+        "between several options.\n\n" + table(["option", "default", "one of"], rows)
     )
 
 
@@ -245,10 +249,10 @@ def _facts(document: Mapping[str, Any], benchmark: Benchmark) -> str:
     ]
     if benchmark.presentation.break_down_by:
         tags = ", ".join(f"`{tag}`" for tag in benchmark.presentation.break_down_by)
-        lines.append(f"- Broken down by {tags}.")
+        lines.append(f"- Results are broken down by {tags}.")
     if benchmark.cluster_by is not None:
         lines.append(
-            "- Samples share pictures or videos; intervals know that "
+            "- Samples share pictures or videos; intervals account for this "
             "([intervals](../../decisions/intervals.md))."
         )
     lines += [f"- {text(note)}" for note in benchmark.notes]
@@ -259,8 +263,8 @@ def _capabilities(benchmark: Benchmark) -> str:
     if benchmark.presentation.capabilities is None:
         return ""
     source = benchmark.presentation.capabilities.source
-    whose = "By our own definition" if source == "ours" else f"By {text(source)}"
-    parts = ["## What it asks of a model\n", f"{whose}.\n"]
+    whose = "We assigned them" if source == "ours" else f"Source: {text(source)}"
+    parts = ["## Capabilities it requires\n", f"{whose}.\n"]
     leaves = benchmark.presentation.capabilities.leaves
     if benchmark.presentation.capabilities.tag:
         by_leaf: dict[str, list[str]] = {}
@@ -270,12 +274,12 @@ def _capabilities(benchmark: Benchmark) -> str:
         rows = [[f"`{leaf}`", text(", ".join(by_leaf[leaf]))] for leaf in order]
         parts.append(table(["capability", text(benchmark.presentation.capabilities.tag)], rows))
     else:
-        parts.append(f"All of it: `{leaves['']}`.\n")
+        parts.append(f"All samples: `{leaves['']}`.\n")
     return "\n".join(parts)
 
 
 def _names(entry: registry.Entry) -> str:
-    """The names that other tools' users know it by, told apart as `snellen export` does."""
+    """The benchmark's names in other tools. Names are assigned to tools as in `snellen export`."""
     theirs: dict[str, list[str]] = {"VLMEvalKit": [], "lmms-eval": []}
     for alias, options in entry.aliases.items():
         own = alias[0].isupper() or alias == options.get("name") or not alias.islower()
@@ -285,7 +289,9 @@ def _names(entry: registry.Entry) -> str:
     ]
     if not rows:
         return ""
-    return "## Names elsewhere\n\nThey work with `-b` too.\n\n" + table(["tool", "names"], rows)
+    return "## Names in other tools\n\nThese names also work with `-b`.\n\n" + table(
+        ["tool", "names"], rows
+    )
 
 
 def benchmarks_page(entries: Sequence[registry.Entry]) -> str:
@@ -301,23 +307,25 @@ def benchmarks_page(entries: Sequence[registry.Entry]) -> str:
     ]
     tree = "\n".join(f"benchmarks/{entry.name}" for entry in entries)
     return (
-        "# Benchmarks\n\nA page for each, made from its file: paper, data, licence, prompt, "
-        "scorings, proof, an example, commands. `snellen show NAME` says the same in the "
-        "terminal.\n\n*Proven on*: on `published outputs` our scorer gives what the authors' "
-        "scorer gives, for models' outputs that the authors published ([parity](../parity.md)). "
-        "`Made replies` try its rules, with what the authors' code says of each.\n\n"
+        "# Benchmarks\n\nEach benchmark has a page, generated from its file: paper, data, license, "
+        "prompt, scorings, proof, an example, commands. `snellen show NAME` shows the same in the "
+        "terminal.\n\n*Proven on* says how our scorer was checked. `published outputs`: it gives "
+        "the same results as the authors' scorer for models' outputs that the authors published "
+        "([parity](../parity.md)). `generated pairs`: it agrees with the authors' code on replies "
+        "that were generated to test its rules. `by hand`: the expected values were worked out by "
+        "hand.\n\n"
         + table(["name", "what it asks", "scorings", "proven on"], rows)
         + f"\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
     )
 
 
 def _proven(entry: registry.Entry) -> str:
-    """On what a sheet's scorer is proven, in a few words."""
+    """How a benchmark's scorer is proven right, in a few words, from its fact sheet."""
     text = " ".join(sections(entry.sheet)["Proof"])
     if match := re.match(r"published (?:[a-z ]+) of (.+?)(?:[:;.,] | to |$)", text):
         return f"published outputs ({match[1]})"
-    kinds = {"made": "made replies", "generated": "made replies", "by hand": "by hand"}
-    return next((item for word, item in kinds.items() if word in text), "its page says")
+    kinds = {"made": "generated pairs", "generated": "generated pairs", "by hand": "by hand"}
+    return next((item for word, item in kinds.items() if word in text), "see its page")
 
 
 def measures_page(entries: Sequence[registry.Entry]) -> str:
@@ -329,17 +337,18 @@ def measures_page(entries: Sequence[registry.Entry]) -> str:
             of.setdefault(leaf, []).append(entry.name)
     parts = [
         "# Which benchmark measures what\n",
-        "What a benchmark's categories ask of a model, as leaves of one tree. Its file says which "
-        "leaf each category is, and where its authors define the categories; what fits no leaf is "
-        "`unmapped`. A run's report has the mean score for each leaf, "
-        "and `snellen report runs/` shows them over several benchmarks.\n",
+        "The capabilities that benchmarks require of a model form one tree. A benchmark's file "
+        "says which leaf of the tree each of its categories belongs to, and where its authors "
+        "define the categories. A category that fits no leaf is `unmapped`. A run's report has the "
+        "mean score for each leaf, and `snellen report runs/` shows these scores over several "
+        "benchmarks.\n",
     ]
     for branch, leaves in capabilities.TREE.items():
         rows = [
             [leaf, ", ".join(_linked(name) for name in of.get(f"{branch}/{leaf}", [])) or "none"]
             for leaf in leaves
         ]
-        parts += [f"## {branch}\n", table(["asks for", "benchmarks"], rows)]
+        parts += [f"## {branch}\n", table(["capability", "benchmarks"], rows)]
     parts += ["## unmapped\n", ", ".join(map(_linked, of.get(UNMAPPED, []))) + "\n"]
     return "\n".join(parts)
 
@@ -352,14 +361,14 @@ def _linked(name: str) -> str:
 
 
 def metrics_page() -> str:
-    """Every file of `snellen.metrics`, with the formulas of its docstrings."""
+    """Every module of `snellen.metrics`, with the formulas in its docstrings."""
     folder = ROOT / "src/snellen/metrics"
     modules = sorted({path.stem for path in folder.glob("[!_]*")})
     parts = [
         "# Metrics\n",
-        "A metric takes the columns of a whole set and gives an estimate: a value, n, its standard "
-        "error and interval. What scores one answer is here too. `snellen list metrics` names them "
-        "all.\n",
+        "A metric takes the columns of a whole data set and returns an estimate: a value with n, "
+        "its standard error, and its interval. Functions that score a single answer are listed "
+        "here too. `snellen list metrics` lists all metrics.\n",
         "## Means\n",
         _directive("autofunction", "snellen.metrics.mean"),
         _directive("autofunction", "snellen.metrics.macro_average"),
@@ -399,7 +408,7 @@ def changes_page() -> str:
     for path in sorted(folder.glob("v*.md"), reverse=True):
         body = path.read_text(encoding="utf-8")
         parts.append(re.sub(r"^(#+ )", r"#\1", body, flags=re.MULTILINE))
-    # Fragments lie beside `docs`, this page in it.
+    # The fragments' links are relative to a folder next to `docs`; this page is inside `docs`.
     return "\n".join(parts).replace("](../docs/", "](../")
 
 
@@ -437,10 +446,11 @@ def pages(pictures: Path) -> Iterator[tuple[str, str]]:
     yield "metrics.md", metrics_page()
     yield "changes.md", changes_page()
     yield "options.md", options_page()
+    yield from recipe_pages.pages(text, table, fenced)
 
 
 def write(folder: Path) -> None:
-    """All pages into `folder`; one that is as it was is not touched, so it is not built again."""
+    """Write all pages to `folder`. Unchanged pages are not touched, so they are not built again."""
     pictures = folder / "pictures"
     shutil.rmtree(pictures, ignore_errors=True)
     pictures.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""How pages look where the theme leaves it open: numbers in tables, and the language of a page."""
+"""Sets details of pages that the theme leaves open: numbers in tables, and a page's language."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The picture of the rooms in docs/architecture.md, drawn from the source.
+"""Draws the picture of the rooms in docs/architecture.md from the source.
 
-The levels are those of `tests/test_layers.py`. A line from a room to a lower one means that a file
-of the upper room imports a file of the lower one. Lines to rooms that another line implies are left
-out, so that the picture shows the shortest way down.
+The levels are those in `tests/test_layers.py`. A line from a room to a lower one means that a file
+of the upper room imports a file of the lower one. A line is left out if a longer path implies it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ WIDTH, LEVEL, BOX = 760, 62, (110, 30)
 
 
 def levels() -> list[list[str]]:
-    """The rooms by level, the lowest first, as the test of imports lists them."""
+    """The rooms by level, from the lowest, as the test of imports lists them."""
     for node in ast.parse(LAYERS.read_bytes()).body:
         match node:
             case ast.Assign(targets=[ast.Name("LAYERS")], value=ast.Constant(str(text))):
@@ -46,7 +45,7 @@ def imported_rooms(room: str) -> set[str]:
 
 
 def shortest(edges: dict[str, set[str]]) -> dict[str, set[str]]:
-    """The edges without those that a longer way implies."""
+    """The edges, without those that a longer path implies."""
 
     def below(room: str) -> set[str]:
         reached: set[str] = set()

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Measure a model, hold it to a floor, and compare it with a stored baseline.
+# Measure a model, require a minimum score, and compare it with a stored baseline.
 #
 # usage: MODEL=openai/NAME [BASE_URL=URL] [API_KEY_ENV=VARIABLE] [BENCHMARK=eyechart] [LIMIT=200]
 #        [METRIC=accuracy] [FLOOR=0.6] [BASELINE=baseline] [MARGIN=0] [REVISION=…] measure.sh
 #
 # METRIC is a metric of the benchmark's headline scoring (`snellen show BENCHMARK`). FLOOR is a number
-# in its unit: 0.6 is 60 % accuracy; METRIC=perception FLOOR=1400 suits mme. FLOOR= sets no floor.
+# in its unit: 0.6 is 60 % accuracy; for mme, use METRIC=perception FLOOR=1400. FLOOR= sets no floor.
 # BASELINE is a folder of runs, such as the `runs` of an earlier job. MARGIN is the loss that is
 # accepted, in the metric's unit. Writes runs/, report.html and, with a baseline, comparison.md and
-# junit.xml. Exit: 0 good; 1 below the floor, worse than the baseline by more than MARGIN, or
-# questions without a reply; 2 wrong use.
+# junit.xml. Exit codes: 0 if all is well; 1 if the score is below the floor, or worse than the
+# baseline by more than MARGIN, or if questions have no reply; 2 for wrong usage.
 set -euo pipefail
 baseline=${BASELINE:-baseline}
 
@@ -30,7 +30,7 @@ if [ -n "${API_KEY_ENV:-}" ]; then
     arguments+=(--api-key-env "$API_KEY_ENV")
 fi
 if [ -n "${REVISION:-}" ]; then
-    # Which weights they are: other ones are another run, though the model's name is the same.
+    # The revision identifies the weights: different weights make a new run, even under the same name.
     printf 'revision = "%s"\n' "$REVISION" > revision.toml
     arguments+=(--profile revision.toml)
 fi

@@ -2,9 +2,9 @@
 
 >>> import snellen
 >>> snellen.__all__
-['Profile', 'SnellenError', 'ask', 'compare', 'evaluate', 'load_run', 'score']
+['Profile', 'SnellenError', 'ask', 'card', 'compare', 'evaluate', 'load_run', 'score']
 
-What the caller can mend is raised as a `SnellenError`, whose message says what to do:
+Errors that the caller can fix are raised as a `SnellenError`. Its message says what to do:
 
 >>> try:
 ...     snellen.load_run("no-such-folder")
@@ -18,11 +18,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from snellen.api import Profile, ask, compare, evaluate, load_run, score
+    from snellen.api import Profile, ask, card, compare, evaluate, load_run, score
     from snellen.errors import SnellenError
 
 __version__ = "0.1.0"
-__all__ = ["Profile", "SnellenError", "ask", "compare", "evaluate", "load_run", "score"]
+__all__ = ["Profile", "SnellenError", "ask", "card", "compare", "evaluate", "load_run", "score"]
 
 
 def __dir__() -> list[str]:
@@ -30,7 +30,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    # They are imported when they are first used, so that `import snellen` costs nothing.
+    # The functions are imported when they are first used, so that `import snellen` is fast.
     if name in __all__:
         from snellen import api, errors
 

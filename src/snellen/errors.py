@@ -1,11 +1,11 @@
 """The errors that users see.
 
     SnellenError
-    ├── UsageError           a command or a call makes no sense
+    ├── UsageError           a command or a call is not valid
     ├── DataError            a data set's file or row does not have the expected form
     │   └── MediaError       an image or video cannot be read: its sample fails, the run continues
-    ├── CatalogError         no benchmark or model has that name, or two have it
-    ├── StoreError           a run folder is locked, full, foreign, or too new: ends the run
+    ├── CatalogError         no benchmark or model has the name, or several have it
+    ├── StoreError           a run folder is locked, full, not a run, or too new: ends the run
     └── ModelError           a model gave no reply
         ├── Overloaded       a retry may help (busy, server error, timeout): the runner retries
         └── Rejected         a retry will not help (400, 401, 404): recorded, not retried
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Patterns as text: `re` compiles them when they are first used, and `snellen --help` uses none.
+# Patterns are stored as text. `re` compiles them on first use, and `snellen --help` needs none.
 # The user part of an address, with its scheme or as `user:password@host:port`.
 _USER = r"(?<=://)[^\s/?#]*@|(?<![\w.+:/@-])[\w.+-]{1,100}:[^\s/@]{1,300}@(?=[\w.-]+:\d)"
 _BEFORE_HOST = r"^((?:[\w+.-]*:)?//|)[^/]*@"
@@ -37,7 +37,7 @@ _IN_A_QUERY = (
 
 
 def without_credentials(text: str) -> str:
-    """The text with users, passwords, and keys taken out of the addresses in it.
+    """Remove user names, passwords, and keys from the addresses in a text.
 
     >>> without_credentials("no proxy at http://bob:secret@host:80 for https://a/v1?key=1&n=2")
     'no proxy at http://host:80 for https://a/v1?key=[key]&n=2'
@@ -48,7 +48,7 @@ def without_credentials(text: str) -> str:
 
 
 def shown_address(url: str) -> str:
-    """An address that is safe to show: without user, password, query, and fragment.
+    """Make an address safe to show: remove user, password, query, and fragment.
 
     >>> shown_address("https://me:secret@host:8000/v1?key=secret")
     'https://host:8000/v1'
@@ -61,11 +61,11 @@ def _storable(message: str) -> str:
 
 
 class SnellenError(Exception):
-    """An error that a user can fix; it is printed without a traceback.
+    """An error that the user can fix. It is printed without a traceback.
 
-    Its text goes to files, logs, and the terminal, and may quote a server or an exception of any
-    library. Credentials in addresses are therefore removed here, and bytes that are not UTF-8 (in a
-    header, for example) are escaped.
+    Its message goes to files, logs, and the terminal, and may quote a server or an exception of any
+    library. Credentials in addresses are therefore removed here, and characters that UTF-8 cannot
+    encode (for example from bytes in a header) are escaped.
     """
 
     def __init__(self, *args: object) -> None:
@@ -73,7 +73,7 @@ class SnellenError(Exception):
 
 
 class UsageError(SnellenError):
-    """A command or a call makes no sense."""
+    """A command or a call is not valid."""
 
 
 class DataError(SnellenError):
@@ -81,15 +81,16 @@ class DataError(SnellenError):
 
 
 class MediaError(DataError):
-    """An image or video cannot be read; only its sample fails."""
+    """An image or video cannot be read. Only its sample fails."""
 
 
 class CatalogError(SnellenError):
-    """No benchmark or model has that name, or two have it."""
+    """No benchmark or model has the name, or several have it."""
 
 
 class StoreError(SnellenError):
-    """A run folder is locked, full, foreign, or newer than this version; the run ends."""
+    """A run folder is locked, full, not a run, or newer than this version of Snellen. The run
+    ends."""
 
 
 class ModelError(SnellenError):
@@ -97,10 +98,11 @@ class ModelError(SnellenError):
 
 
 class Overloaded(ModelError):
-    """There is no reply now, but a retry may help; the runner retries.
+    """There is no reply now, but a retry may help. Runs retry the request.
 
-    `retry_after` is the number of seconds that the server asks to wait. `throttled` says that the
-    server rejected the request because there were too many (429), which lowers the concurrency.
+    `retry_after` is the number of seconds that the server asks to wait. `throttled` means that the
+    server rejected the request because there were too many (HTTP 429), which lowers the
+    concurrency.
     """
 
     def __init__(
@@ -112,19 +114,19 @@ class Overloaded(ModelError):
 
 
 RETRIED_STATUSES = (408, 409, 425, 429)
-"""Statuses below 500 after which the same request may succeed later."""
+"""HTTP status codes below 500 after which the same request may succeed later."""
 
 
 def is_temporary(status: int) -> bool:
-    """Whether a request that got this HTTP status is worth a retry."""
+    """Whether a request that got this HTTP status code should be retried."""
     return status in RETRIED_STATUSES or status >= 500
 
 
 class Rejected(ModelError):
     """There is no reply, and a retry will not help.
 
-    `hopeless` says that all other questions would fail too (401, no such model), which ends the
-    run.
+    `hopeless` means that all other questions would fail too (HTTP 401, no such model). After
+    several such errors in a row, the run ends.
     """
 
     def __init__(self, message: str, *, hopeless: bool = False) -> None:
@@ -133,8 +135,8 @@ class Rejected(ModelError):
 
 
 def install(extra: str) -> str:
-    """The command that installs an extra, for messages. If the package runs from a checkout, the
-    command names that folder; an installed package has no source to name."""
+    """The command that installs an extra, for messages. If Snellen runs from a checkout, the
+    command installs from that folder."""
     checkout = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
     if os.path.isfile(os.path.join(checkout, "pyproject.toml")):
         return f"pip install -e {shlex.quote(f'{checkout}[{extra}]')}"
@@ -150,15 +152,16 @@ UNSEEN = (
     r"\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     r"\ufeff\ufff9-\ufffb\ud800-\udfff"
 )
-"""Invisible characters with an effect, for a class of a regular expression: control codes except
-tab and line feed, marks of writing direction, zero-width spaces, lone surrogates."""
+"""Invisible characters that have an effect, to be used in a character class of a regular
+expression: control codes except tab and line feed, marks of writing direction, zero-width spaces,
+and lone surrogates."""
 _UNPRINTABLE = f"[{UNSEEN}]"
 _BREAKS_A_LINE = rf"[{UNSEEN}\t\n]"
 
 
 def printable(text: str) -> str:
-    r"""The text with invisible characters escaped. Control codes can move a terminal's cursor
-    or change its title, and lone surrogates cannot be stored.
+    r"""Escape the invisible characters in a text. Control codes can move a terminal's cursor or
+    change its title, and lone surrogates cannot be stored.
 
     >>> printable("\x1b[31mred")
     '\\x1b[31mred'
@@ -167,8 +170,8 @@ def printable(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    r"""The text as one line that no terminal acts on. Line ends and tabs become spaces, and other
-    control codes become U+FFFD.
+    r"""Convert a text to one line without control codes. Line breaks and tabs become spaces, and
+    other invisible characters become U+FFFD.
 
     >>> plain("two\nlines")
     'two lines'
@@ -181,7 +184,7 @@ def plain(text: str) -> str:
 
 
 def shortened(text: str, limit: int = LONGEST) -> str:
-    """The text, or its beginning and end if it has more than `limit` characters.
+    """Cut the middle out of a text that has more than `limit` characters.
 
     >>> shortened("abcdefghijklmnop", limit=11)
     'abc […] nop'
@@ -193,7 +196,8 @@ def shortened(text: str, limit: int = LONGEST) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """The message of an exception, ready to be stored; its own `__str__` may fail."""
+    """The message of an exception, in a form that can be stored. The exception's own `__str__` may
+    fail."""
     try:
         text = str.__str__(str(error))  # a plain string, also for an instance of a subclass
     except Exception:
@@ -202,7 +206,7 @@ def message_of(error: BaseException) -> str:
 
 
 def type_of(value: object) -> str:
-    """The type of a value, with its article.
+    """The name of a value's type, with an article.
 
     >>> type_of(5), type_of("a"), type_of(None)
     ('an int', 'a str', 'None')
@@ -230,10 +234,11 @@ _KINDS = (
 
 
 def check_regular(path: str | Path) -> None:
-    """Refuse anything but a regular file: opening a named pipe or a device can block forever.
+    """Check that a path is a regular file, since opening a named pipe or a device can block
+    forever.
 
     Raises:
-        OSError: there is no such file, or it is of another kind.
+        OSError: there is no such file, or it is not a regular file.
     """
     mode = os.stat(path).st_mode
     for is_kind, kind in _KINDS:

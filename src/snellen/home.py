@@ -1,6 +1,7 @@
-"""The folder for what is downloaded and what is remembered between processes.
+"""The cache folder, for downloads and for data that is kept between processes.
 
-A file of its own, so that `snellen list` finds it without loading the readers of data.
+This is a separate file, so that `snellen list` can find the folder without importing the code that
+reads data.
 """
 
 import os

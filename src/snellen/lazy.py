@@ -1,4 +1,4 @@
-"""Packages that import their files on first use, so that a command imports only what it needs."""
+"""Lets packages import their files on first use, so that a command imports only what it needs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 
 def attributes(package: str, files: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package.
+    """Create the `__getattr__` of a package.
 
     Args:
         package: The package's `__name__`.
-        files: The file, relative to the package, that defines each public name.
+        files: Maps each public name to the module that defines it, relative to the package.
 
     Returns:
-        A function that imports the file of a name and returns the name's value. It raises
+        A function that imports the module of a name and returns the name's value. It raises
         AttributeError for other names, as modules do.
     """
 

@@ -1,9 +1,9 @@
-"""The contracts as functions that check any benchmark, metric, or model.
+"""Functions that check whether a benchmark, metric, or model fulfills its contract.
 
     from snellen.testing import check_benchmark, check_metric, check_model
 
-Each raises `AssertionError` with the fault and the expectation. `snellen check` and our own
-tests call the same functions.
+Each function raises an `AssertionError` that says what is wrong and what is expected. `snellen
+check` and Snellen's own tests call the same functions.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ from snellen.store import SCORES, Run
 
 SHEET = ("Paper", "Data", "Prompt", "Scoring", "Proof")
 DRAWS = 400
-"""The least number of blind draws in the check of the random model."""
+"""The minimum number of random answers in the check of the random model."""
 Z999 = 3.2905
-"""Two-sided 99.9 % quantile of the normal distribution."""
+"""The two-sided 99.9 % quantile of the normal distribution."""
 
 
 @dataclass(frozen=True)
 class CheckRow:
-    """A dummy model's headline value under one scoring."""
+    """The headline value of a dummy model under one scoring."""
 
     scoring: str
     """The scoring."""
     dummy: str
     """The dummy model."""
     expected: float | tuple[float, float] | None
-    """The expected value; None if there must be none; an interval for the random model."""
+    """The expected value, or an interval for the random model; None if there must be no value."""
     got: float | None
-    """The actual value; None if there is none."""
+    """The actual value; None if there is no value."""
     ok: bool
-    """Whether it is as expected."""
+    """Whether the actual value is as expected."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class CheckReport:
     n: int
     """The number of bundled rows."""
     rows: Sequence[CheckRow]
-    """A row for each scoring and dummy model."""
+    """One row for each scoring and dummy model."""
 
     @property
     def passed(self) -> bool:
@@ -84,13 +84,13 @@ class CheckReport:
 
 
 def check_benchmark(name: str | Benchmark) -> CheckReport:
-    """Check a benchmark's contract on its bundled rows, and run dummy models on it.
+    """Check that a benchmark fulfills its contract on its bundled rows, and run dummy models on it.
 
-    Pass a benchmark of your own as an object, made with a few rows as its data. If all right
-    answers are hidden, dummies have no score, and the report has no rows.
+    Pass your own benchmark as an object that has a few rows as its data. If all right answers are
+    hidden, dummy models have no score, and the report has no rows.
 
     Raises:
-        AssertionError: the file breaks the contract; the message says how.
+        AssertionError: the benchmark violates its contract. The message says how.
     """
     benchmark = (
         registry.benchmark(name, data=Path(registry.SYNTHETIC)) if isinstance(name, str) else name
@@ -105,7 +105,7 @@ def check_benchmark(name: str | Benchmark) -> CheckReport:
             got = _headlines(benchmark, Recorded(dummy, replies), Path(folder))
             if hidden:
                 assert not any(value is not None for value in got.values()), (
-                    f"{benchmark.name}: what is right is hidden, and yet {dummy} has a score"
+                    f"{benchmark.name}: the right answers are hidden, but {dummy} has a score"
                 )
                 continue
             for scoring in _readable_scorings(benchmark):
@@ -122,13 +122,14 @@ def check_benchmark(name: str | Benchmark) -> CheckReport:
 
 
 def _turns(benchmark: Benchmark) -> Iterator[Sample]:
-    """All samples; for conversations whose turns are scored separately, a sample for each turn."""
+    """Yield all samples. For conversations whose turns are scored separately, yield a sample for
+    each turn."""
     for row in benchmark.data:
         yield from benchmark.turn_samples(benchmark.read(row))
 
 
 def _readable_scorings(benchmark: Benchmark) -> list[str]:
-    """The scorings that read the benchmark's kind of reply."""
+    """The scorings that can score the benchmark's kind of reply."""
     return [
         name
         for name, scoring in benchmark.scorings.items()
@@ -142,20 +143,26 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
     if entry is not None:
         for heading in SHEET:
             assert heading in entry.sheet, (
-                f"{name}: say in the sheet where its {heading} comes from"
+                f"{name}: the sheet must have a line {heading!r} that gives the source"
             )
         for alias, options in entry.aliases.items():
             same = registry.benchmark(alias, data=Path("synthetic"))
-            assert same.name == name, f"{name}: {alias!r} names another benchmark"
-            assert alias not in (name, name.replace("-", "_")), f"{name}: {alias!r} is its own name"
+            assert same.name == name, f"{name}: the alias {alias!r} names another benchmark"
+            assert alias not in (name, name.replace("-", "_")), (
+                f"{name}: the alias {alias!r} is already the name"
+            )
             for key, value in options.items():
-                assert same.provenance.options[key] == value, f"{name}: {alias!r} is to set {key}"
+                assert same.provenance.options[key] == value, (
+                    f"{name}: the alias {alias!r} must set the option {key}"
+                )
     samples = [benchmark.sample(row.position, row) for row in benchmark.data]
     again = [benchmark.sample(row.position, row) for row in benchmark.data]
     assert samples, f"{name}: there are no bundled rows"
     assert samples == again, f"{name}: the same rows must give the same samples"
     assert len({sample.id for sample in samples}) == len(samples), f"{name}: ids must be unique"
-    assert benchmark.check is not None, f"{name}: say what dummy models must score (Check)"
+    assert benchmark.check is not None, (
+        f"{name}: the benchmark must have a Check with the scores of dummy models"
+    )
     for scoring in _readable_scorings(benchmark):
         expected = set(benchmark.check.expect.get(scoring, {}))
         lacking = [dummy for dummy in dummies.DUMMIES if dummy not in expected]
@@ -170,29 +177,29 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
         )
         rules = benchmark.scorings[scoring]
         assert rules.source == "ours" or "@" in rules.source, (
-            f"{name}: {scoring} needs its source at a commit"
+            f"{name}: the source of {scoring} must name a commit (REPOSITORY@COMMIT)"
         )
     if benchmark.presentation.capabilities is not None:
         strange = sorted(
             set(benchmark.presentation.capabilities.leaves.values()) - {*LEAVES, UNMAPPED}
         )
-        assert not strange, f"{name}: {', '.join(strange)}: no leaf of capabilities.TREE"
+        assert not strange, f"{name}: {', '.join(strange)}: not a leaf of capabilities.TREE"
         assert benchmark.presentation.capabilities.source, (
-            f"{name}: say where its categories are defined"
+            f"{name}: the capabilities must name the source of the categories"
         )
     for sample in samples:
         missing = set(benchmark.presentation.break_down_by) - set(sample.tags)
         assert not missing, f"{name}: sample {sample.id} has no tag {', '.join(missing)}"
         assert all(isinstance(value, str) for value in sample.tags.values())
         request, second_request = benchmark.request(sample), benchmark.request(sample)
-        assert request is not None, f"{name}: sample {sample.id} asks nothing"
+        assert request is not None, f"{name}: sample {sample.id} has no request"
         assert request_digest(loaded(request)) == request_digest(
             loaded(second_request or request)
-        ), f"{name}: the prompt of {sample.id} is not the same twice"
+        ), f"{name}: the prompt of {sample.id} differs when it is created again"
         for rules in benchmark.scorings.values():
             for text in ("", "A", "\\boxed{", "é" * 50, "9**9**9", "yes" * 200):
                 reading = rules.parse(Reply(text=text), sample)
-                assert reading.rule, f"{name}: a reading must name its rule"
+                assert reading.rule, f"{name}: a reading must have the name of its rule"
                 if not sample.hidden:
                     rules.score(reading, sample)
 
@@ -202,7 +209,7 @@ def _headlines(benchmark: Benchmark, model: Generates, out: Path) -> dict[str, f
     plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out)
     result = _judged(benchmark, api.run_plan(plan)[0].result)
     n = result.report.conversations or result.report.n
-    assert n == benchmark.data.facts().rows, "every sample must end in a state"
+    assert n == benchmark.data.facts().rows, "the report must count every sample"
     return {
         name: next(iter(scoring.metrics.values())).value
         for name, scoring in result.report.scorings.items()
@@ -210,33 +217,41 @@ def _headlines(benchmark: Benchmark, model: Generates, out: Path) -> dict[str, f
 
 
 def _judged(benchmark: Benchmark, result: Result | None) -> Result:
-    """The result with the verdicts of a perfect judge, if scorings have one."""
+    """Add the verdicts of a perfect judge to a result, if any scoring has a judge."""
     assert result is not None
-    judges = [scoring.judge for scoring in benchmark.scorings.values() if scoring.judge]
+    judges = {
+        name: scoring.judge
+        for name, scoring in benchmark.scorings.items()
+        if scoring.judge and scoring.reads == benchmark.procedure.kind
+    }
     if not judges:
         return result
     verdict = benchmark.check and benchmark.check.verdict
-    assert verdict, f"{benchmark.name}: say what a judge that is right says (Check.verdict)"
+    assert verdict, (
+        f"{benchmark.name}: Check.verdict must return the verdict of a judge that is always right"
+    )
     assert result.run is not None
     run = Run(result.run)
     run.load()
     with closing(run):
         verdicts = {
-            judge.prompt(scored.sample, scored.reply): verdict(scored.sample, scored.reply)
+            judge.prompt(scored.sample, scored.reply): (judge.perfect or verdict)(
+                scored.sample, scored.reply
+            )
             for scored in replies_of(run, benchmark)
             if scored.reply is not None
-            for judge in judges
+            for judge in judges.values()
         }
     model = Scripted(lambda request: verdicts[request.messages], name="scripted")
     opened = registry.Opened(model=model, name=model.name, server=model.name, concurrency=32)
     plan = api.Plan(benchmarks=[], models=[opened])
-    return api.judge_run(result.run, plan, benchmark=benchmark)[0]
+    return api.judge_run(result.run, plan, benchmark=benchmark, scorings=[*judges])[0]
 
 
 def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
-    """A blind draw's samples score on average what chance gives, within the 99.9 % interval; only
-    where there are choices. Not the headline: chance gives a circular accuracy, or an F1, another
-    value."""
+    """Check that the mean score of random answers is within the 99.9 % interval around chance. Only
+    for benchmarks with choices. Mean scores of samples are compared instead of headline values,
+    since chance gives other values of, for example, circular accuracy or F1."""
     samples = [*_turns(benchmark)]
     chances = {sample.id: 1 / len(sample.choices) if sample.choices else 0.0 for sample in samples}
     if not any(chances.values()) or benchmark.procedure.kind != "generate":
@@ -252,7 +267,7 @@ def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
             scores[row["scoring"]].append((row["sample"], row["score"]))
     rows = []
     for name, scored in scores.items():
-        # Only for the samples that its rule scores: some rules skip whole tasks.
+        # Include only samples that the scoring scores, since some scorings skip whole tasks.
         chances_of_scored = [chances[sample] for sample in {sample for sample, _ in scored}]
         mean = sum(chances_of_scored) / len(chances_of_scored) if chances_of_scored else 0.0
         spread = math.sqrt(sum(p * (1 - p) for p in chances_of_scored) / repeats) / max(
@@ -269,14 +284,14 @@ def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
 
 
 def check_metric(metric: Metric, *, best: float = 1.0) -> None:
-    """Check a metric of scores in [0, 1], of answers, or of both: the order of rows does not
-    matter, perfect answers give `best`, and without rows there is no number.
+    """Check a metric that uses scores in [0, 1], answers, or both. The order of rows must not
+    matter, perfect answers must give `best`, and without rows there must be no value.
 
-    It gets answers "yes" and "no" to questions with such targets, scored 1 if they are equal and 0
-    otherwise, with the target as the only reference.
+    The metric gets rows whose answers and targets are "yes" or "no". The score of a row is 1 if
+    both are equal, else 0, and the target is the only reference.
 
     Raises:
-        AssertionError: it breaks the contract.
+        AssertionError: the metric violates its contract.
     """
     import numpy as np
 
@@ -285,28 +300,28 @@ def check_metric(metric: Metric, *, best: float = 1.0) -> None:
     columns = _columns(targets, right, rng.integers(0, 40, 200))
     estimate = metric(columns)
     other = metric(columns.where(rng.permutation(200)))
-    assert estimate.value is not None, "a metric of 200 scores has a value"
+    assert estimate.value is not None, "a metric of 200 scores must have a value"
     assert other.value is not None
     assert math.isclose(estimate.value, other.value, rel_tol=1e-12), (
         "the order of rows must not matter"
     )
-    assert estimate.n == 200, "n is the number of rows"
+    assert estimate.n == 200, "n must be the number of rows"
     if estimate.ci95 is not None:
         assert estimate.ci95[0] < estimate.value < estimate.ci95[1], (
-            "the interval holds the value, and has a width"
+            "the interval must contain the value and must not be empty"
         )
     if estimate.unit == "fraction":
-        assert 0 <= estimate.value <= 1, "a fraction is in [0, 1]"
+        assert 0 <= estimate.value <= 1, "a fraction must be in [0, 1]"
     perfect = metric(_columns(targets, np.ones(200, dtype=int), np.arange(200)))
     assert perfect.value == best, f"perfect scores must give {best}, not {perfect.value}"
     nothing = metric(columns.where(np.zeros(200, dtype=bool)))
     assert nothing.value is None, "no rows must give no value"
-    assert nothing.reason, "and the reason why"
+    assert nothing.reason, "an estimate without a value must give the reason"
 
 
 def _columns(targets, right, cluster) -> Columns:  # type: ignore[no-untyped-def]
-    """Rows whose target is "yes" where `targets` is 1, and whose answer is right where `right` is
-    1."""
+    """Create rows. The target is "yes" where `targets` is 1, and the answer is right where `right`
+    is 1."""
     import numpy as np
 
     n = len(right)
@@ -329,20 +344,24 @@ def _columns(targets, right, cluster) -> Columns:  # type: ignore[no-untyped-def
 
 
 def check_model(model: Generates, request: Request) -> Reply:
-    """Check that a model answers, also eight requests concurrently, and continues after one is
-    canceled.
+    """Check that a model replies to eight concurrent requests, and still replies after a request
+    was canceled.
 
-    Returns one reply; the model is closed at the end.
+    Returns the last reply. The model is closed at the end.
 
     Raises:
-        AssertionError: it breaks the contract.
+        AssertionError: the model violates its contract.
     """
 
     async def body() -> Reply:
-        assert isinstance(model, Generates), "a model has a name and `async generate(request)`"
+        assert isinstance(model, Generates), (
+            "a model must have a name and `async generate(request)`"
+        )
         replies = await asyncio.gather(*(model.generate(request) for _ in range(8)))
-        assert all(isinstance(reply, Reply) for reply in replies), "generate gives a Reply"
-        assert all(isinstance(reply.text, str) for reply in replies), "whose text is a str"
+        assert all(isinstance(reply, Reply) for reply in replies), "generate must return a Reply"
+        assert all(isinstance(reply.text, str) for reply in replies), (
+            "the text of a Reply must be a str"
+        )
         task = asyncio.create_task(_generate(model, request))
         await asyncio.sleep(0)
         task.cancel()
@@ -364,30 +383,34 @@ async def _generate(model: Generates, request: Request) -> Reply:
 
 
 def check_ranks(model: Ranks, request: Request) -> None:
-    """Check that a model gives each choice a log-probability (≤ 0) with its number of tokens.
+    """Check that a model returns a log-probability (≤ 0) and the number of tokens for each choice.
 
     Raises:
-        AssertionError: it breaks the contract.
+        AssertionError: the model violates its contract.
     """
 
     async def body() -> None:
-        assert isinstance(model, Ranks), "a ranking model has a name and `async rank(request)`"
+        assert isinstance(model, Ranks), (
+            "a ranking model must have a name and `async rank(request)`"
+        )
         ranked = await model.rank(request)
-        assert len(ranked) == len(request.choices), "one entry a choice, in their order"
+        assert len(ranked) == len(request.choices), (
+            "there must be one entry for each choice, in their order"
+        )
         for logprob, tokens in ranked:
             assert math.isfinite(logprob) and logprob <= 0 and tokens >= 1, (
-                "log-probabilities are finite and ≤ 0, over at least one token"
+                "log-probabilities must be finite and ≤ 0, and the number of tokens at least 1"
             )
 
     api.run_async(body())
 
 
 def check_streams(model: Streams, frames: Sequence[Frame]) -> None:
-    """Check that a session takes frames in order, answers when it must, and that a fork leaves no
-    trace in it.
+    """Check that a session accepts frames in order and answers when it must, and that questions to
+    a fork do not affect it.
 
     Raises:
-        AssertionError: it breaks the contract.
+        AssertionError: the model violates its contract.
     """
 
     async def answers(frames: Sequence[Frame], *, forked: bool) -> list[Emission]:
@@ -404,9 +427,13 @@ def check_streams(model: Streams, frames: Sequence[Frame]) -> None:
         return emissions
 
     async def body() -> None:
-        assert isinstance(model, Streams), "a streaming model has a name and `async open(spec)`"
+        assert isinstance(model, Streams), (
+            "a streaming model must have a name and `async open(spec)`"
+        )
         plain = await answers(frames, forked=False)
-        assert plain and plain[-1].text, "a session that must answer says something"
-        assert await answers(frames, forked=True) == plain, "what a fork was asked leaves no trace"
+        assert plain and plain[-1].text, "a session that must answer must say something"
+        assert await answers(frames, forked=True) == plain, (
+            "a question to a fork must not affect the session"
+        )
 
     api.run_async(body())

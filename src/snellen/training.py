@@ -1,6 +1,6 @@
 """Evaluates a model while transformers' `Trainer` trains it: `EvaluateCallback`.
 
-Needs the extra `hf`. Importing this module imports transformers.
+This module needs the extra `hf`. Importing it imports transformers.
 """
 
 from __future__ import annotations
@@ -33,26 +33,27 @@ class EvaluateCallback(transformers.TrainerCallback):  # type: ignore[misc, name
     """Evaluates the model that a `Trainer` trains, every few steps and at the end.
 
     Each result becomes an entry of `trainer.state.log_history` with the keys `step`, `epoch`, and
-    `snellen/BENCHMARK`, `snellen/BENCHMARK/low`, `.../high`, `.../n`, and `.../failed`; the value
-    and its 95 % interval are absent if there is none. `results` keeps the results.
+    `snellen/BENCHMARK`, `snellen/BENCHMARK/low`, `.../high`, `.../n`, and `.../failed`. If there is
+    no value or no 95 % interval, its keys are absent. The attribute `results` has all results.
 
-    The weights are part of a run's identity, by their step and a digest. A restarted training
-    finds the steps that it evaluated before, and other weights never continue their runs.
+    The training step and a digest of the weights are part of a run's identity. If training is
+    restarted, steps that were evaluated before are not evaluated again, and a run is never
+    continued with different weights.
 
-    The model replies in evaluation mode, without gradients. Afterward its mode and the state of the
-    random generators are what they were, so that the training is the same with and without the
-    callback. In distributed training, the process of rank 0 evaluates; sharded weights (FSDP,
-    DeepSpeed ZeRO-3) are refused.
+    The model replies in evaluation mode, without gradients. Afterward, its mode and the state of
+    the random generators are restored, so that training is the same with and without the callback.
+    In distributed training, the process of rank 0 evaluates. Sharded weights (FSDP, DeepSpeed
+    ZeRO-3) are not supported.
 
     Args:
-        processor: The model's processor; it is copied.
-        benchmarks: Names with options, files of rows, or `Benchmark` objects.
-        every: Evaluate after each multiple of this number of optimizer steps. The end of the
-            training is always evaluated.
+        processor: The model's processor, which is copied.
+        benchmarks: Names of benchmarks with options, files of rows, or `Benchmark` objects.
+        every: The number of optimizer steps between two evaluations. The model is always evaluated
+            at the end of training.
         name: The model's name in results; by default, the name of the trainer's output folder.
         log: Called with each result and its step, for example to write to TensorBoard.
         settings: The settings of `hf/` models, such as `batch_size`.
-        options: Those of `snellen run`, such as `limit=64` and `out="runs"`.
+        options: Options of `snellen run`, such as `limit=64` and `out="runs"`.
 
     Raises:
         UsageError: an option does not exist, or `every` is below 1.
@@ -72,10 +73,12 @@ class EvaluateCallback(transformers.TrainerCallback):  # type: ignore[misc, name
     ) -> None:
         if every < 1:
             raise UsageError(
-                f"EvaluateCallback: every={every} is not a number of steps, 1 or more."
+                f"EvaluateCallback: every must be a number of steps of at least 1, not {every}."
             )
         if isinstance(benchmarks, str):
-            raise UsageError(f"EvaluateCallback: benchmarks is a list: [{benchmarks!r}].")
+            raise UsageError(
+                f"EvaluateCallback: benchmarks must be a list, such as [{benchmarks!r}]."
+            )
         self.results: list[tuple[int, Result]] = []
         """The step and the result of each evaluation, in order."""
         self._options = checked(options)
@@ -87,12 +90,13 @@ class EvaluateCallback(transformers.TrainerCallback):  # type: ignore[misc, name
         self._settings = settings or HfSettings()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **parts: Any) -> None:
-        """Evaluate if it is time to. transformers calls this after each optimizer step."""
+        """Evaluate if an evaluation is due. transformers calls this method after each optimizer
+        step."""
         if state.global_step % self._every == 0:
             self._evaluate(args, state, parts["model"])
 
     def on_train_end(self, args: Any, state: Any, control: Any, **parts: Any) -> None:
-        """Evaluate the final weights. transformers calls this."""
+        """Evaluate the final weights. transformers calls this method after training."""
         if state.global_step % self._every:
             self._evaluate(args, state, parts["model"])
 
@@ -119,8 +123,9 @@ class EvaluateCallback(transformers.TrainerCallback):  # type: ignore[misc, name
 
 
 def digest_of_weights(model: Any) -> str:
-    """BLAKE2b-64 (hex) of each parameter's and buffer's name, shape, sum, and Euclidean norm. They
-    are computed where the tensors are, so a large model is not copied."""
+    """The BLAKE2b-64 digest (hex) of the name, shape, sum, and Euclidean norm of each parameter and
+    buffer. Sums and norms are computed on each tensor's device, so that a large model is not
+    copied."""
     hasher = blake2b(digest_size=8)
     with torch.no_grad():
         for name, tensor in model.state_dict().items():
@@ -141,14 +146,15 @@ def _check_complete(model: Any) -> None:
     if sharded:
         raise UsageError(
             "EvaluateCallback: the weights are sharded over processes (FSDP or DeepSpeed ZeRO-3), "
-            "and one process cannot reply alone. Save checkpoints and evaluate them with "
+            "so one process alone cannot run the model. Save checkpoints and evaluate them with "
             "`snellen run -m hf/FOLDER`."
         )
 
 
 @contextmanager
 def _undisturbed(model: Any) -> Iterator[None]:
-    """Evaluation mode; afterward each module's mode and the random generators are as before."""
+    """Put the model into evaluation mode. Afterward, restore each module's mode and the random
+    generators."""
     modes = [(module, module.training) for module in model.modules()]
     generation = copy.deepcopy(model.generation_config)
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
@@ -162,7 +168,7 @@ def _undisturbed(model: Any) -> Iterator[None]:
 
 
 def _entry(result: Result, step: int, epoch: float | None) -> dict[str, float]:
-    """The entry of a result in the trainer's log."""
+    """Create the entry of a result for the trainer's log."""
     headline, key = result.headline, f"snellen/{result.report.benchmark}"
     entry: dict[str, float] = {"step": step, f"{key}/n": headline.n, f"{key}/failed": result.failed}
     if epoch is not None:

@@ -78,7 +78,7 @@ def test_a_reply_is_as_long_as_lmms_eval_lets_it_be(name: str, limit: int) -> No
 
 
 def test_a_name_in_nobodys_letters_is_asked_back_where_two_toolkits_have_it() -> None:
-    with pytest.raises(CatalogError, match="did you mean TextVQA_VAL or textvqa_val"):
+    with pytest.raises(CatalogError, match="Did you mean TextVQA_VAL or textvqa_val"):
         registry.benchmark("TEXTVQA_VAL")
     assert registry.benchmark("mmbench_dev_en", data=Path("synthetic")).name == "mmbench"
 

@@ -431,7 +431,7 @@ def test_a_prompt_beyond_the_models_positions_fails_alone(llava: Path) -> None:
     actual, failed = replies(llava, [ask(user("what ?")), ask(user("one " * 4096))])
     assert isinstance(actual, Reply)
     assert isinstance(failed, Rejected)
-    assert "and the model has 4,096 positions" in str(failed)
+    assert "context has only 4,096 positions" in str(failed)
 
 
 class Small:
@@ -466,7 +466,7 @@ def test_a_batch_beyond_the_memory_is_halved_and_none_so_large_made_again(llava:
 def test_a_request_beyond_the_memory_fails_with_what_to_do(llava: Path) -> None:
     (failed,) = answers_of(Small(llava, 0).opened, ragged(1))
     assert isinstance(failed, Rejected)
-    assert "out of memory with this request alone" in str(failed)
+    assert "does not fit into memory, even alone" in str(failed)
 
 
 def test_choices_beyond_the_memory_are_ranked_in_parts(llava: Path) -> None:
@@ -594,7 +594,7 @@ def test_what_changes_speed_alone_makes_no_other_run(llava: Path, tmp_path: Path
         ({"batch": 3}, "batch_size"),
         ({"dtype": "int3"}, "dtype"),
         ({"device": "toaster"}, "no device 'toaster'"),
-        ({"device": "cuda"}, "torch finds no GPU here"),
+        ({"device": "cuda"}, "torch finds no GPU on this machine"),
         ({"processor": {"padding_side": "right"}}, "pads prompts on the right"),
     ],
 )
@@ -622,7 +622,7 @@ def test_an_image_processor_that_is_not_there_is_not_replaced(
     import transformers
 
     monkeypatch.setattr(transformers.utils, "is_torchvision_available", lambda: False)
-    with pytest.raises(UsageError, match="'torchvision', which is not installed"):
+    with pytest.raises(UsageError, match="'torchvision', but torchvision is not installed"):
         registry.model(f"hf/{llava}", Profile(extra={"image_processor": "torchvision"}))
 
 

@@ -493,7 +493,7 @@ def test_without_the_extra_it_says_which(monkeypatch: pytest.MonkeyPatch, folder
 def test_a_folder_that_is_no_model_of_the_family_is_turned_down(
     folder: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(UsageError, match="not a model's folder"):
+    with pytest.raises(UsageError, match="not the folder of a model"):
         registry.model(f"hf-stream/{tmp_path}/nothing")
     (tmp_path / "config.json").write_text('{"model_type": "llava"}', encoding="utf-8")
     with pytest.raises(UsageError, match="'llava'"):

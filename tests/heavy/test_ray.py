@@ -267,7 +267,7 @@ def test_killed_workers_cost_their_questions_under_way_and_nothing_else(
             os.kill(sent_questions(here)[-1][0], signal.SIGKILL)
         _, output = run.communicate(timeout=120)
     assert run.returncode == 0, output
-    assert output.count("died, and is started again") == 2
+    assert output.count("died and is being restarted") == 2
     check_keys(here)
     assert len({pid for pid, _ in sent_questions(here)}) == 4
     failed = [record for record in records(here) if record["state"] == "failed"]
@@ -288,7 +288,7 @@ def test_a_lost_node_costs_the_questions_under_way_on_it(cluster: str, here: Pat
             _, output = run.communicate(timeout=120)
     assert run.returncode == 0, output
     check_keys(here, 200)
-    assert 1 <= output.count("died, and is started again") <= 2, output
+    assert 1 <= output.count("died and is being restarted") <= 2, output
 
 
 def test_a_killed_run_goes_on_where_it_ended_and_leaves_no_worker(cluster: str, here: Path) -> None:
@@ -458,7 +458,7 @@ def test_a_picture_that_is_another_where_the_worker_is_is_not_shown(
     request = loaded(question(Image(here / "one.jpg"), "?"))
     jpeg(here / "one.jpg", 2)
     [error] = ask("pictures", cluster, request)
-    assert isinstance(error, Rejected) and "is another file on" in str(error)
+    assert isinstance(error, Rejected) and "differs from the file on" in str(error)
 
 
 def test_a_picture_that_the_worker_has_not_is_sent_and_it_is_said_once(
@@ -473,7 +473,7 @@ def test_a_picture_that_the_worker_has_not_is_sent_and_it_is_said_once(
     replies = asyncio.run(answers(opened, [request, request]))
     digest = request.messages[0].images[0].digest
     assert [f"sha256:{reply.text}" for reply in replies] == [digest, digest]
-    assert len(text) == 1 and "is sent their bytes instead" in text[0]
+    assert len(text) == 1 and "so their bytes are sent to it instead" in text[0]
 
 
 def test_replicas_share_the_cores_and_keep_the_contract(cluster: str, here: Path) -> None:
@@ -541,7 +541,7 @@ def test_a_model_that_kills_its_workers_is_given_up(cluster: str, here: Path) ->
     assert [type(name) for name in died] == [Overloaded] * 3
     assert not any(name.throttled for name in died if isinstance(name, Overloaded))
     assert isinstance(last, Rejected) and last.hopeless
-    assert "died 3 times in a row without an answer" in str(last)
+    assert "died 3 times in a row without answering" in str(last)
 
 
 def test_a_worker_that_nothing_can_be_started_for_is_given_up(
@@ -566,7 +566,7 @@ def test_a_worker_that_nothing_can_be_started_for_is_given_up(
             await model.close()
 
     text = str(asyncio.run(body()))
-    assert "worker 1 was not started again: ConnectionError: the cluster is gone" in text
+    assert "worker 1 was not restarted: ConnectionError: the cluster is gone" in text
 
 
 def test_a_worker_that_died_keeps_no_other_from_closing_its_model(cluster: str, here: Path) -> None:
@@ -621,7 +621,7 @@ def test_another_version_on_a_node_is_said(
     cluster: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("snellen.models.executors.ray.__version__", "0.0.1")
-    with pytest.raises(UsageError, match=r"and this machine has 0\.0\.1\. Install"):
+    with pytest.raises(UsageError, match=r"but this machine has 0\.0\.1\. Install"):
         ask("pid", cluster, question("?"))
 
 
@@ -651,7 +651,7 @@ def test_a_file_that_is_not_there_is_said(cluster: str, here: Path) -> None:
 def test_more_than_the_cluster_has_is_said_at_once(cluster: str, here: Path) -> None:
     for replicas, text in (
         (Replicas(n=2, address=cluster, gpus=1), "2 replicas with 1 GPUs each do not fit"),
-        (Replicas(n=9, address=cluster), "9 replicas take a CPU each, and the cluster has 4"),
+        (Replicas(n=9, address=cluster), "9 replicas need one CPU each, but the cluster has 4"),
     ):
         with pytest.raises(UsageError, match=text):
             registry.model("python:says.py:pid", replicas=replicas)
@@ -722,7 +722,7 @@ def test_workers_whose_models_are_not_alike_are_refused(
 ) -> None:
     from snellen.models.executors.ray import Pool
 
-    with pytest.raises(UsageError, match=r"mine is not the same model on every node: its rev"):
+    with pytest.raises(UsageError, match=r"mine is not the same model on every node: the rev"):
         Pool("mine", lambda _: of_this_process, Replicas(n=2, address=cluster), devices=False)
 
     pool = Pool("mine", lambda _: of_this_process, Replicas(n=1, address=cluster), devices=False)
@@ -738,7 +738,7 @@ def test_workers_whose_models_are_not_alike_are_refused(
         finally:
             await pool.close()
 
-    assert "was not started again: the revision of its model on" in asyncio.run(body())
+    assert "was not restarted: the revision of the model on" in asyncio.run(body())
 
 
 def test_workers_that_find_no_place_in_time_are_said(
@@ -763,7 +763,7 @@ def test_a_model_that_is_not_open_in_time_is_said(
     (here / "waits.py").write_text("import time\ntime.sleep(60)\n")
     monkeypatch.setattr("snellen.models.executors.ray.OPENING", 1.0)
     with pytest.raises(
-        UsageError, match=r"was not open in worker 1 \(process \d+ on .* within 1 s"
+        UsageError, match=r"worker 1 \(process \d+ on .*\) did not open .* within 1 s"
     ):
         registry.model("python:waits.py:answer", replicas=Replicas(n=1, address=cluster))
 
@@ -771,7 +771,7 @@ def test_a_model_that_is_not_open_in_time_is_said(
 def test_a_process_is_in_one_cluster_however_it_came_there(cluster: str, here: Path) -> None:
     import ray
 
-    text = f"this process is in the Ray cluster {cluster}, and cannot be in 127.0.0.1:1 too"
+    text = f"this process is already in the Ray cluster {cluster}, so it cannot join 127.0.0.1:1"
     elsewhere = Replicas(n=1, address="127.0.0.1:1")
     there = registry.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster)).model
     with pytest.raises(UsageError, match=text):
@@ -790,7 +790,7 @@ def test_a_process_is_in_one_cluster_however_it_came_there(cluster: str, here: P
 def test_a_cluster_that_is_not_there_is_said(here: Path) -> None:
     for address, text in (
         ("127.0.0.1:1", "there is no Ray cluster at 127.0.0.1:1: .*refused"),
-        ("somewhere", "is HOST:PORT or auto, not somewhere"),
+        ("somewhere", "must be HOST:PORT or auto, not somewhere"),
     ):
         with pytest.raises(UsageError, match=text):
             registry.model("python:says.py:pid", replicas=Replicas(n=1, address=address))
@@ -812,4 +812,4 @@ def test_a_cluster_that_asks_for_a_token_is_told_of_with_what_gives_it(
     ran = subprocess.run(args, capture_output=True, text=True, timeout=120, env=without)
     assert ran.returncode == 2
     assert f"the Ray cluster {cluster} cannot be joined: " in ran.stderr
-    assert "RAY_AUTH_MODE=token must be set here too." in ran.stderr
+    assert "set RAY_AUTH_MODE=token on this machine too." in ran.stderr

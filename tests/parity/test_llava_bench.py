@@ -120,7 +120,7 @@ def parity() -> list[Line]:
                         None,
                         by_script(name, category[1:]),
                         metrics(name)[f"relative_score{category}"],
-                        "the mean of three reviews is published",
+                        "only the mean of three reviews is published",
                     )
                 )
         ours = [metrics(name)["relative_score"] for name in names]

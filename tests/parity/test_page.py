@@ -68,7 +68,7 @@ def test_published_figures_come_before_the_summary_and_benchmarks_by_their_names
     split_line = replace(first_line, benchmark="a:split=val")
     text = page.page([first_line, second_line, split_line])
 
-    first, _, rest = text.partition("## In one look")
+    first, _, rest = text.partition("## At a glance")
     assert "| a-b | m | accuracy | 1,000 | 0.25 | 0.3 | 0.3 | why |" in first
     assert "| b | m | accuracy | 1,000 | 0.5 | 0.5004 | 0.5004 |  |" in first
     assert re.findall(r"^### (.*)$", rest, re.MULTILINE) == ["a:split=val", "a-b", "b"]

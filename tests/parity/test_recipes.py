@@ -8,7 +8,7 @@ import ast
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,9 @@ from tests.golden_data import FOLDER
 
 CASES = Path(os.environ.get("SNELLEN_RECIPE_CASES") or FOLDER / "recipes")
 VARIANTS = ("_cot", ".no_think")
+IN_SOURCE = re.compile(r"dataset (\w+)\)$")
+NOT_SENT = ("command",)
+"""What says how a source's program was started, not what it sends."""
 
 
 def files() -> list[Path]:
@@ -31,15 +34,26 @@ def files() -> list[Path]:
 
 
 def ask_of(file: Path) -> recipes.Ask:
-    """The ask of a file of cases: its folder is the recipe, its name the data set and variant."""
+    """The ask of a file of cases. Its folder is the recipe, its name the data set and the variant.
+
+    A name that the recipe does not know is taken from the cases' source, if it has a data set.
+
+    Raises:
+        UsageError: the recipe does not ask the data set; the message lists those that it asks.
+    """
     recipe = recipes.load(file.parent.name)
     name = file.name.removesuffix(".jsonl")
+    variant = next((ending for ending in VARIANTS if name.endswith(ending)), "")
     if (name, "") in recipe.asks:
         return recipe.ask(name)
-    for ending in VARIANTS:
-        if name.endswith(ending):
-            return recipe.ask(name.removesuffix(ending), ending.strip("_.").replace("_", "-"))
-    return recipe.ask(name)
+    data_set = name.removesuffix(variant)
+    if (data_set, "") not in recipe.asks and (match := IN_SOURCE.search(source_of(file))):
+        data_set = match[1].lower()
+    return recipe.ask(data_set, variant.strip("_.").replace("_", "-"))
+
+
+def source_of(file: Path) -> str:
+    return str(next(cases(file))["source"])
 
 
 @cache
@@ -67,6 +81,18 @@ TAIL = re.compile(
 HEAD = re.compile(r"^Select the best answer[^\n]*\n")
 LETTERED = re.compile(r"\n([A-J])\. ([^\n]*)")
 OF_V_STAR = re.compile(r"\n\(([A-J])\) ([^\n]*)")
+BARE = re.compile(r"^\(?([A-J])[.)] ")
+WITH_CHOICES = {
+    *("ai2d", "pope", "pope_cot", "realworldqa", "realworldqa_boxed", "seedbench_img"),
+    *("video_mme", "vstar_bench"),
+}
+"""Data sets whose questions hold their choices or their instruction, unless columns have them."""
+QUESTIONS = (
+    *("question", "Question", "text", "questions", "instruction", "query", "sent"),
+    *("reasoning_q", "descriptive_q"),
+)
+CHOICES = ("options", "choices", "candidates", "option", "multi-choice options", "Options")
+"""The columns that hold the question, and all choices."""
 
 
 def parsed(text: str, choice: re.Pattern[str]) -> tuple[str, list[str]]:
@@ -75,37 +101,45 @@ def parsed(text: str, choice: re.Pattern[str]) -> tuple[str, list[str]]:
     return choice.sub("", text), [match[2] for match in choice.finditer(text)]
 
 
-BARE = re.compile(r"^\(?([A-J])[.)] ")
-CHOICES_INSIDE = {"mvbench", "mlvu_mc", "mlvu_dev", "long_video_bench", "motionbench", "mmstar"}
-"""Data sets that Snellen does not have, whose questions hold their choices."""
-
-
-def sample_of(row: Mapping[str, Any], data_set: str, *, video: bool) -> Sample:
-    """The sample of a row, by the names of its columns."""
-    content = row.get("input", row)
-    names = ("question", "Question", "text", "questions", "instruction", "query")
-    question = next((content[name] for name in names if name in content), "")
-    choices = [row[letter] for letter in "ABCDEFGHIJ" if isinstance(row.get(letter), str)]
-    columns = ("options", "choices", "candidates", "option", "multi-choice options", "Options")
-    listed = next((row[name] for name in columns if name in row), None)
+def choices_of(row: Mapping[str, Any]) -> list[str]:
+    """The choices that a row's columns hold, without their letters."""
+    choices = [str(row[letter]) for letter in "ABCDEFGHIJ" if is_text(row.get(letter))]
+    listed = next((row[name] for name in CHOICES if name in row), None)
     if isinstance(listed, str) and listed.startswith("["):
         listed = ast.literal_eval(listed)
     if isinstance(listed, str) and listed.startswith("(a)"):
         listed = [part.strip() for part in re.split(r"\([a-z]\)", listed)[1:]]
     if isinstance(listed, list):
-        choices = [BARE.sub("", str(choice)) for choice in listed]
-    choices = [choice for choice in choices if choice != "nan"]
-    if not choices and data_set not in CHOICES_INSIDE:
+        texts = [str(choice) for choice in listed]
+        letters = [match[1] for match in map(BARE.match, texts) if match]
+        is_lettered = letters == [*"ABCDEFGHIJ"[: len(texts)]]
+        choices = [BARE.sub("", text) if is_lettered else text for text in texts]
+    return choices
+
+
+def is_text(value: object) -> bool:
+    """Whether a cell has a text or a number; `nan` is how empty cells of tables are written."""
+    return value is not None and str(value) != "nan"
+
+
+def sample_of(row: Mapping[str, Any], data_set: str, *, video: bool) -> Sample:
+    """The sample of a row, by the names of its columns."""
+    content = row.get("input", row)
+    question = str(next((content[name] for name in QUESTIONS if name in content), ""))
+    choices = choices_of(row)
+    is_table = "index" in row and "category" in row  # columns of VLMEvalKit
+    if not choices and data_set in WITH_CHOICES and not is_table:
         question, choices = parsed(question, OF_V_STAR if "label" in row else LETTERED)
     media: list[Image | Video] = [picture(*size) for size in sizes_of(row, data_set)]
     if video:
         media = [Video(Path("video.mp4"))]
+    data = {name: value for name, value in {**row, **content}.items() if str(value) != "nan"}
     return Sample(
         id=str(row.get("index", row.get("id", "0"))),
         question=question,
         choices=tuple(choices),
         media=tuple(media),
-        data={**row, **content},
+        data=data,
     )
 
 
@@ -146,8 +180,13 @@ def limits_of(case: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def cases(file: Path) -> Iterator[dict[str, Any]]:
-    for line in file.read_text(encoding="utf-8").splitlines():
-        yield json.loads(line)
+    for line in file.read_text(encoding="utf-8").split("\n"):
+        if line:
+            yield json.loads(line)
+
+
+def without(settings: Mapping[str, object], names: Collection[str]) -> dict[str, object]:
+    return {name: value for name, value in settings.items() if name not in names}
 
 
 @pytest.mark.parametrize("file", files(), ids=lambda file: f"{file.parent.name}/{file.stem}")
@@ -157,7 +196,8 @@ def test_messages_and_settings_are_those_of_the_source(file: Path) -> None:
         row = case["row"]
         sample = sample_of(row, ask.data_set, video="video" in row or "<video>" in case["text"])
         assert built(ask, sample) == messages_of(case)
-        assert ask.settings(sizes_of(row, ask.data_set)) == case["generation"]
+        settings = ask.settings(sizes_of(row, ask.data_set))
+        assert without(settings, NOT_SENT) == without(case["generation"], NOT_SENT)
         assert all(limits == ask.manner.picture for limits in limits_of(case))
         if not ask.manner.raw:
             with_frames = any(isinstance(p, recipes.VideoFrame) for p in ask.pieces(sample))
@@ -166,3 +206,25 @@ def test_messages_and_settings_are_those_of_the_source(file: Path) -> None:
                     ask.messages(sample)
             else:
                 assert recipes.as_text(ask.messages(sample)[-1].content) == ask.text(sample)
+
+
+def test_a_renamed_file_is_known_by_its_source(tmp_path: Path) -> None:
+    path = write(tmp_path / "qwen2-vl", "part-1_cot.jsonl", "a/b@0:c (model M, dataset MMStar)")
+    with pytest.raises(UsageError, match=r"does not say how mmstar \(cot\) is asked"):
+        ask_of(path)
+    plain = write(tmp_path / "qwen2-vl", "part-1.jsonl", "a/b@0:c (model M, dataset MMStar)")
+    assert ask_of(plain).data_set == "mmstar"
+
+
+def test_a_data_set_that_the_recipe_does_not_ask_is_a_clear_failure(tmp_path: Path) -> None:
+    path = write(tmp_path / "qwen2-vl", "unheard.jsonl", "a/b@0:c")
+    with pytest.raises(
+        UsageError, match=r"qwen2-vl does not say how unheard is asked\. It has: ai2d"
+    ):
+        ask_of(path)
+
+
+def write(folder: Path, name: str, source: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(json.dumps({"source": source}) + "\n")
+    return folder / name

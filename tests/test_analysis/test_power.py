@@ -63,7 +63,7 @@ def test_hidden_answers_tell_nothing_and_are_counted_apart(tmp_path: Path) -> No
     path = rows(tmp_path / "own.jsonl", pictures=12, per_picture=1, hidden=3)
     result = api.power(registry.benchmark(str(path)))
     assert (result.samples, result.hidden, result.clusters) == (12, 3, 12)
-    assert "3 more samples have a hidden answer, and tell nothing here" in result.notes
+    assert "3 more samples have a hidden answer and are not counted" in result.notes
 
 
 def test_where_all_answers_are_hidden_there_is_nothing_to_find() -> None:
@@ -82,7 +82,7 @@ def test_below_ten_clusters_no_difference_is_found(tmp_path: Path) -> None:
 def test_models_that_are_mostly_right_cannot_disagree_often() -> None:
     benchmark = registry.benchmark("eyechart")
     assert max(row.disagree for row in api.power(benchmark, accuracy=0.97).rows) < 0.06
-    with pytest.raises(UsageError, match="cannot disagree on more than 6 %"):
+    with pytest.raises(UsageError, match="can disagree on at most 6 %"):
         api.power(benchmark, accuracy=0.97, disagree=[0.2])
 
 
@@ -121,7 +121,7 @@ def test_two_runs_give_their_own_standard_error(tmp_path: Path) -> None:
     # 648 charts: the standard error shrinks with the root of their number
     assert seen["smallest_of_all"] == pytest.approx(seen["smallest"] * math.sqrt(60 / 648))
     assert seen["samples_needed"] == math.ceil(60 * (seen["smallest"] / 0.1) ** 2)
-    with pytest.raises(UsageError, match="is of eyechart, not of mmbench"):
+    with pytest.raises(UsageError, match="is a run of eyechart, not of mmbench"):
         output("mmbench", "--data", "synthetic", "--from", run_a, run_b)
 
 
@@ -130,8 +130,8 @@ def test_the_table_says_what_no_disagreement_can_show(tmp_path: Path) -> None:
     shown = output(path, "--disagree", 0.02, "--disagree", 0.4, "--difference", 0.05, "--icc", 0.5)
     lines = shown.splitlines()
     assert lines[0].endswith(
-        "40 samples in 20 clusters, worth 27 independent ones (design effect 1.50)"
+        "40 samples in 20 clusters, equivalent to 27 independent samples (design effect 1.50)"
     )
     assert lines[3].split("  ")[-2:] == ["samples for 5.00 pp", "clusters"]
     assert lines[4].split()[-3:] == ["none", "none", "none"]
-    assert "none: not even if one model is right wherever they disagree" in lines
+    assert "none: not detectable, even if one model is right wherever the two disagree" in lines

@@ -73,4 +73,4 @@ def test_other_formats_have_all_metrics_and_refuse_the_option(snellen: Snellen) 
 
     for more in (("-o", "r.md"), ("--json",), ("--plots", "plots")):
         refused = snellen("report", "runs", "--also", "recall", *more)
-        assert refused.code == 2 and "--also is for the terminal" in refused.err
+        assert refused.code == 2 and "--also works only in the terminal" in refused.err

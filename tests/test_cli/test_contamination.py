@@ -117,7 +117,7 @@ def test_a_name_of_a_file_does_nothing_to_the_terminal(
         (["--corpus", "nowhere"], "nowhere: there is no such file"),
         (["--images", "nowhere"], "no such folder"),
         (["-o", "no/such/file"], "there is no folder no/such"),
-        (["eyechart", "--data", "x"], "for a single BENCH"),
+        (["eyechart", "--data", "x"], "works with a single BENCH only"),
     ],
 )
 def test_what_makes_no_sense_is_said(

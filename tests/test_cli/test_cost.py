@@ -273,7 +273,7 @@ def test_of_many_rows_some_are_measured_and_that_is_said(
 
     # The rows are as long as one another, so four of them tell of all.
     assert some["input_tokens"] == every["input_tokens"] > 0
-    assert "measured on 4 rows of 10, evenly spread" in some["notes"]
+    assert "measured on 4 evenly spaced rows of 10" in some["notes"]
 
 
 def test_frames_are_counted_by_the_policy_without_being_decoded(
@@ -322,7 +322,8 @@ def test_a_run_that_may_be_this_one_is_named(snellen: Snellen, rows: Path) -> No
 
     assert estimate["left"] == 3
     assert any(
-        f"what {run} has is not asked again if it is this run" in note for note in estimate["notes"]
+        f"if {run} turns out to be this run, its questions are not asked again" in note
+        for note in estimate["notes"]
     )
 
 
@@ -341,7 +342,9 @@ def test_later_turns_are_known_from_an_earlier_run_alone(tmp_path: Path) -> None
     (after,) = api.estimate(plan)
 
     assert (before.requests, before.at_most) == (10, False)
-    assert "first turns only: the number of later turns is not known beforehand" in before.notes
+    assert (
+        "first turns only, since the number of later turns is not known beforehand" in before.notes
+    )
     assert (after.left, after.requests) == (6, 12)
     assert (after.input_tokens, after.output_tokens) == (120, 12)
 
@@ -355,7 +358,7 @@ def test_replies_that_nobody_counted_bound_no_tokens_of_conversations(tmp_path: 
     (after,) = api.estimate(plan)
 
     assert (after.requests, after.at_most) == (12, False)
-    alone = "tokens of first turns only: the number of later turns is not known beforehand"
+    alone = "tokens of first turns only, since the number of later turns is not known beforehand"
     assert alone in after.notes
 
 

@@ -307,10 +307,10 @@ def test_where_names_the_folders_that_are_searched_in_order_and_what_is_missing(
         ("get eyechart", "eyechart has no published files, so there is nothing to download"),
         ("get mine.jsonl", "mine has no published files"),
         ("get mathvision --only x", "no published file is named 'x'. Files: data/test.jsonl, "),
-        ("verify mathvisoin", "did you mean mathvision"),
+        ("verify mathvisoin", "Did you mean mathvision"),
         (
             "pack --to a.tsv",
-            "name the rows to pack (a benchmark or a file), or a FILE with --unpack",
+            "Name either the rows to pack (a benchmark or a file), or a FILE with --unpack",
         ),
         (
             "pack mine.jsonl --to a.xlsx",
@@ -339,7 +339,7 @@ def test_a_failed_download_says_the_command_that_goes_on(
 
     assert done.code == 2
     assert (
-        f"a.tsv: {server.url}/a.tsv: 404: there is no such file. To download it by hand, save "
+        f"a.tsv: {server.url}/a.tsv: 404: the file does not exist. To download it by hand, save "
         f"{server.url}/a.tsv as {home / 'a.tsv'} (MD5 {'0' * 32}), "
         "then run `snellen data get mathvision:split=testmini`"
     ) in done.err

@@ -26,7 +26,7 @@ from tests.exchanged import (
     lines_of,
     report_of,
 )
-from tests.servers import completion, serving
+from tests.servers import ReceivedRequest, completion, serving, status
 from tests.test_cli.conftest import Snellen
 from tests.tiny import Says
 
@@ -162,6 +162,69 @@ def test_a_failed_sample_has_neither_score_nor_answer_in_any_file(
     assert line["default"]["score"] is None
 
 
+@pytest.mark.parametrize("to", [*READABLE, "hf-results"])
+def test_a_failed_sample_that_counts_as_wrong_has_no_score_of_its_own(
+    snellen: Snellen, plain: Path, tmp_path: Path, to: str
+) -> None:
+    run = shutil.copytree(plain, tmp_path / "runs" / plain.name)
+    shutil.copy(rows_of(plain), tmp_path / "mine.jsonl")
+    assert snellen("score", run, "--missing", "wrong").code == 0
+    path = exported(snellen, run, to, *(HUB if to == "hf-results" else ()))
+
+    name, policy = f"q{FAILED}", "--missing wrong: questions without a reply count as wrong"
+    if to == "hf-results":
+        assert policy in yaml.safe_load(path.read_text())[0]["notes"]
+    elif to == "inspect":
+        assert "scores" not in inspect_samples(path)[name, 1]
+        assert policy in header(path)["eval"]["metadata"]["notes"]
+    elif to == "lmms-eval":
+        [line] = [line for line in lines_of(path) if line["id"] == name]
+        assert line["default"]["score"] is None
+        assert line["default"]["readings"][0]["score"] is None
+    else:
+        assert not [line for line in lines_of(replies_file(path)) if name in line.values()]
+
+
+def test_a_turn_before_a_failed_one_keeps_its_score(snellen: Snellen, tmp_path: Path) -> None:
+    turns = [
+        {"question": "What is it?", "answer": "a cat"},
+        {"question": "And this?", "answer": "a dog"},
+    ]
+    Path("turns.jsonl").write_text(json.dumps({"id": "cat", "turns": turns}) + "\n")
+
+    def say(request: ReceivedRequest) -> Any:
+        return completion("a cat") if len(request.json["messages"]) == 1 else status(400, "no")
+
+    with serving(say) as server:
+        done = package.evaluate("turns.jsonl", "openai/m", base_url=server.url, out="runs")
+    assert done.run is not None
+    log = inspect_samples(exported(snellen, done.run, "inspect"))["cat", 1]
+    lines = lines_of(replies_file(exported(snellen, done.run, "every-eval-ever")))
+    note = "results without a score have no line"
+
+    assert log["error"] and log["output"]["choices"] == []
+    assert [name for name in log["scores"] if name.startswith("default")] == ["default, cat#1"]
+    assert {line["sample_id"] for line in lines} == {"cat#1"}
+    assert {line["answer_attribution"][0]["source"] for line in lines} == {"messages[1].content"}
+    notes = snellen("export", done.run, "--to", "every-eval-ever", "--json").json["notes"]
+    assert any(note in text and "answered" not in text for text in notes)
+
+
+def test_a_single_reply_among_repeats_comes_back_from_lmms_eval(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    rows = str(choice_rows(tmp_path))
+    model = Says(lambda request: Reply(text="A", stop="stop"), "org/maker")
+    options: Any = {"temperature": 0.5, "concurrency": 1, "out": "runs"}
+    package.evaluate(rows, model, limit=5, **options)
+    done = package.evaluate(rows, model, repeats=3, max_requests=2, **options)
+    assert done.run is not None
+
+    again = package.score(exported(snellen, done.run, "lmms-eval"), rows).report
+
+    assert again.replies["ok"] == done.report.replies["ok"] == 7
+
+
 def test_every_export_says_what_failed_and_what_it_cannot_hold(
     snellen: Snellen, plain: Path
 ) -> None:
@@ -289,6 +352,7 @@ def test_a_conversation_goes_out_whole_with_a_score_for_each_turn(
     ]
     assert all(line["interaction_type"] == "multi_turn" for line in lines)
     assert [line["input"]["reference"] for line in multi] == [["a cat"], ["a dog"]]
+    assert [line["answer_attribution"][0]["turn_idx"] for line in multi] == [1, 3]
     assert [message["content"] for message in lines[0]["messages"]][1::2] == [
         *("a cat", "a horse", "the first"),
     ]

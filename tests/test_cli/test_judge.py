@@ -206,8 +206,11 @@ def test_verdicts_that_are_there_are_measured_without_asking_anybody(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ('{"format":0,"sample":', "holds no labels: Input data was truncated. Pass them again"),
-        ('{"format":99,"sample":"q1","label":1.0}', "is of format 99"),
+        (
+            '{"format":0,"sample":',
+            "is not a file of labels: Input data was truncated. Pass the labels again",
+        ),
+        ('{"format":99,"sample":"q1","label":1.0}', "has format 99"),
     ],
 )
 def test_kept_labels_that_cannot_be_read_are_named(
@@ -294,12 +297,15 @@ def test_labels_that_nobody_drew_are_called_so(snellen: Snellen, run: Path, tmp_
     ("text", "words"),
     [
         ("id,label\nz1,1\n", "none of its ids ('z1', ...)"),
-        ("id,label\nq1,7\n", "'q1' has the label 7, and judged gives 0 to 1"),
+        ("id,label\nq1,7\n", "'q1' has the label 7, but scores of judged are from 0 to 1"),
         ("id,label\nq1,yes\n", "row 1: the label is 'yes', which is not a number"),
         ("id,label\nq1,nan\n", "not a finite number"),
-        ("id,label\nq1,\n", "all of its 1 labels are blank"),
+        ("id,label\nq1,\n", "all 1 labels are empty"),
         ("id,score\nq1,1\n", "no column label"),
-        ("id,label,rater\nq1,1,ann\nq1,0,ann\n", "row 1 and row 2 are both ann's label of 'q1'"),
+        (
+            "id,label,rater\nq1,1,ann\nq1,0,ann\n",
+            "row 1 and row 2 are both labels by ann for the same reply to 'q1'",
+        ),
         ("id,label,repeat\nq1,1,x\n", "repeat is 'x', which is not a number"),
         ("id,label,scoring\nq1,1,official\n", "no scoring 'official' with a judge"),
     ],
@@ -319,9 +325,9 @@ def test_labels_that_cannot_be_meant_are_refused_before_anybody_is_asked(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], "name a judge"),
-        (["--probe", "steering"], "name a judge"),
-        (["--judge", "openai/m", "--sample-seed", "3"], "draws the replies for --probe; add"),
+        ([], "The judge is missing."),
+        (["--probe", "steering"], "The judge is missing."),
+        (["--judge", "openai/m", "--sample-seed", "3"], "draws the replies for --probe. Add"),
         (
             ["--judge", "openai/m", "--against", "x.csv", "--probe", "steering"],
             "cannot be combined with --probe",

@@ -118,7 +118,7 @@ def test_a_run_that_is_killed_goes_on_on_another_machine_and_is_read_on_a_third(
     done = there(*asking(work, out))
     report = done.json
     assert report["run"].startswith(out) and report["n"] == N
-    assert "holds its lock; waiting 1.5 s" in done.err
+    assert "has the lock of this run. Waiting 1.5 s" in done.err
     assert keys_on(bucket) == Counter(f"s{n}" for n in range(N)), "each once"
     counts = Counter((work / "asked").read_text().split())
     twice = {f"s{number}" for number, times in counts.items() if times > 1}
@@ -235,7 +235,10 @@ def test_a_store_that_is_gone_for_a_while_stops_no_run(
         time.sleep(0.05)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
-    assert "The run continues, and its replies wait in its mirror." in err
+    assert (
+        "The run continues, and its replies are kept in its mirror until they can be uploaded."
+        in err
+    )
     assert "Nothing is lost: the whole run is in its mirror on this machine" in err
     assert len(keys_on(bucket)) < N
 
@@ -251,7 +254,7 @@ def test_a_store_without_conditional_writes_is_refused(
     here.endpoint = proxy.endpoint
     proxy.change = lambda sent: re.sub(rb"(?i)if-none-match:", b"X-Nothing-Much:", sent)
     _, err = here.run(*asking(work, f"{bucket.url}/r"), code=2)
-    assert "it has no conditional writes" in err
+    assert "it does not support conditional writes" in err
     assert not (work / "asked").read_text()
 
 
@@ -271,13 +274,13 @@ def test_without_the_extra_it_says_how_to_install_it(
     process = here.start("report", f"{bucket.url}/r", command=absent)
     _, err = process.communicate()
     assert process.returncode == 2
-    assert err == f"Error: s3:// needs s3fs: {install('s3')}\n"
+    assert err == f"Error: s3:// needs s3fs. Install it: {install('s3')}\n"
 
 
 def test_a_secret_in_an_address_is_not_repeated(bucket: Bucket, there: Snellen) -> None:
     done = there("report", f"s3://who:hunter2@{bucket.name}/r")
     assert done.code == 2
-    assert "hunter2" not in done.err and "remove it" in done.err
+    assert "hunter2" not in done.err and "Remove it" in done.err
 
 
 def test_no_key_reaches_a_file(bucket: Bucket, work: Path, there: Snellen) -> None:
@@ -299,7 +302,7 @@ def test_rows_and_pictures_on_a_store_are_fetched_once(
                work / "runs", "--json"]  # fmt: skip
     done = there(*command)
     assert done.json["replies"]["ok"] == 1
-    assert f"{bucket.url}/set: fetching 2 files" in done.err
+    assert f"{bucket.url}/set: downloading 2 files" in done.err
     manifest = json.loads(next((work / "runs").rglob("manifest.json")).read_text())
     assert manifest["data"] == f"{bucket.url}/set/mine.jsonl"
     assert not [*(work / "b").rglob("secret")]
@@ -311,7 +314,7 @@ def test_rows_and_pictures_on_a_store_are_fetched_once(
     bucket.put("set/pics/a.png", png("blue"))
     changed = there(*command)
     assert changed.code == 2 and "differ from those" in changed.err
-    assert f"{bucket.url}/set: fetching 1 files" in changed.err
+    assert f"{bucket.url}/set: downloading 1 files" in changed.err
 
 
 def test_rows_and_pictures_on_a_store_are_verified(bucket: Bucket, there: Snellen) -> None:

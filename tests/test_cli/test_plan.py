@@ -135,7 +135,7 @@ def test_replies_of_another_run_are_taken_for_the_very_same_requests(
     assert "2 reused" in again.err
     assert not any("another run" in note for note in other.json["notes"])
     assert wrong.code == 2
-    assert "of another model, revision or profile than baseline/first" in wrong.err
+    assert "no run has the same model, revision and profile as baseline/first" in wrong.err
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_replies_of_another_run_are_taken_for_the_very_same_requests(
     [
         ("limit = true", "limit in a plan cannot be a boolean: True"),
         ("limit = 2.9", "'2.9' is not a valid integer"),
-        ("concurrency = 'many'", "neither a number from 1 on nor auto"),
+        ("concurrency = 'many'", "neither a whole number of at least 1 nor auto"),
         (
             "[[models]]\nname = 'a'\n[[models]]\nname = 'a'",
             "a appears twice",
@@ -187,4 +187,4 @@ def test_an_empty_suite_is_an_error(snellen: Snellen, tmp_path: Path) -> None:
     wrong = snellen("run", "-m", "baseline/first", "-b", "suite:none.toml")
 
     assert wrong.code == 2
-    assert "no benchmarks in it" in wrong.err
+    assert "the suite has no benchmarks" in wrong.err

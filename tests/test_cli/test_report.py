@@ -95,9 +95,9 @@ def test_where_nothing_has_a_value_no_plot_is_drawn_and_it_is_said(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--format", "svg"), "svg is written to a file: name it with -o."),
-        (("--plots", "p", "-o", "x.svg"), "leave out -o"),
-        (("--plots", "p", "--format", "html"), "leave out -o"),
+        (("--format", "svg"), "The format svg needs a file to write to. Name one with -o."),
+        (("--plots", "p", "-o", "x.svg"), "Leave out -o"),
+        (("--plots", "p", "--format", "html"), "Leave out -o"),
         (("-o", "absent/x.html"), "cannot be written"),
         (("-o", "absent/x.png"), "cannot be written"),
     ],

@@ -121,8 +121,8 @@ def test_a_spent_budget_exits_130_says_so_and_the_rest_is_asked_later(
 
     assert (first.code, second.code) == (130, 0)
     assert (first.json["n"], second.json["n"]) == (2, 3)
-    assert first.json["stopped"] == "the budget of 2 requests is spent"
-    assert "stopped: the budget of 2 requests is spent" in first.err
+    assert first.json["stopped"] == "the budget of 2 requests is used up"
+    assert "stopped: the budget of 2 requests is used up" in first.err
     assert "the same command resumes" in first.err
 
 
@@ -213,8 +213,8 @@ def test_a_part_of_what_a_run_already_has_is_reported_with_the_rest_and_that_is_
     part = snellen(*FIRST, "--limit", "1", "--json")
 
     assert part.json["n"] == 3
-    assert "already had 3 replies; the report is of all 3 questions asked so far" in part.err
-    assert "not of the 1 chosen now" in part.err
+    assert "already had 3 replies; the report covers all 3 questions asked so far" in part.err
+    assert "not just the 1 selected now" in part.err
     assert "already had" not in full.err
 
 
@@ -228,7 +228,7 @@ def test_replies_that_came_now_are_not_among_those_that_a_run_had(
 
     assert "already had" not in first.err
     assert second.json["n"] > 10
-    assert f"already had 10 replies; the report is of all {second.json['n']} " in second.err
+    assert f"already had 10 replies; the report covers all {second.json['n']} " in second.err
 
 
 def test_why_a_question_failed_is_said_in_words(snellen: Snellen, rows: Path) -> None:
@@ -545,7 +545,7 @@ def test_a_file_of_vlmevalkits_needs_no_benchmark(snellen: Snellen, tmp_path: Pa
 
     assert done.code == 2, "there is no data"
     assert data.json["model"] == "my_model"
-    assert any("by the file's name" in note for note in data.json["notes"])
+    assert any("because of the file's name" in note for note in data.json["notes"])
 
 
 def test_a_folder_of_two_models_files_is_refused_and_one_of_them_can_be_named(
@@ -560,7 +560,7 @@ def test_a_folder_of_two_models_files_is_refused_and_one_of_them_can_be_named(
     single = snellen("score", "theirs/B_mine.tsv", "-b", rows.name, "--json")
 
     assert mixed.code == 2
-    assert "3 questions, such as 'q0', have a reply in more than one of its files" in mixed.err
+    assert "3 questions, such as 'q0', have a reply in more than one file" in mixed.err
     assert "A_mine.tsv, B_mine.tsv" in mixed.err
     assert single.json["replies"] == {"ok": 3}
 
@@ -676,7 +676,7 @@ def test_a_run_is_not_taken_for_predictions(snellen: Snellen, rows: Path) -> Non
     wrong = snellen("score", run, "-b", rows.name)
 
     assert wrong.code == 2
-    assert "is a run, which knows its benchmark" in wrong.err
+    assert "is a run, which stores the name of its benchmark" in wrong.err
 
 
 def test_other_pictures_under_the_same_names_are_another_run(

@@ -14,7 +14,9 @@ def test_a_permuted_run_shows_what_places_do(snellen: Snellen) -> None:
     assert "probe: permute_options=4, seed=0" in lines
     assert any(line.startswith("consistency 0.00 %") for line in lines)
     assert any(line.startswith("A 100.00 %") for line in lines)
-    assert any(line.startswith("p 0.0005 for picks at least as uneven") for line in lines)
+    assert any(
+        line.startswith("p 0.0005: the probability of picks at least as uneven") for line in lines
+    )
     assert "24 of 24 questions have a score in all of their passes; only these count here" in lines
 
 
@@ -49,11 +51,11 @@ def test_what_cannot_be_asked_so_is_wrong_use(snellen: Snellen) -> None:
     done = snellen(
         "run", "-m", "baseline/first", "-b", "pope", "--data", "synthetic", "--open-ended"
     )
-    assert done.code == 2 and "does not list the options" in done.err
+    assert done.code == 2 and "does not list the choices" in done.err
     done = snellen("run", "-m", "baseline/first", "-b", POSITIONS, "--blind", "black")
     assert done.code == 2 and "none" in done.err
     done = snellen("run", "-m", "baseline/first", "-b", POSITIONS, "--probe-seed", "1")
-    assert done.code == 2 and "it goes with --blind other" in done.err
+    assert done.code == 2 and "Use it with --blind other" in done.err
 
 
 def test_a_probe_ends_with_what_the_run_as_asked_has_above_it(snellen: Snellen) -> None:

@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,34 @@ def test_prompt_settings_and_pictures_are_the_recipes(snellen: Snellen) -> None:
         assert body["top_k"] == 1
         assert 2048 in (body.get("max_tokens"), body.get("max_completion_tokens"))
         assert "custom_prompt" not in body
+
+
+@pytest.mark.parametrize(
+    ("mode", "reply", "noticed"),
+    [
+        ("off", "<think>It is there.</think>Yes", "reply 1 has thoughts"),
+        ("off", "Yes", None),
+        ("on", "Yes", "none of the first 2 replies has thoughts"),
+        ("on", "It is there.</think>Yes", None),
+        ("template", "Yes", None),
+    ],
+)
+def test_thoughts_that_are_not_as_the_recipe_states_are_noticed(
+    snellen: Snellen, mode: str, reply: str, noticed: str | None
+) -> None:
+    Path("mine.toml").write_text(
+        'family = "Mine"\nevidence = "maker-card"\nsource = "card"\n'
+        f'[prompts]\nplain = "{{{{ question }}}}"\n[defaults]\nthinking = {{ mode = "{mode}" }}\n'
+        '[[asks]]\ndata_sets = ["pope"]\nprompt = "plain"\n'
+    )
+    with serving(completion(reply)) as server:
+        done = run(snellen, server, "--recipe", "mine.toml")
+
+    assert done.code == 0, done.err
+    shown = [note for note in manifest().get("noticed", {}).values() if "thoughts" in note]
+    assert len(shown) == bool(noticed)
+    if noticed:
+        assert noticed in shown[0]
 
 
 def test_the_run_says_who_asked_so_and_where_each_value_is_from(snellen: Snellen) -> None:
@@ -119,7 +148,7 @@ def test_a_mode_of_the_source_is_named(snellen: Snellen) -> None:
         (("--recipe", "qwen9"), "There is no recipe qwen9. There are: "),
         (("--recipe", "smolvlm2"), "control words. No back end sends such prompts"),
         (("--recipe", "qwen3-vl"), "The recipe qwen3-vl does not say how pope is asked."),
-        ((*QWEN, "--prompt", "llava"), "--recipe has a prompt of its own: leave --prompt out."),
+        ((*QWEN, "--prompt", "llava"), "--recipe sets the prompt. Leave --prompt out."),
         ((*QWEN, "--recipe-without", "beams"), "--recipe-without beams: the recipe qwen2-vl does"),
     ],
 )
@@ -139,6 +168,37 @@ def test_a_setting_that_the_model_cannot_take_is_refused(model: str) -> None:
     with pytest.raises(UsageError, match=r"cannot take .*: top_k = 1\. .* --recipe-without top_k;"):
         with_recipe(Profile(), ask, model)
     assert with_recipe(Profile(), ask, model, ["top_k"]).profile.top_p == 0.001
+
+
+@pytest.mark.parametrize(
+    ("recipe", "data_set", "refused"),
+    [
+        ("minicpm-v-4.5", "mmstar", r"thinking\.begins = '<think>\\nI'"),
+        ("internvl", "mmmu", r"tiles\.first_doubled = True, tiles\.others = 1"),
+        ("internvl", "mmiu", r"tiles\.divided = True"),
+    ],
+)
+def test_what_no_back_end_can_do_is_refused_and_not_dropped(
+    recipe: str, data_set: str, refused: str
+) -> None:
+    ask = load(recipe).ask(data_set)
+    profile = Profile(base_url="http://localhost/v1")
+    with pytest.raises(UsageError, match=refused) as error:
+        with_recipe(profile, ask, "openai/m")
+    without = re.findall(r"--recipe-without (\S+?)[;.]? ", str(error.value))
+    assert with_recipe(profile, ask, "openai/m", without).profile.max_tokens
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        Profile(base_url="https://api.openai.com/v1"),
+        Profile(base_url="https://mine.openai.azure.com/v1", server="openai"),
+    ],
+)
+def test_openais_own_service_is_known_by_its_address_or_by_the_profile(profile: Profile) -> None:
+    with pytest.raises(UsageError, match=r"cannot take .*: top_k = 1"):
+        with_recipe(profile, load("qwen2-vl").ask("pope"), "openai/m")
 
 
 def test_greedy_decoding_has_no_sampling_settings() -> None:
@@ -165,3 +225,42 @@ def test_settings_have_the_names_of_the_back_end() -> None:
     }
     with pytest.raises(UsageError, match="enable_thinking = True, repetition_penalty"):
         with_recipe(Profile(), ask, "google/m", without)
+
+
+def test_frames_of_a_recipe_become_the_frame_policy() -> None:
+    ask = load("mimo-vl").ask("videomme_boxed")
+    settings = with_recipe(Profile(), ask, "openai/m", ["total_pixels"], "by recipe")
+    assert settings.frames == "fps:2,max=256,pixels=3211264"
+    assert "frames" in settings.fields
+    assert settings.profile.images.max_pixels is None
+    llava = load("llava-onevision-1.5").ask("videomme")
+    frames = with_recipe(Profile(), llava, "openai/m", ["min_pixels"], "by recipe").frames
+    assert frames == "uniform:32,pixels=3240000"
+
+
+def test_what_a_frame_policy_cannot_state_is_refused_by_name() -> None:
+    ask = load("qwen3-vl").ask("videomme_wo_sub", "instruct")
+    with pytest.raises(UsageError, match=r"min_frames = 4, min_pixels = 3584, .*total_pixels ="):
+        with_recipe(Profile(base_url="http://localhost/v1"), ask, "openai/m", (), "by recipe")
+    molmo = load("molmo2").ask("video_mme")
+    with pytest.raises(UsageError, match=r"video = \{'frame_sample_mode'"):
+        with_recipe(Profile(), molmo, "openai/m", (), "by recipe")
+    assert with_recipe(Profile(), molmo, "openai/m", (), "by user").frames is None
+
+
+def test_the_manifest_names_the_frames_and_their_origin(snellen: Snellen) -> None:
+    words = ("-b", "video-mme", "--data", "synthetic", "-m", "baseline/first", "--limit", "1")
+    left_out = ("--recipe-without", "total_pixels", "--recipe", "mimo-vl")
+    done = snellen("run", *words, *left_out)
+    assert done.code == 0, done.err
+    assert manifest()["identity"]["media"]["frames"] == "fps:2,max=256,pixels=3211264"
+    origins = manifest()["origins"]
+    assert (origins["frames"], origins["prompt"], origins["system"]) == ("recipe",) * 3
+
+
+def test_frames_of_the_user_win(snellen: Snellen) -> None:
+    words = ("-b", "video-mme", "--data", "synthetic", "-m", "baseline/first", "--limit", "1")
+    done = snellen("run", *words, "--recipe", "mimo-vl", "--frames", "uniform:4")
+    assert done.code == 0, done.err
+    assert manifest()["identity"]["media"]["frames"] == "uniform:4"
+    assert manifest()["origins"]["frames"] == "flag"

@@ -148,7 +148,7 @@ def test_settings_in_which_nothing_was_replied_are_not_compared(
 @pytest.mark.parametrize("size", ["0", "-4", "big", "100000", "1.5"])
 def test_what_is_no_size_is_wrong_use(snellen: Snellen, size: str) -> None:
     done = snellen("run", "-b", SIZES, "-m", "baseline/first", f"--image-size={size}")
-    assert done.code == 2 and "pixels of the longer side" in done.err
+    assert done.code == 2 and "neither a number of pixels nor original" in done.err
 
 
 def test_videos_have_their_size_in_the_frame_policy(snellen: Snellen) -> None:
@@ -164,7 +164,7 @@ def test_a_budget_is_shared_and_a_plan_may_list_settings(snellen: Snellen, tmp_p
     )
     done = snellen("run", "plan.toml")
     assert done.code == 130
-    assert "the budget of 4 requests is spent" in done.err
+    assert "the budget of 4 requests is used up" in done.err
     assert len(identities()) == 2
 
 

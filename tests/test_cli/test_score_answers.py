@@ -45,8 +45,8 @@ def test_the_files_answers_are_right_on_request(snellen: Snellen) -> None:
     done = score(snellen, reply("1", "A", "a"), reply("2", "B", "ice"), reply("3", "A", "A"))
     assert accuracy(done) == (2 / 3, 3)
     [note] = [note for note in done.json["notes"] if "scored with the answers in" in note]
-    assert "replies.jsonl, not with the data set's: 3 of 3 questions, of which 1 have" in note
-    assert note.endswith("1 have a hidden one")
+    assert "replies.jsonl, not with the data set's: 3 of 3 questions. Of these, 1 have" in note
+    assert note.endswith("hides the answers to 1")
 
 
 def test_a_question_without_an_answer_keeps_the_data_sets(snellen: Snellen) -> None:
@@ -64,7 +64,7 @@ def test_one_sample_is_explained_with_the_files_answer(snellen: Snellen) -> None
 @pytest.mark.parametrize(
     ("replies", "message"),
     [
-        ([reply("1", "A")], "has no answers: --answers-in-file needs a column 'answer'"),
+        ([reply("1", "A")], "has no answers. --answers-in-file needs a column 'answer'"),
         ([reply("1", "A", "C")], "sample '1' has the answer 'C', which is neither a letter from A"),
         ([reply("1", "A", 7)], "sample '1' has the answer '7', which is neither a letter from A"),
     ],
@@ -82,7 +82,7 @@ def test_several_peoples_answers_are_refused(snellen: Snellen) -> None:
     mine, file = write("mine.jsonl", *rows), write("replies.jsonl", reply("1", "a", "b"))
     done = snellen("score", file, "-b", mine, "--answers-in-file")
     assert done.code == 2
-    assert "several people's answers to a question" in done.err
+    assert "questions with answers from several people" in done.err
 
 
 def test_a_run_folder_has_its_own_answers(snellen: Snellen) -> None:
@@ -91,7 +91,7 @@ def test_a_run_folder_has_its_own_answers(snellen: Snellen) -> None:
     [run] = Path("runs").glob("*/*/*")
     done = snellen("score", run, "--answers-in-file")
     assert done.code == 2
-    assert "is a run folder: --answers-in-file is for files" in done.err
+    assert "is a run folder, but --answers-in-file is for files" in done.err
 
 
 def test_yes_and_no_have_the_data_sets_spelling(snellen: Snellen) -> None:

@@ -27,7 +27,7 @@ def test_a_missing_video_is_named_with_what_it_takes_from_n(
     assert done.code == 1
     lines = done.out.splitlines()
     assert "1 of 2 videos are missing or empty: letters_2.mp4" in lines
-    assert "without them 4 of 8 questions fail, and n is 4" in lines
+    assert "without them, 4 of 8 questions fail, and n is 4" in lines
     assert "by duration: long 4 of 4" in lines
     assert "by domain: Multilingual 4 of 4" in lines
 
@@ -117,7 +117,7 @@ def test_of_own_rows_missing_videos_are_named(snellen: Snellen, tmp_path: Path) 
         "  7 of 8 videos are missing or empty: b0.mp4, b1.mp4, b2.mp4, b3.mp4, b4.mp4 and 2 more"
         in lines
     )
-    assert "  without them 8 of 9 questions fail, and n is 1" in lines
+    assert "  without them, 8 of 9 questions fail, and n is 1" in lines
     assert "  by category: b 8 of 8" in lines
 
 

@@ -69,7 +69,7 @@ def test_the_identity_says_that_the_prompt_is_the_models_own(snellen: Snellen, m
 
     assert done["identity"]["prompt"] == "the model's own"
     assert done["identity"]["called"] == "mine"
-    assert any("in the model's own words" in note for note in done["notes"])
+    assert any("with the model's own prompt" in note for note in done["notes"])
 
 
 @pytest.mark.parametrize("flag", ["temperature", "max-tokens"])
@@ -267,7 +267,7 @@ def test_no_reply_is_reused_that_was_given_under_another_benchmarks_name(
     done = snellen(*ask)
 
     assert (done.code, read_log(tmp_path)) == (2, log)
-    assert "of another model, revision or profile" in done.err
+    assert "no run has the same model, revision and profile" in done.err
 
 
 def test_an_estimate_opens_no_class_and_names_the_run_that_may_go_on(
@@ -277,7 +277,7 @@ def test_an_estimate_opens_no_class_and_names_the_run_that_may_go_on(
     done = snellen(*ASK, "--estimate", "--json")
 
     assert "loading the weights" not in done.err
-    assert f"what {run} has is not asked again if it is this run" in done.out
+    assert f"if {run} turns out to be this run, its questions are not asked again" in done.out
 
 
 def test_every_turn_of_a_conversation_is_asked_with_those_before_it(

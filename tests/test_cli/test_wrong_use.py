@@ -15,58 +15,67 @@ from tests.test_cli.conftest import Snellen, written
 RUN = ("run", "-m", "baseline/first", "-b", "mine.jsonl")
 WRONG = [
     ("shwo eyechart", "No such command 'shwo'. Commands: demo, run, .* Did you mean 'show'"),
-    ("show eyechrat", "no benchmark 'eyechrat'; did you mean eyechart"),
-    ("show mine", "no benchmark 'mine'; did you mean mine.jsonl\\?"),
-    ("run -m baseline/first -b serve.toml", "a file of rows ends in .jsonl, .*: save it as one"),
+    ("show eyechrat", "no benchmark 'eyechrat'. Did you mean eyechart"),
+    ("show mine", "no benchmark 'mine'. Did you mean mine.jsonl\\?"),
+    (
+        "run -m baseline/first -b serve.toml",
+        "A file of rows must end in .jsonl, .*\\. Save it in one",
+    ),
     ("run -m baseline/first -b X_MMStar.xlsx", "X_MMStar.xlsx is not a complete .xlsx file"),
-    ("show " + "x" * 300, "no benchmark 'xxx.*; there are"),
-    ("show eyechart:sise=3", "eyechart has no option 'sise'; it has seed, n, tasks"),
-    ("show mathvision:split=dev", "mathvision:split is one of test, testmini, not 'dev'"),
+    ("show " + "x" * 300, "no benchmark 'xxx.*\\. Benchmarks: "),
+    ("show eyechart:sise=3", "eyechart has no option 'sise'. Options: seed, n, tasks"),
+    ("show mathvision:split=dev", "mathvision:split must be one of test, testmini, not 'dev'"),
     ("list everything", "'everything' is not one of"),
     ("run -b eyechart", "a model \\(-m\\) is missing"),
     ("run -m baseline/first -b nothing.jsonl", "nothing.jsonl: there is no such file of rows"),
     (
         "run -m baseline/frist -b mine.jsonl",
-        "no model 'baseline/frist'; did you mean baseline/first",
+        "no model 'baseline/frist'. Did you mean baseline/first",
     ),
-    ("run -m reader -b mine.jsonl", "no model 'reader'; models are named"),
-    ("run -m openai/m -b mine.jsonl", "no --base-url, and no key in OPENAI_API_KEY"),
+    ("run -m reader -b mine.jsonl", "no model 'reader'. The names of models are"),
+    (
+        "run -m openai/m -b mine.jsonl",
+        "no --base-url, and no key for the official service in OPENAI_API_KEY",
+    ),
     (
         "run -m openai/m -b mine.jsonl --base-url http://localhost:1 --api-key-env NOT_THERE",
         "the environment variable NOT_THERE is not set",
     ),
     (
         "run -m openai/m -b mine.jsonl --base-url http://localhost:1 --api-key-env sk-a1",
-        "is not a name of a variable, and is not shown",
+        "is not the name of an environment variable. It is not shown",
     ),
-    ("{RUN} --max-tokens 18446744073709551616", "cannot be stored: .* 64 bits at most"),
-    ("{RUN} --seed 18446744073709551616", "cannot be stored: .* 64 bits at most"),
+    ("{RUN} --max-tokens 18446744073709551616", "cannot be stored: .* at most 64 bits"),
+    ("{RUN} --seed 18446744073709551616", "cannot be stored: .* at most 64 bits"),
     (
         "run -m baseline/first -b mathvision --data nowhere",
         "nowhere does not exist. Pass the file with the rows of",
     ),
     ("run -m baseline/first -b mathvision", "no test.jsonl .* as --data PATH"),
     ("run -m baseline/first -b eyechart --prompt cot", "eyechart has no option 'prompt'"),
-    ("run -m baseline/first -b eyechart --task mcq", "--task and --map are for files of rows"),
+    ("run -m baseline/first -b eyechart --task mcq", "--task and --map are only for files of rows"),
     ("{RUN} --task riddle", "no task 'riddle'; the tasks are mcq"),
-    ("{RUN} --map x", "'--map': 'x': write COL=FIELD"),
-    ("{RUN} --map A=B --map A=C", "'--map': 'A' is given twice"),
+    ("{RUN} --map x", "'--map': 'x' is not valid. Write COL=FIELD"),
+    ("{RUN} --map A=B --map A=C", "'--map': 'A' is set twice"),
     ("{RUN} --map nothing=question", "mine.jsonl has no column 'nothing'"),
     ("{RUN} --limit 0", "'--limit': 0 is not in the range"),
-    ("{RUN} --concurrency none", "'--concurrency': 'none' is neither a number from 1 on nor auto"),
-    ("{RUN} --concurrency 0", "'0' is neither a number from 1 on nor auto"),
+    (
+        "{RUN} --concurrency none",
+        "'--concurrency': 'none' is neither a whole number of at least 1 nor auto",
+    ),
+    ("{RUN} --concurrency 0", "'0' is neither a whole number of at least 1 nor auto"),
     ("{RUN} --temperature nan", "'--temperature': 'nan' is not a number"),
     ("{RUN} --temperature -1", "'-1' is below 0"),
     ("{RUN} --max-cost inf", "'--max-cost': 'inf' is not a number"),
     ("{RUN} --max-time soon", "'--max-time': 'soon' is not a time. Write 90s, 10m, or 2h"),
     ("{RUN} --max-time 0", "'0' is not a time"),
-    ("{RUN} --timeout 30", "'--timeout': '30': write connect=S,first=S,total=S"),
-    ("{RUN} --timeout all=30", "'--timeout': no all; write connect=S"),
+    ("{RUN} --timeout 30", "'--timeout': '30' is not valid. Write connect=S,first=S,total=S"),
+    ("{RUN} --timeout all=30", "'--timeout': there is no time limit all. Write connect=S"),
     ("{RUN} --profile absent.toml", "absent.toml: the profile cannot be read"),
     ("{RUN} --profile images.toml", r"max_sid.*\[images\] has the fields .*max_side"),
     ("{RUN} --profile serve.toml", r"`knd`.*\[serve\] has the fields kind"),
     ("{RUN} --profile mine.jsonl", "mine.jsonl: .* A profile has the fields base_url"),
-    ("{RUN} --fail-under accuracy", "'--fail-under': 'accuracy': write METRIC=X"),
+    ("{RUN} --fail-under accuracy", "'--fail-under': 'accuracy' is not valid. Write METRIC=X"),
     ("{RUN} --fail-under accuracy=high", "'--fail-under': 'high' is not a number"),
     ("{RUN} --fail-under f1=0.5", "--fail-under: no such metric 'f1'. Metrics: accuracy"),
     (
@@ -76,10 +85,13 @@ WRONG = [
     ("{RUN} --fail-under accuracy/a=-0.5", "accuracy/a lies between 0 and 1[.]\n"),
     ("{RUN} --fail-under accuracy=0.5 --no-score", "needs a score. Leave out --no-score"),
     ("score .", "not a run folder: it has no manifest.json"),
-    ("score mine.jsonl --replies answer", "mine.jsonl: whose questions are these replies to"),
-    ("score . --data x", "data is for predictions: name their benchmark"),
+    (
+        "score mine.jsonl --replies answer",
+        "mine.jsonl: the benchmark of these replies is not known",
+    ),
+    ("score . --data x", "data applies only to predictions. Name their benchmark"),
     ("score absent.jsonl -b eyechart", "absent.jsonl"),
-    ("score mine.jsonl -b eyechart", "'answer' may be what is right"),
+    ("score mine.jsonl -b eyechart", "'answer' may contain right answers"),
     ("score mine.jsonl --replies answer -b eyechart", "none of its 3 ids .* is an id of eyechart"),
     (
         "score mine.jsonl --replies answer -b eyechart --scoring best",
@@ -87,11 +99,11 @@ WRONG = [
     ),
     (
         "score . --explain 1 --scoring all",
-        "--explain shows every scoring: leave out --scoring and --missing",
+        "--explain shows every scoring. Leave out --scoring and --missing",
     ),
-    ("score . --explain 1 --missing wrong", "leave out --scoring and --missing"),
-    ("report .", "contains no run, searched 6 folders deep"),
-    ("report mine.jsonl", "mine.jsonl is a file, not .* `snellen score mine.jsonl` scores them"),
+    ("score . --explain 1 --missing wrong", "Leave out --scoring and --missing"),
+    ("report .", "contains no runs. It was searched 6 folders deep"),
+    ("report mine.jsonl", "mine.jsonl is a file, not .* `snellen score mine.jsonl`"),
     ("export mine.jsonl --to csv", "mine.jsonl is a file, not a run folder"),
     (
         "score mine.jsonl --replies answer -b MMStar --data X_MMStar.xlsx",
@@ -183,8 +195,8 @@ def test_a_folder_that_may_not_be_written_is_named_with_a_way_out(
 
     assert done.code == 2
     assert done.out == ""
-    assert "cannot be made: Permission denied" in done.err
-    assert "choose another folder with --out" in done.err
+    assert "cannot be created: Permission denied" in done.err
+    assert "Choose another folder with --out" in done.err
 
 
 def test_a_report_that_cannot_be_written_is_named(snellen: Snellen, rows: Path) -> None:
@@ -224,5 +236,5 @@ def test_flags_that_say_more_of_what_is_not_asked_for_are_refused(
     judge = snellen("judge", tmp_path, "--judge", "baseline/first", "--sample", "3")
 
     assert (run.code, judge.code) == (2, 2)
-    assert "say how many with --shots" in run.err
-    assert "add --probe" in judge.err
+    assert "Set their number with --shots" in run.err
+    assert "Add --probe" in judge.err

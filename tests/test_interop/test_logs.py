@@ -2,6 +2,7 @@
 refused."""
 
 import json
+import re
 import shutil
 import sys
 import zipfile
@@ -12,7 +13,7 @@ import pytest
 
 import snellen
 from snellen.errors import DataError, UsageError
-from snellen.interop import predictions
+from snellen.interop import inspect_log, predictions
 
 DATA = Path(__file__).parents[1] / "data"
 INSPECT = DATA / "inspect" / "made.eval"
@@ -98,13 +99,18 @@ def test_an_error_or_no_output_is_no_reply_and_an_empty_output_is_one(tmp_path: 
                 4, [{"type": "reasoning", "reasoning": "A?"}, {"type": "text", "text": "B"}]
             ),
             "e": sample("e", "attachment://x", attachments={"x": "C"}),
+            "f": sample("f", "attachment://y", attachments={"x": "C"}),
+            "g": sample("g", "attachment://x", attachments={"x": None}),
+            "h": sample("h", [{"type": "text", "text": {"A": 1}}]),
+            "i": sample("i", {"text": "A"}),
         },
     )
 
     actual = predictions.read(path)
 
     assert actual.replies == {"a": "", "4": "B", "e": "C"}
-    assert "2 rows have an id and no reply" in actual.notes
+    assert "6 rows have an id but no reply" in actual.notes
+    assert any("1 rows" in note and "dict" in note for note in actual.notes)
 
 
 def test_a_log_of_a_run_that_did_not_end_says_so(tmp_path: Path) -> None:
@@ -127,6 +133,12 @@ def test_a_log_of_a_run_that_did_not_end_says_so(tmp_path: Path) -> None:
             None,
             "1000000000 has 999999999 for the number",
         ),
+        (
+            {"a": sample("a", "A", choices=5)},
+            None,
+            "a.eval: sample a, epoch 1 has choices that",
+        ),
+        ({"a": sample("a", "A", choices=[{}])}, None, "has choices that are not a list of texts"),
         ({"a": sample("a", "A", epoch="x")}, None, "has 'x' for the number of its repeat"),
         ({"a": sample("a", "A")}, [1], "its header.json is not that of a log"),
     ],
@@ -147,6 +159,40 @@ def test_a_log_that_is_cut_off_is_named(tmp_path: Path, keep: int) -> None:
 
     with pytest.raises(DataError, match=r"a\.eval is not a log of Inspect"):
         predictions.read(path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        (6, 99, "is not a log of Inspect: zip file version 9.9"),
+        (8, 1, "is damaged: File 'header.json' is encrypted"),
+        (10, 99, "is damaged: That compression method is not supported"),
+    ],
+)
+def test_a_zip_that_cannot_be_opened_is_named(
+    tmp_path: Path, field: int, value: int, message: str
+) -> None:
+    path = log(tmp_path / "a.eval", {"a": sample("a", "A")})
+    raw = bytearray(path.read_bytes())
+    for mark, back in ((b"PK\x01\x02", 0), (b"PK\x03\x04", 2)):
+        for match in re.finditer(mark, bytes(raw)):
+            raw[match.start() + field - back] = value
+    path.write_bytes(raw)
+
+    with pytest.raises(DataError, match=message):
+        inspect_log.notes_of(path)
+
+
+def test_a_log_compressed_with_lzma_that_is_damaged_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("header.json", json.dumps({"eval": {"task": "mine" * 50}}))
+    raw = bytearray(path.read_bytes())
+    raw[60:68] = bytes(8)
+    path.write_bytes(raw)
+
+    with pytest.raises(DataError, match="is damaged"):
+        inspect_log.notes_of(path)
 
 
 def test_a_damaged_part_of_a_log_is_named(needs_zstandard: None, tmp_path: Path) -> None:
@@ -185,7 +231,7 @@ def test_they_are_found_by_the_place_of_their_rows(rows: Path) -> None:
 def test_samples_that_lm_eval_ranked_are_refused() -> None:
     path = DATA / "lm_eval" / "samples_ranked_2026-11-01T12-00-00.000000.jsonl"
 
-    with pytest.raises(DataError, match="2 responses: choices ranked by their likelihood"):
+    with pytest.raises(DataError, match=r"2 responses \(choices ranked by likelihood"):
         predictions.read(path)
 
 
@@ -220,7 +266,31 @@ def test_lines_of_every_eval_ever_are_read_once_for_all_metrics(tmp_path: Path) 
 
     assert actual.replies == {"a": "A", "b": "B"}
     assert actual.again == {"d": ["A"]}
-    assert "1 rows have an id and no reply" in actual.notes
+    assert "1 rows have an id but no reply" in actual.notes
+
+
+def test_what_is_no_text_in_a_line_is_no_reply(tmp_path: Path) -> None:
+    turns = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "A"}]
+    several: dict[str, Any] = {"interaction_type": "multi_turn", "output": None}
+    lines = [
+        line("a"),
+        line("b", output={"raw": [None]}),
+        line("c", output={"raw": [["A"]]}),
+        line("d", **several, messages=[*turns, {"role": "user", "content": "And now?"}]),
+        line("e", **several, messages=[turns[0], {"role": "assistant", "content": [{"x": "A"}]}]),
+    ]
+    path = tmp_path / "x_samples.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in lines))
+
+    assert predictions.read(path).replies == {"a": "A"}
+
+
+def test_choices_that_are_no_texts_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x_samples.jsonl"
+    path.write_text(json.dumps(line("a", input={"raw": "?", "choices": 7})) + "\n")
+
+    with pytest.raises(DataError, match=r"x_samples\.jsonl: row 1 has choices that are not"):
+        predictions.read(path)
 
 
 def test_several_responses_in_one_line_are_refused(tmp_path: Path) -> None:

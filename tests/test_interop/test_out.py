@@ -154,9 +154,9 @@ def test_another_reader_of_csv_finds_the_same_cells(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ("x" * 32_768, "'reply' of row 2 has 32,768 characters, and a cell .* at most 32,767"),
+        ("x" * 32_768, "'reply' of row 2 has 32,768 characters, but a .* cell .* at most 32,767"),
         ("😀" * 16_384, "has 32,768 characters"),
-        ("\uffff", r"has the character U\+FFFF, which a spreadsheet cannot hold"),
+        ("\uffff", r"has the character U\+FFFF, which a spreadsheet cannot store"),
         ("\ud83d", "has half a character"),
         (float("nan"), "is nan, which cannot be written to a file as a number"),
     ],
@@ -270,7 +270,7 @@ def test_a_vlmevalkit_file_is_read_back(write_xlsx: Write, tmp_path: Path, kind:
 
     assert actual.replies == {"3": "- B", "1000003": "None"}
     assert ("org__m", "MMBench_DEV_EN") in actual.possible_names
-    assert any("1 rows say that the model could not be reached" in note for note in actual.notes)
+    assert any("1 rows say that the model gave no reply" in note for note in actual.notes)
 
 
 def test_a_list_of_objects_is_json_as_a_whole(tmp_path: Path) -> None:
@@ -300,6 +300,6 @@ def test_without_rows_the_json_is_empty_and_whole(
 @pytest.mark.parametrize("first", ["1", 1])
 def test_an_id_that_comes_twice_is_not_sent_as_one(tmp_path: Path, first: object) -> None:
     path = tmp_path / "sent.json"
-    with pytest.raises(DataError, match="row 2 has the id '1' of an earlier row"):
+    with pytest.raises(DataError, match="row 2 has the same id '1' as an earlier row"):
         jsonl.write_by_id(path, ("id", "answer"), [(first, "A"), ("1", "B")])
     assert not path.exists()

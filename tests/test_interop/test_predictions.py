@@ -77,7 +77,7 @@ def test_nan_that_pandas_writes_into_json_is_no_reply(tmp_path: Path) -> None:
     actual = predictions.read(write(tmp_path / "m_d.json", rows))
 
     assert actual.replies == {"1": "A"}
-    assert has_note(actual, "1 rows have an id and no reply")
+    assert has_note(actual, "1 rows have an id but no reply")
 
 
 def test_cells_that_pandas_takes_for_missing_are_replies(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_what_a_data_set_has_too_is_not_taken_for_replies(
 ) -> None:
     path = write(tmp_path / "r.jsonl", [row])
 
-    with pytest.raises(DataError, match=f"'{column}' may be what is right or what was asked"):
+    with pytest.raises(DataError, match=f"'{column}' may contain right answers or questions"):
         predictions.read(path)
     assert list(predictions.read(path, replies=column).replies.values()) == [row[column]]
 
@@ -161,14 +161,16 @@ def test_ids_that_pandas_made_floats_of_are_whole_again(tmp_path: Path) -> None:
 def test_a_number_too_large_to_be_exact_is_no_id(tmp_path: Path) -> None:
     path = write(tmp_path / "r.jsonl", '{"id": 1e17, "response": "A"}\n')
 
-    with pytest.raises(DataError, match=r"row 1 has the id 1e\+17, a number that .* rounded"):
+    with pytest.raises(
+        DataError, match=r"row 1 has the id 1e\+17, a number so large that .* rounded"
+    ):
         predictions.read(path)
 
 
 def test_a_row_with_a_reply_and_no_id_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", "id,reply\n1,a\n,b\n")
 
-    with pytest.raises(DataError, match="row 2 holds nothing in 'id', where its id should be"):
+    with pytest.raises(DataError, match="row 2 has nothing instead of an id in the column 'id'"):
         predictions.read(path)
 
 
@@ -176,7 +178,7 @@ def test_two_replies_to_one_id_are_an_error_that_names_both_rows(tmp_path: Path)
     path = write(tmp_path / "r.csv", "id,reply\n1,a\n2,b\n1,c\n")
 
     with pytest.raises(
-        DataError, match="id '1' has two replies, the second in row 3, the first in row 1"
+        DataError, match="id '1' has two different replies, the first in row 1, the second in row 3"
     ):
         predictions.read(path)
 
@@ -198,7 +200,7 @@ def test_what_other_tools_write_for_a_failure_is_no_reply(tmp_path: Path, messag
     actual = predictions.read(write(tmp_path / "r.jsonl", rows))
 
     assert actual.replies == {"2": "B"}
-    assert has_note(actual, "1 rows say that the model could not be reached")
+    assert has_note(actual, "1 rows say that the model gave no reply")
 
 
 def test_a_failed_row_of_our_own_sheet_is_no_reply_and_an_empty_one_is(tmp_path: Path) -> None:
@@ -207,7 +209,7 @@ def test_a_failed_row_of_our_own_sheet_is_no_reply_and_an_empty_one_is(tmp_path:
     actual = predictions.read(path)
 
     assert actual.replies == {"1": "A", "3": "", "4": ""}
-    assert has_note(actual, "1 rows have an id and no reply")
+    assert has_note(actual, "1 rows have an id but no reply")
 
 
 @pytest.mark.parametrize(("reply", "word"), [({"error": 1}, "a dict"), (["A"], "a list")])
@@ -220,14 +222,16 @@ def test_a_reply_that_is_no_text_is_none_and_that_is_said(
 
     assert actual.replies == {"1": "A"}
     assert has_note(
-        actual, f"1 rows hold {word}, not text, where the reply should be (first: row 2)"
+        actual, f"1 rows have {word} instead of text in the column of replies (first: row 2)"
     )
 
 
 def test_a_file_without_any_reply_says_why(tmp_path: Path) -> None:
     path = write(tmp_path / "r.jsonl", [{"id": 1, "response": ["A"]}])
 
-    with pytest.raises(DataError, match=r"no row has a reply; .* 1 rows hold a list, not text"):
+    with pytest.raises(
+        DataError, match=r"no row has a reply \(.* 1 rows have a list instead of text"
+    ):
         predictions.read(path)
 
 
@@ -237,7 +241,7 @@ def test_half_a_character_becomes_the_replacement_character(tmp_path: Path) -> N
     actual = predictions.read(path)
 
     assert actual.replies == {"1": "cat \ufffd"}
-    assert has_note(actual, "1 rows have half a character")
+    assert has_note(actual, "1 rows have half a surrogate pair")
 
 
 def test_a_reply_as_long_as_a_cell_can_be_is_said_to_be_cut(tmp_path: Path) -> None:
@@ -322,9 +326,7 @@ def test_lmms_eval_samples_can_be_read_by_an_id_inside_a_metric(tmp_path: Path) 
 def test_lmms_eval_samples_ranked_by_likelihood_are_refused(tmp_path: Path) -> None:
     rows = [{"doc_id": 0, "filtered_resps": ["(-1.5, True)", "(-2.0, False)"]}]
 
-    with pytest.raises(
-        DataError, match="row 1 has 2 responses: choices ranked by their likelihood"
-    ):
+    with pytest.raises(DataError, match="row 1 has 2 responses \\(choices ranked by likelihood"):
         predictions.read(samples(tmp_path, rows))
 
 
@@ -364,7 +366,9 @@ def test_a_folder_of_categories_is_read_as_one(tmp_path: Path) -> None:
     assert has_note(
         actual, "2 files of m read as parts of one model's replies: art.json, math/out.json"
     )
-    assert has_note(actual, "left out, having no ids or no replies: m_MME_acc.csv, status.json")
+    assert has_note(
+        actual, "left out, because they have no ids or no replies: m_MME_acc.csv, status.json"
+    )
 
 
 def test_answers_beside_the_rows_they_were_found_in_are_left_out(tmp_path: Path) -> None:
@@ -374,7 +378,7 @@ def test_answers_beside_the_rows_they_were_found_in_are_left_out(tmp_path: Path)
     actual = predictions.read(tmp_path)
 
     assert actual.replies == {"art_1": "I say A"}
-    assert has_note(actual, "left out, since others have rows with the replies: total.json")
+    assert has_note(actual, "left out, because other files have the replies: total.json")
 
 
 @pytest.mark.parametrize("message", ["A", "B"])  # the same words, and others
@@ -385,7 +389,7 @@ def test_files_of_two_models_in_a_folder_are_not_mixed(tmp_path: Path, message: 
 
     with pytest.raises(
         UsageError,
-        match=r"1 questions, such as '1', .* of its files: a\.jsonl, b\.jsonl\. .*Name one file",
+        match=r"1 questions, such as '1', .* one file: a\.jsonl, b\.jsonl\. Pass a single file",
     ):
         predictions.read(tmp_path)
     assert predictions.read(tmp_path, only="b*").replies == {"1": message}
@@ -402,14 +406,14 @@ def test_a_damaged_file_in_a_folder_is_not_passed_over(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", [{"id": "1", "response": "A"}])
     write(tmp_path / "b.json", '[{"id": "2", "resp')
 
-    with pytest.raises(DataError, match=r"b\.json is not whole JSON"):
+    with pytest.raises(DataError, match=r"b\.json is not a complete JSON document"):
         predictions.read(tmp_path)
 
 
 def test_a_folder_without_predictions_says_what_it_looked_at(tmp_path: Path) -> None:
     write(tmp_path / "a.csv", "x,y\n1,2\n")
 
-    with pytest.raises(DataError, match="none of its 1 files has ids and replies"):
+    with pytest.raises(DataError, match="none of its 1 files contains ids and replies"):
         predictions.read(tmp_path)
 
 
@@ -421,17 +425,17 @@ def test_a_folder_without_predictions_says_what_it_looked_at(tmp_path: Path) -> 
     [
         ("a.xls", b"\xd0\xcf", "old spreadsheet format. Save it as .xlsx"),
         ("a.pkl", b"\x80\x04", "A pickle can run programs and is never opened"),
-        ("a.txt", "id", "not a file of predictions by its name. Predictions are read from .jsonl"),
+        ("a.txt", "id", "extension of a file of predictions. Use a file that ends in .jsonl"),
         ("a.csv", "", "has no rows"),
         ("a.json", " \n", "has no rows"),
         ("a.json", "[]", "has no rows"),
         ("a.json", "{}", "has no rows"),
-        ("a.json", '"A"', "is a str, not rows"),
+        ("a.json", '"A"', "contains a str, not rows"),
         ("a.json", '[{"id": 1}, 2]', "row 2 of .*a.json is a int, not an object"),
-        ("a.json", '{"acc": 0.5, "results": {"1": 0}}', "one object with acc, results"),
-        ("a.json", "[" * 100_000, "nested too deep"),
-        ("a.json", '{"7": "A", "8": "B", "7": "C"}', "has '7' twice in one object"),
-        ("a.json", '[{"id": 1, "reply": "A", "reply": "B"}]', "has 'reply' twice in one object"),
+        ("a.json", '{"acc": 0.5, "results": {"1": 0}}', "one object with the keys acc, results"),
+        ("a.json", "[" * 100_000, "nested too deeply"),
+        ("a.json", '{"7": "A", "8": "B", "7": "C"}', "has the key '7' twice in one object"),
+        ("a.json", '[{"id": 1, "reply": "A", "reply": "B"}]', "has the key 'reply' twice"),
         ("a.jsonl", '{"id": 1, "reply": "A"}\n{"id": 2, "re', r"row 2 of .* \(line 2\) is not a"),
         ("a.jsonl", b'{"id": 1, "reply": "caf\xe9"}\n', r"not UTF-8 at byte 23.*iconv"),
         ("a.csv", b"id,reply\n1,caf\xe9\n", "UTF-8 at byte 14"),

@@ -64,7 +64,7 @@ def test_numbers_for_replies_are_text_and_that_is_said(tmp_path: Path) -> None:
     actual = predictions.read(path)
 
     assert actual.replies == {"1": "3", "2": "0.25", "3": "True"}
-    assert has_note(actual, "3 rows have a number or a truth value for a reply")
+    assert has_note(actual, "3 rows have a number or a boolean as the reply")
 
 
 def test_a_formula_is_no_reply_whatever_value_is_stored_for_it(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_formula_is_no_reply_whatever_value_is_stored_for_it(tmp_path: Path) -
 
     assert actual.replies == {"1": "A"}
     assert has_note(
-        actual, "1 rows hold a formula, where the reply should be (first: row 3 of the sheet)"
+        actual, "1 rows have a formula in the column of replies (first: row 3 of the sheet)"
     )
 
 
@@ -92,13 +92,15 @@ def test_a_cell_that_lost_its_text_is_no_reply(tmp_path: Path, value: object, wh
     actual = predictions.read(path)
 
     assert actual.replies == {"1": "A"}
-    assert has_note(actual, f"1 rows hold {why}")
+    assert has_note(actual, f"1 rows have {why}")
 
 
 def test_a_formula_for_an_id_is_an_error(tmp_path: Path) -> None:
     path = book(tmp_path / "r.xlsx", HEADER, ("=A1+1", "?", "A"))
 
-    with pytest.raises(DataError, match="row 2 of the sheet holds a formula in 'index'"):
+    with pytest.raises(
+        DataError, match="row 2 of the sheet has a formula instead of an id in the column 'index'"
+    ):
         predictions.read(path)
 
 
@@ -242,13 +244,16 @@ def lying_bomb(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (no_header, "no column of replies. It has 1, ., A;.* first row should name the columns"),
+        (
+            no_header,
+            "no column of replies. It has 1, ., A\\. .* first row does not name the columns",
+        ),
         (two_sheets, "2 sheets that are not empty, .*: 'Sheet', 'second'"),
         (doubled_column, "more than one column named 'prediction'"),
         (empty, "no rows below the first one"),
         (only_a_header, "no rows below the first one"),
         (other_column, "no column of replies. It has index, question"),
-        (two_replies, "id '1' has two replies, the second in row 3 of the sheet"),
+        (two_replies, "id '1' has two different replies, .* the second in row 3 of the sheet"),
         (truncated, "not a complete .xlsx file: .*download it again"),
         (damaged, "not a complete .xlsx file: .*download it again"),
         (no_xml, "cannot be read as a spreadsheet: .* Save it again"),

@@ -432,7 +432,7 @@ def test_a_request_beyond_the_memory_fails_alone_and_says_so() -> None:
 
     failed, fine = run(body())
     assert isinstance(failed, Rejected)
-    assert "out of memory with this request alone, of about 50 tokens" in str(failed)
+    assert "this request of about 50 tokens does not fit into memory, even alone" in str(failed)
     assert fine == "xx"
 
 

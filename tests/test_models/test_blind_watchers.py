@@ -186,5 +186,5 @@ def test_a_watcher_answers_no_ordinary_questions(tmp_path: Path) -> None:
     plan = api.Plan(
         benchmarks=[benchmark], models=[registry.model("baseline/silent")], out=tmp_path
     )
-    with pytest.raises(UsageError, match="asks for `generate`"):
+    with pytest.raises(UsageError, match="needs a model with `generate`"):
         api.run_plan(plan)

@@ -94,7 +94,7 @@ def test_a_request_of_too_many_pictures_fails_and_is_not_sent(rows: Path) -> Non
     assert result.run is not None
     records = [record for record in Run(result.run).replies() if isinstance(record, ReplyRecord)]
     assert [(record.key[0], record.error.message) for record in records if record.error] == [
-        ("two", "the request has 2 pictures; max_images of m's profile is 1.")
+        ("two", "the request has 2 pictures, but max_images in the profile of m is 1.")
     ]
 
 

@@ -83,7 +83,7 @@ async def test_bytes_of_a_header_that_are_not_utf_8_can_be_stored() -> None:
     with sending(lambda _: reply) as url:
         opened = model("openai/m", profile=Profile(base_url=url)).model
         assert isinstance(opened, Generates)
-        with pytest.raises(Rejected, match="it has moved to") as caught:
+        with pytest.raises(Rejected, match="the server redirects to") as caught:
             await opened.generate(Request(messages=(user("Which?"),)))
         await opened.close()  # type: ignore[attr-defined]
 

@@ -294,8 +294,8 @@ async def test_replies_go_to_those_who_asked() -> None:
         (Answer(200, b'{"choices": null}'), "the reply is not a chat completion, but"),
         (Answer(200, b'{"choices": [{"text": "A"}]}'), "the reply is not a chat completion, but"),
         (Answer(200, b'{"choices": [{"message": null}]}'), "the reply is not a chat completion"),
-        (resets(completion("A" * 1000)), "it broke off in the middle of a reply"),
-        (closes(), "it closed the connection without a reply"),
+        (resets(completion("A" * 1000)), "the connection broke in the middle of a reply"),
+        (closes(), "the server closed the connection without a reply"),
     ],
 )
 async def test_a_body_that_is_no_reply_is_asked_for_again(answer: Answer, words: str) -> None:
@@ -324,7 +324,7 @@ async def test_the_wait_that_a_server_asks_for_is_kept(number: int) -> None:
 async def test_a_server_that_hangs_is_left_in_time() -> None:
     error = await error_of(hangs(), timeout=Timeouts(first=0.1))
     assert isinstance(error, Overloaded)
-    assert "no reply began within 0.1 s" in str(error)
+    assert "no reply started within 0.1 s" in str(error)
 
 
 async def test_a_server_that_is_not_there_may_come() -> None:
@@ -372,13 +372,25 @@ async def test_above_its_limit_a_server_turns_away_and_answers_the_rest() -> Non
         (Answer(400, b'{"message": "bare", "code": 400}'), "400: bare", False),
         (Answer(422, b'{"detail": [{"msg": "x"}]}'), '422: \'{"detail"', False),
         (Answer(400, b""), "400: nothing", False),
-        (status(404, "no such model"), "404: no such model. Is 'm' a model there", True),
-        (status(404, "No such model."), "404: No such model. Is 'm' a model there", True),
-        (status(404, "Which model?"), "404: Which model? Is 'm' a model there", True),
-        (status(402, "no money"), "402: no money. The account must be paid.", True),
-        (status(402, "No money."), "402: No money. The account must be paid.", True),
-        (status(429, "no money", code="insufficient_quota"), "The account must be paid.", True),
-        (status(307), "307: it has moved to nowhere", True),
+        (
+            status(404, "no such model"),
+            "404: no such model. Does the server have a model 'm'",
+            True,
+        ),
+        (
+            status(404, "No such model."),
+            "404: No such model. Does the server have a model 'm'",
+            True,
+        ),
+        (status(404, "Which model?"), "404: Which model? Does the server have a model 'm'", True),
+        (status(402, "no money"), "402: no money. Check the account's credit and billing.", True),
+        (status(402, "No money."), "402: No money. Check the account's credit and billing.", True),
+        (
+            status(429, "no money", code="insufficient_quota"),
+            "Check the account's credit and billing.",
+            True,
+        ),
+        (status(307), "307: the server redirects to nowhere", True),
     ],
 )
 async def test_a_refused_question_is_not_asked_again(
@@ -395,7 +407,7 @@ async def test_a_refused_question_is_not_asked_again(
     [
         ({"api_key": KEY, "api_key_env": "MY_KEY"}, "Is the key in MY_KEY right?"),
         ({"api_key": KEY}, "Is the key in OPENAI_API_KEY right?"),
-        ({}, "Pass the name of the variable that holds its key with --api-key-env."),
+        ({}, "Pass the name of the environment variable that holds the key with --api-key-env."),
     ],
 )
 async def test_a_wrong_key_is_met_with_where_it_came_from(

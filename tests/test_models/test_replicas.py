@@ -76,13 +76,17 @@ def question(*parts: Part) -> Request:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("openai/x", "openai/x: replicas are for models that run here"),
-        ("anthropic/x", "anthropic/x: replicas are for models that run here"),
+        ("openai/x", "openai/x: replicas are only for models that run here"),
+        ("anthropic/x", "anthropic/x: replicas are only for models that run here"),
         ("hf-stream/x", "hf-stream/x watches streams"),
         ("worker:a.py:b", "worker:a.py:b watches streams"),
-        ("recorded/x", "recorded/x has no replicas; python…, hf…, vllm…, baseline… can"),
-        ("vlmevalkit:a.py:b", "vlmevalkit:a.py:b has no replicas"),
-        ("baseline/most-frequent", "baseline/most-frequent has no replicas"),
+        (
+            "recorded/x",
+            "recorded/x cannot have replicas. Leave out --replicas. Models that can have replicas: "
+            "python…, hf…, vllm…, baseline….",
+        ),
+        ("vlmevalkit:a.py:b", "vlmevalkit:a.py:b cannot have replicas"),
+        ("baseline/most-frequent", "baseline/most-frequent cannot have replicas"),
     ],
 )
 def test_a_model_that_gains_nothing_by_replicas_has_none(
@@ -94,7 +98,9 @@ def test_a_model_that_gains_nothing_by_replicas_has_none(
 
 
 def test_a_server_of_its_own_has_no_replicas() -> None:
-    with pytest.raises(UsageError, match="A server is asked more at once with --concurrency"):
+    with pytest.raises(
+        UsageError, match="To send a server more requests at once, use --concurrency"
+    ):
         registry.check_replicated("openai/x", Profile(serve=Serve(kind="vllm")))
 
 
@@ -107,13 +113,13 @@ def test_ray_that_is_missing_is_said_before_the_rows_are_read(
     )
     refused = snellen("run", "-b", rows, "-m", "baseline/first", "--executor", "ray")
     assert refused.code == 2
-    assert f"replicas need ray: {install('ray')}." in refused.err
+    assert f"replicas need the extra `ray`: {install('ray')}." in refused.err
 
 
 def test_where_and_how_is_for_replicas_alone(snellen: Snellen, rows: Path) -> None:
     for flags in (("--ray-address", "auto"), ("--gpus-per-replica", "1")):
         refused = snellen("run", "-b", rows, "-m", "baseline/first", *flags)
-        assert refused.code == 2 and "are for --replicas N, or --executor ray" in refused.err
+        assert refused.code == 2 and "need --replicas N or --executor ray" in refused.err
 
 
 @pytest.mark.parametrize(
@@ -124,7 +130,7 @@ def test_where_and_how_is_for_replicas_alone(snellen: Snellen, rows: Path) -> No
         ("a fraction of a GPU, or a whole number of GPUs, not 1.5", {"gpus": 1.5}),
         ("a fraction of a GPU, or a whole number of GPUs, not -1", {"gpus": -1}),
         ("a fraction of a GPU, or a whole number of GPUs, not nan", {"gpus": float("nan")}),
-        ("Ray's client is not supported", {"address": "ray://head:10001"}),
+        ("Ray Client is not supported", {"address": "ray://head:10001"}),
     ],
 )
 def test_replicas_that_cannot_be_are_refused(message: str, wrong: dict[str, object]) -> None:
@@ -167,10 +173,10 @@ def test_gpus_are_shared_among_replicas(
     ("gpus", "replicas", "message"),
     [
         (2, Replicas(n=3, gpus=0.6), "3 replicas with 0.6 GPUs each do not fit: the cluster has 2"),
-        (2, Replicas(n=8, gpus=0.3), "GPUs for them, which hold 6. Request fewer"),
-        (8, Replicas(n=3, gpus=4), "the cluster has 8 GPUs for them, which hold 2."),
+        (2, Replicas(n=8, gpus=0.3), "GPUs, which are enough for 6. Request fewer"),
+        (8, Replicas(n=3, gpus=4), "the cluster has 8 GPUs, which are enough for 2."),
         (1, Replicas(gpus=2), "1 replicas with 2 GPUs each do not fit"),
-        (0, Replicas(gpus=0.5), "the cluster has 0 GPUs for them, which hold 0."),
+        (0, Replicas(gpus=0.5), "the cluster has 0 GPUs, which are enough for 0."),
     ],
 )
 def test_replicas_for_which_there_is_no_place_are_refused_at_once(
@@ -204,7 +210,8 @@ def test_a_worker_in_another_folder_says_so(says: str) -> None:
     outcome = Replica().open("python:elsewhere.py:sizes", opening, "/no/such/folder")
     assert isinstance(outcome, ReplicaFailure)
     assert "there is no such file" in outcome.message
-    assert "There is no folder /no/such/folder (No such file or directory)" in outcome.message
+    note = "The folder /no/such/folder cannot be used there (No such file or directory)"
+    assert note in outcome.message
 
 
 def test_a_worker_tells_a_strangers_error(says: str) -> None:

@@ -104,7 +104,7 @@ def test_a_run_with_nothing_left_to_ask_starts_no_server(snellen: Snellen, here:
 def test_where_its_log_is_is_said(snellen: Snellen) -> None:
     done = snellen(*VLLM)
 
-    assert "a server is started for it, and writes to runs/served/vllm-tiny.log" in done.err
+    assert "a server is started for it. Its log is runs/served/vllm-tiny.log" in done.err
 
 
 def test_the_manifest_says_what_is_served(snellen: Snellen, here: Path) -> None:
@@ -301,16 +301,19 @@ def test_a_program_that_is_not_there_is_asked_for(
     done = snellen(*RUN, "sglang")
 
     assert done.code == 2
-    assert "no program sglang" in done.err
+    assert "the program sglang is neither in PATH" in done.err
     assert "Install sglang" in done.err
 
 
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["-m", "openai/tiny", "--serve-arg=--x"], "name one"),
-        (["-m", "openai/tiny", "--serve=vllm", "--serve-arg=--port=8000"], "leave it out"),
-        (["-m", "openai/tiny", "--serve=vllm", "--serve-arg=--api-key=sk-12345678"], "a key is"),
+        (["-m", "openai/tiny", "--serve-arg=--x"], "Add --serve"),
+        (["-m", "openai/tiny", "--serve=vllm", "--serve-arg=--port=8000"], "Leave it out"),
+        (
+            ["-m", "openai/tiny", "--serve=vllm", "--serve-arg=--api-key=sk-12345678"],
+            "contain a key",
+        ),
         (["-m", "openai/tiny", "--serve=vllm", "--base-url=http://x/v1"], "its own address"),
         (["-m", "baseline/first", "--serve=vllm"], "openai/NAME"),
         (["-m", "openai/tiny", "--serve=ollama"], "'vllm', 'sglang', 'transformers'"),

@@ -610,7 +610,7 @@ async def test_a_stream_cut_anywhere_is_asked_for_again_or_was_whole(vendor: Ven
 async def test_a_stream_that_is_reset_is_asked_for_again(vendor: Vendor) -> None:
     error = await error_of(vendor, resets(vendor.streamed("It is A.")), stream=True)
     assert isinstance(error, Overloaded)
-    assert "it broke off in the middle of a reply" in str(error)
+    assert "the connection broke in the middle of a reply" in str(error)
 
 
 @all_of_them
@@ -737,9 +737,9 @@ async def test_a_server_that_is_busy_is_asked_again(vendor: Vendor, number: int)
     [
         (400, "400: so it is"),
         (401, f"401: so it is. Is the key in {VARIABLE} right?"),
-        (402, "402: so it is. The account must be paid."),
+        (402, "402: so it is. Check the account's credit and billing."),
         (403, "403: so it is"),
-        (404, "404: so it is. Is 'm' a model there, and is the address the part before /"),
+        (404, "404: so it is. Does the server have a model 'm'? Is the address right?"),
         (413, "413: so it is"),
     ],
 )
@@ -769,7 +769,7 @@ async def test_an_account_without_money_ends_the_run(
     error = await error_of(vendor, Answer(number, json.dumps(body).encode()))
     assert isinstance(error, Rejected)
     assert error.hopeless
-    assert "The account must be paid." in str(error)
+    assert "Check the account's credit and billing." in str(error)
 
 
 @all_of_them
@@ -780,7 +780,9 @@ async def test_a_temperature_that_a_service_refuses_ends_the_run_with_what_to_do
     error = await error_of(vendor, vendor.error(400, words))
     assert isinstance(error, Rejected)
     assert error.hopeless
-    assert f"{words} If the model takes no temperature, use --temperature default" in str(error)
+    assert f"{words} If the model does not accept a temperature, use --temperature default" in str(
+        error
+    )
 
 
 @pytest.mark.parametrize("by", ["profile", "argument"])
@@ -862,8 +864,8 @@ async def test_an_error_in_a_list_is_read_too() -> None:
         (Answer(200, b"null"), "the reply is not a"),
         (Answer(200, b"{}"), "the reply is not a"),
         (Answer(200, b'{"choices": 3, "output": 3, "content": 3, "candidates": 3}'), "is not a"),
-        (resets(page("x" * 999)), "it broke off in the middle of a reply"),
-        (closes(), "it closed the connection without a reply"),
+        (resets(page("x" * 999)), "the connection broke in the middle of a reply"),
+        (closes(), "the server closed the connection without a reply"),
         (stream(["[1, 2]"]), "the reply is not a"),
         (stream(["{"]), "the reply is not JSON, but '{'"),
         (stream([{"id": "1"}]), "the stream ended before"),

@@ -112,7 +112,7 @@ def test_what_a_message_says_of_tools_is_part_of_the_digest() -> None:
 def test_a_back_end_that_cannot_send_tools_refuses_them() -> None:
     request = Request(messages=WITH_TOOLS)
 
-    with pytest.raises(Rejected, match=r"^mine: the conversation has calls of tools, and this"):
+    with pytest.raises(Rejected, match=r"^mine: the conversation contains tool calls, and this"):
         check_tools(request, Model())
 
     check_tools(request, TakesTools())

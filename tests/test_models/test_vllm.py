@@ -17,5 +17,5 @@ def test_without_vllm_its_extra_is_asked_for(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_key_is_none_of_the_options_that_are_stored() -> None:
-    with pytest.raises(UsageError, match="hf_token stands in the profile"):
+    with pytest.raises(UsageError, match="contains hf_token, and it is stored"):
         registry.model("vllm/some/model", Profile(extra={"hf_token": "hf_0123456789"}))

@@ -226,7 +226,7 @@ class Dies:
 
 def test_one_that_dies_is_told_of_with_its_last_words(tmp_path: Path) -> None:
     async def body(session: Session) -> None:
-        message = r"ended with code 3; its last output is 'out of memory at layer 7'"
+        message = r"ended with code 3. The end of its standard error is 'out of memory at layer 7'"
         with pytest.raises(Rejected, match=message):
             await session.feed([frame(0.0)])
         with pytest.raises(Rejected, match=message):
@@ -239,7 +239,9 @@ def test_one_that_hangs_is_given_up(tmp_path: Path) -> None:
     profile = Profile(timeout=Timeouts(total=2.0))
 
     async def body(session: Session) -> None:
-        message = r"did not answer within 2 s; its last output is 'waiting for a lock'"
+        message = (
+            r"did not answer within 2 s. The end of its standard error is 'waiting for a lock'"
+        )
         with pytest.raises(Rejected, match=message):
             await session.ask(query("well?"), must_answer=True)
 
@@ -324,9 +326,9 @@ def test_what_gives_no_session_is_said_when_one_opens(
 
 
 def test_a_file_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no Python file"):
+    with pytest.raises(UsageError, match="does not exist or is not a Python file"):
         registry.model(f"worker:{tmp_path}/none.py:Mine")
-    with pytest.raises(UsageError, match="write worker:FILE:NAME"):
+    with pytest.raises(UsageError, match="Write worker:FILE:NAME"):
         registry.model("worker:mine.py")
 
 

@@ -46,7 +46,7 @@ def sample(question: str = "Why?", *, choices: tuple[str, ...] = (), n: int = 1)
 def test_every_bundled_recipe_is_read_and_says_where_it_is_from() -> None:
     for name in recipes.names():
         recipe = recipes.load(name)
-        assert recipe.asks
+        assert recipe.asks or recipe.figures
         assert all("@" in ask.manner.source for ask in recipe.asks.values())
 
 
@@ -107,6 +107,12 @@ def test_the_system_message_comes_first(tmp_path: Path) -> None:
         (HEAD + ASKS, "[[asks]] number 1: there is no prompt 'p'."),
         (HEAD + '[prompts]\np = "x"\n' + ASKS + "sistem = 'S'\n", "unknown field `sistem`"),
         (HEAD + '[prompts]\np = "x"\n' + ASKS + "tiles = { most = 'many' }\n", "Expected `int`"),
+        (
+            HEAD + '[prompts]\np = "x"\n' + ASKS + "variants.cot.system = 'S'\n",
+            "[[asks]] number 1: the recipe has no variant cot. It has: none.",
+        ),
+        (HEAD + '[prompts]\np = "x"\n' + ASKS + "source = 5\n", "Expected `str`, got `int`"),
+        ("a = " + "[" * 5000 + "]" * 5000, "the recipe cannot be read: maximum recursion depth"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_an_error_that_says_where(
@@ -125,7 +131,7 @@ def test_a_recipe_in_another_encoding_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_recipe_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"There is no recipe qwen9\. There are: glm-4.1v, "):
+    with pytest.raises(UsageError, match=r"There is no recipe qwen9\. There are: eagle2.5, "):
         recipes.load("qwen9")
     with pytest.raises(UsageError, match=r"gone\.toml: there is no such file"):
         recipes.load(tmp_path / "gone.toml")
@@ -146,6 +152,12 @@ def test_a_data_set_that_is_not_in_a_recipe_is_an_error() -> None:
         ("{% include 'gone' %}", "gone"),
         ("{{ ''.__class__.__mro__ }}", "access to attribute '__class__'"),
         ("{% for", "unexpected|Unexpected"),
+        ("{{ 1 / 0 }}", "division by zero"),
+        ("{{ question + 1 }}", "can only concatenate str"),
+        ("{{ ['a'] | lettered('{text.color}') }}", "has no attribute 'color'"),
+        ("{{ ['a'] | lettered('{text') }}", "expected '}' before end of string"),
+        ("{{ range(1000000000) }}", "Range too big"),
+        ("{% include 'p' %}", "maximum recursion depth"),
     ],
 )
 def test_a_template_that_does_not_fit_is_an_error(
@@ -155,6 +167,26 @@ def test_a_template_that_does_not_fit_is_an_error(
     with pytest.raises(UsageError, match=message) as error:
         recipes.load(write(tmp_path, text)).ask("pope").messages(sample())
     assert "'p' cannot be rendered for sample 1" in str(error.value)
+
+
+def test_a_prompt_that_includes_itself_has_no_text(tmp_path: Path) -> None:
+    text = f"{HEAD}[prompts]\np = \"{{% include 'p' %}}\"\n{ASKS}"
+    with pytest.raises(UsageError, match="prompt 'p' includes itself"):
+        _ = recipes.load(write(tmp_path, text)).ask("pope").template
+
+
+def test_control_words_that_cannot_be_rendered_are_an_error(tmp_path: Path) -> None:
+    text = f"{HEAD}[prompts]\np = 'Why?'\n{ASKS}raw = '<user>{{}}{{{{ turn.color }}}}'\n"
+    with pytest.raises(UsageError, match="has no attribute 'color'"):
+        recipes.load(write(tmp_path, text)).ask("pope").text(sample())
+
+
+def test_a_file_that_was_changed_is_read_again(tmp_path: Path) -> None:
+    texts = []
+    for words in ("Why?", "Why, then?"):
+        path = write(tmp_path, f"{HEAD}[prompts]\np = '{words}'\n{ASKS}")
+        texts.append(recipes.load(path).ask("pope").text(sample()))
+    assert texts == ["Why?", "Why, then?"]
 
 
 def test_a_question_cannot_insert_a_picture_or_a_template(tmp_path: Path) -> None:
@@ -171,3 +203,12 @@ def test_prompts_that_no_back_end_can_send_are_refused() -> None:
     ask = recipes.load("internvl").ask("mvbench")
     with pytest.raises(UsageError, match="shows frames, but sample 1 has no video"):
         ask.messages(sample())
+
+
+def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
+    text = f'{HEAD}[prompts]\np = "{{{{ question }}}}!"\n{ASKS}'
+    before = recipes.load(write(tmp_path, text)).ask("pope")
+    assert before.text(sample()) == "Why?!"
+    after = recipes.load(write(tmp_path, text.replace("!", ", in a word?"))).ask("pope")
+    assert after.text(sample()) == "Why?, in a word?"
+    assert before.text(sample()) == "Why?!"  # what was read before stays as it was

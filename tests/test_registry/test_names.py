@@ -97,7 +97,7 @@ def test_two_metrics_of_one_name_are_an_error_that_names_both(
 
 def test_an_unknown_metric_is_met_with_the_names_of_plug_ins_too(install: Install) -> None:
     install("rival", "metrics", "share = rival_metrics:share", {"rival_metrics.py": METRICS})
-    with pytest.raises(CatalogError, match="no metric 'shard'; did you mean share"):
+    with pytest.raises(CatalogError, match=r"no metric 'shard'\. Did you mean share"):
         registry.metric("shard")
 
 

@@ -84,12 +84,13 @@ BENCHMARKS = "it has letter_count, many_letters, without_data, with_data, nothin
         "zzz": f"has no 'zzz'; {BENCHMARKS}",
         "many_letters:times=2": "annotation 'Times' of the option 'times' cannot be resolved: "
         "name 'Times' is not defined. In ",
-        "without_data": "needs words. If it makes a benchmark, set them: ",
-        "parse": "needs reply and sample. If it makes a benchmark",
-        "with_data": "pass --data PATH",
-        "nothing": "gave None, not a Benchmark. The functions that return a Benchmark: "
+        "without_data": "needs a value for words. If it is a function that returns a benchmark, "
+        "write ",
+        "parse": "needs a value for reply and sample. If it is a function",
+        "with_data": "Pass it with --data PATH",
+        "nothing": "returned None, not a Benchmark. The functions that return a Benchmark: "
         "letter_count, many_letters",
-        "maker:words=none": "is one of short, long",
+        "maker:words=none": "must be one of short, long",
     }.items(),
 )
 def test_what_is_wrong_with_a_name_is_said(file: Path, name: str, error: str) -> None:
@@ -165,7 +166,7 @@ def test_another_benchmark_that_fails_does_not_hide_the_runs_own(file: Path) -> 
 
 
 def test_a_failure_is_told_where_no_other_benchmark_is_the_runs(file: Path) -> None:
-    with pytest.raises(SnellenError, match="gave None"):
+    with pytest.raises(SnellenError, match="returned None"):
         registry.supplied([f"{file}:nothing"], manifest(file))
     catalog = {**manifest(file, "pope"), "benchmark_object": False}
     assert registry.supplied([f"{file}:nothing"], catalog) is None

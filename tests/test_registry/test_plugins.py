@@ -239,7 +239,7 @@ def test_a_file_goes_through_every_verb(snellen: Snellen, file: Path, file_run: 
     assert snellen("report", file_run / "report.json", *own).code == 0
     assert snellen("export", file_run, *own, "--to", "jsonl", "-o", "out.jsonl").code == 0
     judged = snellen("judge", file_run, *own, "--judge", "baseline/first")
-    assert "none of its scorings has a judge" in judged.err
+    assert "has no scoring with a judge" in judged.err
     power = snellen("power", own[1], "--data", "synthetic", "--from", other, file_run, "--json")
     assert power.code == 0, power.err
     assert snellen("show", own[1], "--json").json["bundled_rows"] == N
@@ -269,7 +269,7 @@ def test_a_run_of_a_file_stays_usable_when_a_plug_in_takes_its_name(
     assert snellen("report", file_run, "-b", spec).code == 0
     done = snellen("run", "-b", spec, "-m", MODEL, "--data", "synthetic")
     assert done.code == 2
-    assert "more than one benchmark 'words'" in done.err and "rival 2.0" in done.err
+    assert "more than one benchmark named 'words'" in done.err and "rival 2.0" in done.err
 
 
 @pytest.mark.parametrize(
@@ -391,7 +391,7 @@ def test_a_report_refuses_a_benchmark_that_no_run_is_of(
     for spec in (str(other), "pope"):
         done = snellen("report", file_run, "-b", spec)
         assert done.code == 2
-        assert f"-b {spec}: no run here is of that benchmark. The runs are of words" in done.err
+        assert f"-b {spec}: none of these runs used that benchmark. They used words" in done.err
     assert snellen("report", file_run, "-b", file).code == 0
 
 
@@ -427,7 +427,7 @@ def test_what_a_file_lacks_is_said(snellen: Snellen, file: Path, tmp_path: Path)
         f"{file}:nothing": "has no 'nothing'",
         f"{file}:parse": "parse",
         f"{empty}": "has no benchmark",
-        f"{tmp_path / 'gone.py'}": "no such benchmark file",
+        f"{tmp_path / 'gone.py'}": "there is no such file. Name the benchmark's file",
         f"{file}:letter_count:size=3": "has no option 'size'",
         "no_such_module:bench": "No module named 'no_such_module'",
         "pope:adversarial": "is not an option",

@@ -61,7 +61,7 @@ def test_a_comparison_compiles_with_text_that_means_harm(tmp_path: Path) -> None
 
 
 def test_names_that_pdflatex_cannot_print_are_announced() -> None:
-    notice = "use LuaLaTeX or XeLaTeX"
+    notice = "Use LuaLaTeX or XeLaTeX"
 
     assert notice in report.latex([result("模型"), result("hf/other")])
     assert notice not in report.latex([result("Café"), result("hf/other")])

@@ -178,7 +178,7 @@ def test_a_budget_of_requests_stops_the_run_and_it_goes_on_later(tmp_path: Path)
 
     assert len(model.requests) == 4
     assert finished.interrupted
-    assert finished.stopped == "the budget of 4 requests is spent"
+    assert finished.stopped == "the budget of 4 requests is used up"
     assert finished.result is not None
     assert "partial: 4 of 10" in finished.result.report.notes
 
@@ -339,13 +339,13 @@ def test_ranked_choices_are_stored_as_they_came(tmp_path: Path) -> None:
     assert records(finished)[0].choices == [(-1.0, 2), (-2.0, 2)]
     assert finished.result is not None
     assert finished.result.headline.value == 1.0
-    assert any("letters is absent" in note for note in finished.result.report.notes)
+    assert any("letters is left out" in note for note in finished.result.report.notes)
 
 
 def test_a_model_that_cannot_be_asked_so_is_refused_before_the_first_question(
     tmp_path: Path,
 ) -> None:
-    with pytest.raises(UsageError, match="asks for `rank`, which says does not offer"):
+    with pytest.raises(UsageError, match="needs a model with `rank`, which says does not have"):
         run(tmp_path, Says(lambda request: "yes"), benchmark(kind="rank"))
 
 

@@ -85,7 +85,7 @@ def test_a_budget_of_time_is_kept(tmp_path: Path) -> None:
         tmp_path, completion("A", delay=0.2), 200, concurrency=1, max_time=4
     )
 
-    assert stopped == "the time budget of 4 s is spent"
+    assert stopped == "the time budget of 4 s is used up"
     assert 2 <= replies["ok"] <= 20
     assert seconds < 60
 

@@ -191,7 +191,10 @@ def test_a_reply_that_is_no_answer_is_a_reply_and_is_not_asked_again(
 
 @pytest.mark.parametrize(
     ("number", "words"),
-    [(401, "Pass the name of the variable that holds its key"), (404, "a model there")],
+    [
+        (401, "Pass the name of the environment variable that holds the key"),
+        (404, "Does the server have a model"),
+    ],
 )
 def test_a_wrong_key_or_model_ends_the_run_and_says_what_to_do(
     number: int, words: str, rows: Path, tmp_path: Path

@@ -524,13 +524,13 @@ def test_what_is_said_while_a_question_stands_is_its_reply(clip: Path, tmp_path:
 
 
 def test_an_ordinary_model_cannot_speak_by_itself(clip: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="answers when it is asked"):
+    with pytest.raises(UsageError, match="replies only when it is asked"):
         run(asking(clip, {"a": 2.0}, until=10.0), SlidingWindow(Scripted("yes"), 4), tmp_path)
     assert not list(tmp_path.rglob("manifest.json"))
 
 
 def test_frames_are_streamed_by_a_rate_alone(clip: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="streamed by fps:R"):
+    with pytest.raises(UsageError, match="Use fps:R or fps:R,latest"):
         run(asking(clip, {"a": 2.0}, frames="uniform:64"), Spy(), tmp_path)
 
 

@@ -152,17 +152,20 @@ def test_a_run_to_reuse_is_fetched_once_for_all_settings(bucket: Bucket) -> None
         ({"limt": 3}, r"There is no option 'limt'\. Did you mean 'limit'\?"),
         ({"wheels": 3}, r"There is no option 'wheels'\. Options: data, task, "),
         ({"max_time": "soon"}, "max_time: 'soon' is not a time. Write 90s, 10m, or 2h"),
-        ({"permute_options": 1}, "permute_options is a whole number from 2 to 120, not 1"),
-        ({"serve": "ollama"}, "serve is vllm, sglang, or transformers, not 'ollama'"),
-        ({"reuse": "runs/a"}, "reuse is a list of run folders, not 'runs/a'"),
-        ({"timeout": {"all": 3}}, "timeout is a mapping of connect, first, or total to seconds"),
-        ({"allow_urls": "no"}, "allow_urls is true or false, not 'no'"),
-        ({"out": 3}, "out is a path, not 3"),
-        ({"shots_seed": 3}, "say how many with --shots"),
-        ({"probe_seed": 3}, "it goes with --blind other or --permute-options"),
-        ({"ray_address": "auto"}, "are for --replicas N, or --executor ray"),
+        ({"permute_options": 1}, "permute_options must be a whole number from 2 to 120, not 1"),
+        ({"serve": "ollama"}, "serve must be vllm, sglang, or transformers, not 'ollama'"),
+        ({"reuse": "runs/a"}, "reuse must be a list of run folders, not 'runs/a'"),
+        (
+            {"timeout": {"all": 3}},
+            "timeout must be a mapping of connect, first, or total to seconds",
+        ),
+        ({"allow_urls": "no"}, "allow_urls must be true or false, not 'no'"),
+        ({"out": 3}, "out must be a path, not 3"),
+        ({"shots_seed": 3}, "Set their number with --shots"),
+        ({"probe_seed": 3}, "Use it with --blind other or --permute-options"),
+        ({"ray_address": "auto"}, "need --replicas N or --executor ray"),
         ({"serve_args": ["--x"]}, "--serve-arg is for the server that --serve starts"),
-        ({"sample_seed": 3}, "say how many with --sample"),
+        ({"sample_seed": 3}, "Set their number with --sample"),
     ],
 )
 def test_what_an_option_cannot_be_is_said_with_what_it_can(
@@ -179,18 +182,39 @@ def test_what_an_option_cannot_be_is_said_with_what_it_can(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"data": "rows.jsonl"}, "data is for benchmarks by name, and tiny is a Benchmark object"),
-        ({"task": "mcq"}, "task is for benchmarks .* pass the path of the file of rows instead"),
-        ({"columns": {"q": "question"}}, "columns is for benchmarks .* pass the path of the file"),
-        ({"prompt": "llava"}, r"prompt is for benchmarks .* Make it with that prompt\."),
-        ({"shots": 2}, "shots is for benchmarks .* with `snellen.transforms.shots.with_shots`"),
-        ({"base_url": "http://localhost:8000"}, "base_url is for models by name, and says is a"),
-        ({"api_key_env": "KEY"}, "api_key_env is for models .* such as 'openai/NAME'"),
-        ({"serve": "vllm"}, "serve is for models by name, and says is a Python object"),
-        ({"trust_remote_code": True}, "trust_remote_code is for models .* such as 'hf/NAME'"),
-        ({"profile": Profile(stream=True)}, "stream is for models by name"),
-        ({"timeout": {"connect": 3}}, "timeout: connect and first are for servers"),
-        ({"replicas": 2}, "a model has replicas where it is given by its name"),
+        (
+            {"data": "rows.jsonl"},
+            "data applies only to benchmarks passed by name, but tiny is a Benchmark object",
+        ),
+        (
+            {"task": "mcq"},
+            "task applies only to benchmarks .* Pass the path of a file of rows instead",
+        ),
+        (
+            {"columns": {"q": "question"}},
+            "columns applies only to benchmarks .* Pass the path of a file",
+        ),
+        ({"prompt": "llava"}, r"prompt applies only to benchmarks .* Create it with that prompt\."),
+        (
+            {"shots": 2},
+            "shots applies only to benchmarks .* with `snellen.transforms.shots.with_shots`",
+        ),
+        (
+            {"base_url": "http://localhost:8000"},
+            "base_url applies only to models passed by name, but says is a",
+        ),
+        ({"api_key_env": "KEY"}, "api_key_env applies only to models .* such as 'openai/NAME'"),
+        (
+            {"serve": "vllm"},
+            "serve applies only to models passed by name, but says is a Python object",
+        ),
+        (
+            {"trust_remote_code": True},
+            "trust_remote_code applies only to models .* such as 'hf/NAME'",
+        ),
+        ({"profile": Profile(stream=True)}, "stream applies only to models passed by name"),
+        ({"timeout": {"connect": 3}}, "timeout: connect and first apply only to servers"),
+        ({"replicas": 2}, "replicas are possible only for a model that is passed by name"),
     ],
 )
 def test_an_option_that_does_not_reach_an_object_is_refused(
@@ -259,12 +283,12 @@ def test_numbers_of_numpy_make_the_same_run_as_plain_ones(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"limit": np.float64(3)}, "limit is a whole number from 1 on"),
-        ({"limit": np.int64(0)}, "limit is a whole number from 1 on"),
-        ({"limit": np.bool_(True)}, "limit is a whole number from 1 on"),
-        ({"limit": np.array([3])}, "limit is a whole number from 1 on"),
-        ({"allow_urls": np.int64(1)}, "allow_urls is true or false"),
-        ({"temperature": np.float64("nan")}, "temperature is a number from 0 on"),
+        ({"limit": np.float64(3)}, "limit must be a whole number of at least 1"),
+        ({"limit": np.int64(0)}, "limit must be a whole number of at least 1"),
+        ({"limit": np.bool_(True)}, "limit must be a whole number of at least 1"),
+        ({"limit": np.array([3])}, "limit must be a whole number of at least 1"),
+        ({"allow_urls": np.int64(1)}, "allow_urls must be true or false"),
+        ({"temperature": np.float64("nan")}, "temperature must be a number of at least 0"),
     ],
 )
 def test_numbers_of_numpy_have_the_bounds_of_plain_ones(

@@ -101,9 +101,9 @@ def reply(**fields: Any) -> Callable[[Request], Any]:
         (reply(times=Times(first=float("nan"))), "Reply.times.first is not a finite number."),
         (reply(times=Times(total=10**400)), "Reply.times.total is not a finite number."),
         (reply(times=3.0), "Reply.times is a float, not a Times."),
-        (reply(choices=5), "Reply.choices gives an int, not one (log-probability, tokens)"),
+        (reply(choices=5), "Reply.choices gives an int, not one pair (log-probability, tokens)"),
         (reply(choices=((float("nan"), 1),)), "its log-probability, is not a finite number."),
-        (reply(shown=5), "Reply.shown is an int, not the frame times of each video."),
+        (reply(shown=5), "Reply.shown is an int, not a list of the frame times of each video."),
         (lambda request: Lazy(text="A"), "Reply cannot be read: RuntimeError: not generated yet"),
         (raising(Unreadable()), "Unreadable: (its message cannot be read"),
         (raising(Custom("mine")), "Custom: mine"),
@@ -184,9 +184,9 @@ RANKED = Request(messages=(user("Which?"),), kind="rank", choices=("x", "y"))
         ([Ranked(-1.0, 1)] * 3, "rank() returned 3 log-probabilities for 2 choices."),
         ([Ranked(-1.0, 1), Ranked(float("nan"), 1)], "is not a finite number."),
         ([Ranked(-1.0, 1), Ranked(float("-inf"), 1)], "is not a finite number."),
-        ([-1.0, -2.0], "rank()[0] is a float, not a pair of log-probability and tokens."),
+        ([-1.0, -2.0], "rank()[0] is a float, not a pair (log-probability, tokens)."),
         ([(-1.0, 1), (-1.0, 1.5)], "is a float, not a whole number of tokens."),
-        (None, "gives None, not one (log-probability, tokens) per choice."),
+        (None, "gives None, not one pair (log-probability, tokens) per choice."),
     ],
 )
 def test_a_ranking_has_one_finite_log_probability_per_choice(value: object, reason: str) -> None:

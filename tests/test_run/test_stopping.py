@@ -109,22 +109,22 @@ def test_the_time_budget_ends_a_run_in_the_middle_of_a_long_wait(tmp_path: Path)
     finished = run(tmp_path, Says(busy), benchmark(3), max_time=0.3)
 
     assert time.monotonic() - started < 15
-    assert finished.stopped == "the time budget of 0.3 s is spent"
+    assert finished.stopped == "the time budget of 0.3 s is used up"
     assert finished.interrupted
 
 
 def test_a_budget_of_money_needs_prices() -> None:
     plan = Plan(benchmarks=[benchmark()], models=["baseline/first"], max_cost=1.0)
-    with pytest.raises(UsageError, match=r"baseline/first.s tokens cost: give `prices`"):
+    with pytest.raises(UsageError, match=r"the token prices of baseline/first. Set `prices`"):
         run_plan(plan)
 
 
 @pytest.mark.parametrize(
     ("usage", "calls", "why"),
     [
-        (Usage(input=1_000_000, output=0), 3, "the budget of 5 is spent (6)"),
-        (None, 1, "the server does not say how many tokens a reply took"),
-        (Usage(input=1_000_000), 1, "the server does not say how many tokens a reply took"),
+        (Usage(input=1_000_000, output=0), 3, "the budget of 5 is used up (6 spent)"),
+        (None, 1, "the server does not report the number of tokens of a reply"),
+        (Usage(input=1_000_000), 1, "the server does not report the number of tokens of a reply"),
     ],
 )
 def test_a_budget_of_money_is_kept_or_the_run_stops(
@@ -345,7 +345,10 @@ def test_what_is_under_way_counts_as_spent(tmp_path: Path) -> None:
 
     assert model.calls == 5
     assert finished.progress.cost == pytest.approx(5.0)
-    assert finished.stopped == "the budget of 5 is spent (1, and about 4 more is under way)"
+    assert (
+        finished.stopped
+        == "the budget of 5 is used up (1 spent, and about 4 for requests in flight)"
+    )
 
 
 def test_until_a_price_is_known_questions_are_asked_one_by_one(tmp_path: Path) -> None:

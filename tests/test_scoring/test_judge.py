@@ -482,7 +482,7 @@ def test_replies_that_come_later_are_judged_later(tmp_path: Path) -> None:
 def test_a_benchmark_without_a_judge_says_so(tmp_path: Path) -> None:
     bench = benchmark(tmp_path, None)
     run = replied(tmp_path, bench)
-    with pytest.raises(UsageError, match="none of its scorings has a judge"):
+    with pytest.raises(UsageError, match="has no scoring with a judge"):
         api.judge_run(run, plan(opened(lambda _: "A", "judge")), benchmark=bench)
 
 

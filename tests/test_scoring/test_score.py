@@ -41,7 +41,7 @@ def test_a_folder_is_read_as_its_one_file_in_the_authors_form(tmp_path: Path) ->
     report = scored(tmp_path)
 
     assert values(report) == values(scored(file))
-    assert "read are 1 of 2 files, in that form: model/output.json" in report["notes"]
+    assert "1 of 2 files have this format and were read: model/output.json" in report["notes"]
 
 
 def test_a_pattern_chooses_among_files_in_the_authors_form(tmp_path: Path) -> None:

@@ -24,5 +24,5 @@ def test_a_file_system_without_locks_is_said(
 
     assert str(caught.value) == (
         f"{tmp_path / 'lock'} cannot be locked: {os.strerror(number)}. "
-        "The file system has no locks: choose another folder with --out."
+        "The file system does not support locks. Choose another folder with --out."
     )

@@ -47,12 +47,12 @@ def test_a_path_that_lost_a_slash_is_the_address(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("location", "message"),
     [
-        ("s3://", "s3:// names no bucket: write s3://BUCKET/FOLDER."),
-        ("s3://b/../../x", "s3://b/../../x: '..' cannot be a folder's name."),
-        ("s3://b/a\nb", "s3://b/a\nb: 'a\\nb' cannot be a folder's name."),
+        ("s3://", "s3:// names no bucket. Write s3://BUCKET/FOLDER."),
+        ("s3://b/../../x", "s3://b/../../x: '..' cannot be the name of a folder."),
+        ("s3://b/a\nb", "s3://b/a\nb: 'a\\nb' cannot be the name of a folder."),
         (
             "s3://KEY:SECRET@b/x",
-            "a s3:// address contains a key or a name before an @: remove it. s3fs finds "
+            "a s3:// address contains a key or a name before an @. Remove it. s3fs finds "
             "credentials in the environment and in its profile files.",
         ),
     ],

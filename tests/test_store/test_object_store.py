@@ -183,7 +183,9 @@ def test_a_second_writer_elsewhere_is_refused(bucket: Bucket, tmp_path: Path) ->
             pass
     for item in map(str, (caught.value, here.value)):
         assert item.startswith(f"{url}: process {os.getpid()} on ")
-        assert item.endswith("is writing this run. Wait for it, or stop it, and start again.")
+        assert item.endswith(
+            "is writing this run. Wait until it ends, or stop it, and start again."
+        )
     with run_at(url, tmp_path / "b").folder.lock():
         pass  # it was given back
 
@@ -432,7 +434,7 @@ def test_mirrors_that_may_not_be_written_say_where_others_can_be(
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     monkeypatch.setattr(Path, "mkdir", refuse)
-    with pytest.raises(StoreError, match="choose another folder for mirrors with SNELLEN_MIRROR"):
+    with pytest.raises(StoreError, match="Choose another folder for mirrors with SNELLEN_MIRROR"):
         pull(run_at(f"{bucket.url}/r", tmp_path / "a").path)
 
 
@@ -706,6 +708,6 @@ def test_lines_that_never_reached_a_run_that_was_begun_anew_are_set_aside(
     assert texts(run_at(url, tmp_path / "a")) == {"s0": "sent"}
     kept = [path.read_text() for path in killed.path.glob("replies-1000001.jsonl.*.kept")]
     assert len(kept) == 1 and "never sent" in kept[0]
-    assert "replies-1000001.jsonl has other lines than its mirror" in capsys.readouterr().err
+    assert "replies-1000001.jsonl has different lines than its mirror" in capsys.readouterr().err
     assert [*texts(run_at(url, tmp_path / "a"))] == ["s0"]
     assert capsys.readouterr().err == ""

@@ -155,7 +155,7 @@ def test_a_run_with_parts_has_the_format_that_knows_them(folder: Path) -> None:
 def test_a_part_needs_a_manifest_a_number_and_a_local_folder(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"it has no manifest\.json"):
         Run(tmp_path).part(1).append_reply(outcome("yes", 1))
-    with pytest.raises(StoreError, match="numbered from 1"):
+    with pytest.raises(StoreError, match="must be from 1 to 99,999"):
         Run(tmp_path).part(0)
     on_a_store = mirror("s3://bucket/run", tmp_path)
     assert on_a_store is not None

@@ -135,7 +135,7 @@ def test_a_journal_cut_at_every_byte_of_its_last_line_loses_that_line_alone(tmp_
         again = loaded(tmp_path)
         texts = [record.reply for record in again.replies() if isinstance(record, ReplyRecord)]
         assert texts == ["first", "again"], f"cut at byte {cut}"
-        assert bool(cut > last) == any("torn last line" in note for note in run.notes)
+        assert bool(cut > last) == any("incomplete last line" in note for note in run.notes)
 
 
 def test_a_foreign_line_is_passed_over_and_reported(tmp_path: Path) -> None:

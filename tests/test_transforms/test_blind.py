@@ -166,7 +166,7 @@ def test_a_picture_never_stands_for_a_video() -> None:
 def test_one_picture_for_all_rows_leaves_no_other(tmp_path: Path) -> None:
     name = picture(tmp_path, "a.png", 8)
     benchmark = mine(tmp_path, *({"image": name, "question": f"What {n}?"} for n in range(3)))
-    with pytest.raises(DataError, match="can stand in for sample '0'"):
+    with pytest.raises(DataError, match="can replace those of sample '0'"):
         messages_sent(probed(benchmark, blind="other"))
 
 
@@ -176,7 +176,7 @@ def test_a_question_that_is_a_picture_alone_cannot_be_asked_without(tmp_path: Pa
     sample = next(map(bare.read, bare.data))
     (message,) = benchmark.prompt(sample, ())
     alone = Message("user", message.images)
-    with pytest.raises(DataError, match="leaves nothing to ask of sample '0'"):
+    with pytest.raises(DataError, match="leaves nothing to ask for sample '0'"):
         messages_sent(probed(replace(benchmark, prompt=lambda *_: (alone,)), blind="none"))
 
 
@@ -191,7 +191,7 @@ def test_a_missing_picture_fails_its_question_blind_too(tmp_path: Path) -> None:
 
 
 def test_rows_with_nothing_to_see_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="has nothing to look at"):
+    with pytest.raises(UsageError, match="has no pictures or videos to hide"):
         probed(mine(tmp_path, {"question": "What is 1 + 1?"}), blind="none")
 
 
@@ -202,7 +202,7 @@ def test_rows_that_show_nothing_are_counted(tmp_path: Path) -> None:
     ]
     benchmark = probed(mine(tmp_path, *rows), blind="none")
     assert benchmark.notes[-1].endswith(
-        "; 1 of 2 rows show nothing anyway, and are asked as they are"
+        "; 1 of 2 rows show nothing anyway, and are asked unchanged"
     )
 
 
@@ -220,7 +220,9 @@ def test_a_probed_benchmark_does_not_score_a_run_that_was_asked_otherwise(tmp_pa
     benchmark = replace(mine(tmp_path, *rows), name="of-my-own")
     plain = snellen.evaluate(benchmark, Says(lambda _: "x"), out=tmp_path / "runs").run
     assert plain is not None
-    with pytest.raises(UsageError, match="of the probe none, and the benchmark that is given of"):
+    with pytest.raises(
+        UsageError, match="has the probe none, but the benchmark that was passed has the probe"
+    ):
         snellen.score(plain, probed(benchmark, blind="none"))
 
 
@@ -369,7 +371,7 @@ def test_the_identity_says_how_it_was_asked_and_only_then(tmp_path: Path) -> Non
     blind = probe("baseline/first", "other", tmp_path).report
     assert "probe" not in sighted.identity
     assert blind.identity == {**sighted.identity, "probe": {"blind": "other", "seed": 0}}
-    assert any(note.startswith("blind: asked with another question's") for note in blind.notes)
+    assert any(note.startswith("blind: each question is asked with") for note in blind.notes)
 
 
 def test_a_blind_run_goes_on_where_it_ended(tmp_path: Path) -> None:
@@ -398,17 +400,19 @@ def test_a_blind_run_goes_on_where_it_ended(tmp_path: Path) -> None:
     ],
 )
 def test_one_probe_a_run(probes: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="only one probe a run"):
+    with pytest.raises(UsageError, match="a run can have only one probe"):
         probed(eyechart(), **probes)
 
 
 def test_an_unknown_kind_is_wrong_use() -> None:
-    with pytest.raises(UsageError, match=f"--blind is {', '.join(get_args(Blind))}, not 'black'"):
+    with pytest.raises(
+        UsageError, match=f"--blind must be one of {', '.join(get_args(Blind))}, not 'black'"
+    ):
         probed(eyechart(), blind="black")
 
 
 def test_probes_ask_questions_alone(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="leave --shots out"):
+    with pytest.raises(UsageError, match="Leave out --shots"):
         snellen.evaluate(
             str(shots_file(tmp_path)), "baseline/first", shots=1, blind="none", out=tmp_path
         )

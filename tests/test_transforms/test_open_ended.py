@@ -143,12 +143,12 @@ def test_what_makes_no_sense_without_options_is_left_out_and_said(tmp_path: Path
         open_ended=True,
     )
     assert [benchmark.read(row).id for row in benchmark.data] == ["q0"]
-    assert "open-ended: 1 question, asked without options" in benchmark.notes[-1]
+    assert "open-ended: 1 question, asked without choices" in benchmark.notes[-1]
     assert (
-        "1 that ask for one of several which they do not name (a rule of thumb"
+        "1 that ask for one of several things that they do not name (by a rule of thumb"
         in benchmark.notes[-1]
     )
-    with pytest.raises(UsageError, match="can be asked without options"):
+    with pytest.raises(UsageError, match="can be asked without choices"):
         probed(mine(tmp_path, {"question": "Which of these is it?"}), open_ended=True)
 
 

@@ -140,7 +140,7 @@ def right_text(sample: Sample, permuted: Sample) -> str:
 
 @pytest.mark.parametrize("spec", ["pope", "mme", "hallusionbench", "mmmu-pro:setting=vision"])
 def test_options_that_no_prompt_lists_cannot_change_places(spec: str) -> None:
-    with pytest.raises(UsageError, match="does not list the options"):
+    with pytest.raises(UsageError, match="does not list the choices"):
         probed(bundled(spec), permute_options=4)
 
 
@@ -151,7 +151,7 @@ def test_what_is_asked_in_rotations_already_is_refused() -> None:
 
 @pytest.mark.parametrize("spec", ["docvqa", "eyechart:tasks=letters"])
 def test_questions_without_options_are_refused(spec: str) -> None:
-    with pytest.raises(UsageError, match="has options to choose"):
+    with pytest.raises(UsageError, match="has choices"):
         probed(bundled(spec), permute_options=4)
 
 
@@ -164,11 +164,11 @@ def test_fewer_than_two_orders_and_too_many_are_refused(most: int) -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["a cat", "Both A and B"], "means something by its place"),
-        (["a cat", "None of the above"], "means something by its place"),
-        (["<image>", "a cat"], "means something by its place"),
-        (["A", "B"], "letters for options"),
-        (["18", "18"], "two options alike"),
+        (["a cat", "Both A and B"], "meaning depends on its position"),
+        (["a cat", "None of the above"], "meaning depends on its position"),
+        (["<image>", "a cat"], "meaning depends on its position"),
+        (["A", "B"], "letters as choices"),
+        (["18", "18"], "two equal choices"),
     ],
 )
 def test_a_question_that_depends_on_the_order_is_left_out_and_said(

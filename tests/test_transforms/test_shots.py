@@ -193,7 +193,9 @@ def test_no_two_examples_have_a_picture_in_common(tmp_path: Path) -> None:
     ]
     few = with_shots(plain, 2, source=own_data(rows(tmp_path, "train.jsonl", *every)))
     assert len(set(shown(few, "q"))) == 2
-    with pytest.raises(UsageError, match=r"has 4 rows that are not asked.* fewer .--shots., or"):
+    with pytest.raises(
+        UsageError, match=r"has only 4 rows that can be examples.* fewer examples .--shots., or"
+    ):
         with_shots(plain, 3, source=own_data(tmp_path / "train.jsonl"))
 
 
@@ -203,13 +205,13 @@ def test_rows_without_an_answer_are_no_examples(tmp_path: Path) -> None:
     source = own_data(rows(tmp_path, "train.jsonl", *every))
     shots = with_shots(plain, 1, source=source).provenance.shots
     assert set(shots["ids"]) <= {"e0", "e1", "e2"}  # type: ignore[call-overload]
-    with pytest.raises(UsageError, match="has 3 rows that are not asked"):
+    with pytest.raises(UsageError, match="has only 3 rows that can be examples"):
         with_shots(plain, 2, source=source)
 
 
 def test_rows_that_are_asked_are_no_source(tmp_path: Path) -> None:
     path = questions(tmp_path, "mine.jsonl", [f"q{n}" for n in range(8)])
-    with pytest.raises(UsageError, match="are those that are asked"):
+    with pytest.raises(UsageError, match="are the rows that are asked"):
         with_shots(own_data(path), 2, source=own_data(path))
 
 
@@ -246,23 +248,23 @@ def test_a_damaged_picture_of_a_question_fails_that_question(tmp_path: Path) -> 
 @pytest.mark.parametrize("n", [-1, 1.5, "2", True])
 def test_shots_are_a_whole_number(tmp_path: Path, n: Any) -> None:
     plain = own_data(questions(tmp_path, "mine.jsonl", [f"q{n}" for n in range(8)]))
-    with pytest.raises(UsageError, match="shots is a whole number from 1 on"):
+    with pytest.raises(UsageError, match="--shots must be a whole number of at least 1"):
         with_shots(plain, n)
 
 
 def test_what_is_asked_in_several_messages_has_no_examples() -> None:
     two = benchmark(8, prompt=lambda sample, history: (system("Be brief."), user(sample.question)))
     check = own_data(Path(__file__).parents[2] / "src/snellen/benchmarks/rows/own/mcq.jsonl").check
-    with pytest.raises(UsageError, match="does not say in which words"):
+    with pytest.raises(UsageError, match="does not say how answers are worded"):
         with_shots(two, 2)
-    with pytest.raises(UsageError, match=r"asks 's\d' in 2\."):
+    with pytest.raises(UsageError, match=r"asks sample 's\d' in 2 messages\."):
         with_shots(replace(two, check=check), 2)
 
 
 def test_conversations_and_videos_have_no_examples(tmp_path: Path) -> None:
     turns = own_data(rows(tmp_path, "turns.jsonl", {"turns": ["1?"], "answer": "x"}))
     video = {"video": "1.mp4", "question": "?", "answer": "x"}
-    with pytest.raises(UsageError, match="asked in one message each"):
+    with pytest.raises(UsageError, match="asked in one message and"):
         with_shots(turns, 1)
     with pytest.raises(UsageError, match="shows videos"):
         with_shots(own_data(rows(tmp_path, "video.jsonl", video)), 1)
@@ -328,5 +330,5 @@ def test_another_split_of_a_benchmark_gives_its_examples() -> None:
 
 def test_a_benchmark_needs_a_source() -> None:
     plain = registry.benchmark("mmbench", data=Path("synthetic"))
-    with pytest.raises(UsageError, match="--shots needs rows that are not asked"):
+    with pytest.raises(UsageError, match="--shots needs examples from rows that are not asked"):
         registry.few_shot("mmbench", plain, 1)

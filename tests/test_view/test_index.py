@@ -257,7 +257,7 @@ def test_a_run_of_a_later_version_is_refused_in_words(tmp_path: Path) -> None:
     run.close()
     with (run.path / "replies.jsonl").open("ab") as journal:
         journal.write(b'{"format":99,"key":["a",0,0],"kind":"reply","state":"ok"}\n')
-    with pytest.raises(StoreError, match="of format 99"):
+    with pytest.raises(StoreError, match="has format 99"):
         index_of(run)
 
 

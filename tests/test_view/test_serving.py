@@ -179,7 +179,7 @@ def test_a_picture_comes_with_its_own_bytes_and_type(viewer: Viewer) -> None:
 @pytest.mark.parametrize(
     ("sample", "why"),
     [
-        ("s1", "is another picture now than the one that was sent"),
+        ("s1", "is no longer the picture that was sent"),
         ("s2", "is outside the folder of the data"),
         ("s3", "is not an image"),
     ],

@@ -131,7 +131,7 @@ def last_line_first(reply: Labelled) -> tuple[object, str]:
 LETTERS: Mapping[str, Find] = {
     "robust": of_letter(option_letter),
     "VLMEvalKit": of_letter(vlmevalkit_letter),
-    "VLMEvalKit, MMMU-Pro its own way": last_line_first,
+    "VLMEvalKit, special rule for MMMU-Pro": last_line_first,
     "lmms-eval": of_letter(lmms_eval_letter),
     "textbook": of_letter(textbook_letter),
 }

@@ -55,7 +55,7 @@ def test_every_label_has_its_reply() -> None:
 def test_vlmevalkit_is_read_by_its_own_rule_where_it_asks_for_steps() -> None:
     steps = [
         tally(read for read in letters(name) if read.source.endswith("_cot"))
-        for name in ("VLMEvalKit", "VLMEvalKit, MMMU-Pro its own way")
+        for name in ("VLMEvalKit", "VLMEvalKit, special rule for MMMU-Pro")
     ]
 
     # Of 49 labelled replies step by step, all with an answer: its letters leave 30 open.

@@ -175,7 +175,12 @@ def summary(result: Result) -> str:
                 continue
             label = name if first else ""
             cells = shown(metric)
-            cells_text = (cells.value, cells.interval, f"n {cells.n}", cells.remark)
+            judges = report.judged_by.get(name)
+            unqualified = "" if judges is None else judges.remark
+            cells_text = (
+                *(cells.value, cells.interval, f"n {cells.n}"),
+                *(unqualified, cells.remark),
+            )
             lines.append(f"  {label:<10} {metric_name:<12} {'  '.join(filter(None, cells_text))}")
             first = False
         readings = ", ".join(f"{n:,} {state}" for state, n in scoring.readings.items())

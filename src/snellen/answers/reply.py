@@ -56,6 +56,25 @@ def final_text(text: str) -> str:
     return text if len(text) <= 2 * ENDS else f"{text[:ENDS]}\n\n{text[-ENDS:]}"
 
 
+def thoughts_in(text: str) -> str:
+    """The reasoning in the text of a reply; empty if there is none, or nothing but white space.
+
+    >>> thoughts_in("<think>A? No, B.</think>B"), thoughts_in("A? No, B.</think>B")
+    ('A? No, B.', 'A? No, B.')
+    >>> thoughts_in("<think>\\n\\n</think>B")
+    ''
+    """
+    for begins, ends in THINKING:
+        start = text.find(begins)
+        end = text.find(ends, max(start, 0))
+        if start < 0 and end < 0:
+            continue
+        first = start + len(begins) if start >= 0 else 0
+        if thoughts := text[first : end if end >= 0 else len(text)].strip():
+            return thoughts
+    return ""
+
+
 def _without(text: str, begins: str, ends: str) -> str:
     kept = []
     position = 0

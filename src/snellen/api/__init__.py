@@ -1,7 +1,7 @@
-"""Snellen from Python: `evaluate`, `score`, `compare`, `load_run`, `ask`.
+"""The Python interface of Snellen: `evaluate`, `card`, `score`, `compare`, `load_run`, `ask`.
 
-May import everything below it; it translates and decides nothing.
-Start with `_evaluate.py`.
+This package may import all packages below it. It translates arguments and makes no decisions. Start
+reading at `_evaluate.py`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,13 @@ from snellen import lazy
 
 if TYPE_CHECKING:
     from snellen.api._evaluate import ask as ask, evaluate as evaluate
+    from snellen.api._card import card as card
     from snellen.core.profile import Profile as Profile
+    from snellen.run.card_entries import CardRequest as CardRequest
+    from snellen.run.card_run import CardOutcome as CardOutcome, card_run as card_run
     from snellen.run.compare_runs import compare as compare
     from snellen.run.cost_estimate import CostEstimate as CostEstimate, estimate as estimate
+    from snellen.run.gap_run import GAP_BUDGET as GAP_BUDGET
     from snellen.run.judge_run import judge_run as judge_run
     from snellen.run.lifecycle import run_async as run_async
     from snellen.run.paired_runs import (
@@ -29,12 +33,16 @@ if TYPE_CHECKING:
         power as power,
     )
     from snellen.run.probe_run import probe_run as probe_run
+    from snellen.run.qualify_run import qualify_run as qualify_run
     from snellen.run.run_plan import budget_of as budget_of, run_plan as run_plan
     from snellen.run.score_run import explain as explain, load_run as load_run, score as score
 
 _FILES = {
+    "CardOutcome": ".run.card_run",
+    "CardRequest": ".run.card_entries",
     "CostEstimate": ".run.cost_estimate",
     "Detectable": ".run.power",
+    "GAP_BUDGET": ".run.gap_run",
     "Finished": ".run.plan",
     "Observed": ".run.power",
     "Plan": ".run.plan",
@@ -42,6 +50,8 @@ _FILES = {
     "Profile": ".core.profile",
     "ask": "_evaluate",
     "budget_of": ".run.run_plan",
+    "card": "_card",
+    "card_run": ".run.card_run",
     "compare": ".run.compare_runs",
     "compare_with_plain": ".run.paired_runs",
     "estimate": ".run.cost_estimate",
@@ -52,6 +62,7 @@ _FILES = {
     "load_run": ".run.score_run",
     "power": ".run.power",
     "probe_run": ".run.probe_run",
+    "qualify_run": ".run.qualify_run",
     "run_async": ".run.lifecycle",
     "run_plan": ".run.run_plan",
     "score": ".run.score_run",

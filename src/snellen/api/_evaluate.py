@@ -1,4 +1,4 @@
-"""Asking a model from Python: a whole benchmark, or a single question."""
+"""Asks a model from Python, either a whole benchmark or a single question."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ def evaluate(
 ) -> Result:
     """Ask a model a benchmark's questions, score the replies, and return the result.
 
-    `benchmark` is a name with options (`mathvision:split=testmini`), a file of rows, or a
-    `Benchmark`; `model` a name (`openai/NAME`), or what `python:FILE:NAME` may name: a function of
-    messages, or an object with a method `generate` or `generate_batch`. The options are those of
-    `snellen run`: `limit=100`, `temperature=0.7`, `base_url="http://localhost:8000/v1"`.
+    `benchmark` is a name, optionally with options (`mathvision:split=testmini`), a file of rows, or
+    a `Benchmark`. `model` is a name (`openai/NAME`), a function that takes messages, or an object
+    with a method `generate` or `generate_batch`. The options are those of `snellen run`, for
+    example `limit=100`, `temperature=0.7`, `base_url="http://localhost:8000/v1"`.
 
-    `show=True` shows the progress: in a notebook in place, elsewhere as lines on standard error. A
-    function is called with the progress of the runs four times a second instead. `on_sample` is
-    called with sample, reply and `{scoring: score}` as soon as a reply is stored. If it raises, the
-    run ends and keeps its replies.
+    `show=True` shows the progress. A notebook shows one text that is updated; elsewhere, lines are
+    printed to standard error. If `show` is a function, it is called with the progress of the runs
+    four times per second. `on_sample` is called with the sample, the reply, and `{scoring: score}`
+    as soon as a reply is stored. If it raises an exception, the run ends and keeps its replies.
 
     A second call with the same arguments asks only questions without a reply. With a smaller
     `limit`, the result still covers all stored replies, and a note on standard error says so. Two
-    objects count as the same model if name, `revision`, and source are equal; their arguments are
-    not compared.
+    model objects count as the same model if their name, `revision`, and source code are equal.
+    Their arguments are not compared.
 
     Raises:
-        SnellenError: an error that the caller can fix; its message says what to do.
+        SnellenError: an error that the caller can fix. The message says what to do.
     """
     display = ShownProgress() if show is True else show or None
     options = checked(options)
@@ -69,18 +69,20 @@ def evaluate(
 
 
 def _run_object(plan: Plan, model: object, show: Show | None) -> Finished:
-    """Run a plan with the caller's own model object."""
+    """Run a plan with a model object that the caller passed."""
     profile = with_options(plan.profile, plan.options)
     opened = registry.from_object(model, threads=profile.concurrency)
     try:
         finished = run_plan(plan.replaced(models=[opened]), show)[0]
     finally:
         if opened.model is not model:
-            run_async(close_model(opened.model))  # its threads; the object is the caller's
+            run_async(
+                close_model(opened.model)
+            )  # closes only its threads; the object belongs to the caller
     if kept := finished.progress.kept:
         print(
-            f"kept {kept} replies of {opened.name} from {finished.run}; give the model a "
-            "revision if it is another one",
+            f"kept {kept} replies of {opened.name} from {finished.run}; if the model has changed, "
+            "set another `revision` of it",
             file=sys.stderr,
         )
     return finished
@@ -96,9 +98,9 @@ def ask(
 ) -> Reply:
     """Ask a model a single question (text, images, and videos in order), and return its reply.
 
-    An image is an `Image`, a path, an address, bytes, base64, a Pillow image, or a numpy array of
-    8-bit pixels. Addresses are fetched. A text that is only a picture's path or address is read as
-    that picture. `{"type": "text", "text": ...}` is always text.
+    An image can be an `Image`, a path, a URL, bytes, base64 text, a Pillow image, or a NumPy array
+    of 8-bit pixels. URLs are fetched. A text that is nothing but the path or URL of a picture is
+    taken as that picture. To pass it as text, use `{"type": "text", "text": ...}`.
 
     Raises:
         ModelError: there is no reply. MediaError: an image or a video cannot be read.
@@ -114,7 +116,7 @@ def ask(
     )
     opened = opened_model.model
     if not isinstance(opened, Generates):
-        raise UsageError(f"{opened.name} does not answer in text.")
+        raise UsageError(f"{opened.name} cannot generate text. Use a model that can `generate`.")
     request = Request(
         messages=(user(*shown),),
         generation=Generation(max_tokens=max_tokens, temperature=temperature),

@@ -182,6 +182,8 @@ def scorings() -> dict[str, Scoring]:
             metrics=OFFICIAL,
             judge=Judge(
                 name="official",
+                # utils.py#L26: gpt_model="gpt-4"
+                authors_model="gpt-4",
                 prompt=judge_prompt,
                 parse=verdict,
                 when=lambda reading: reading.answer is None,

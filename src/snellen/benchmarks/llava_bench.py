@@ -28,6 +28,8 @@ Scoring  `official`: a judge, gpt-4-0314 at temperature 0.2. It does not see the
          A reply that a service withheld scores 0; the mean of the references does not change.
          The judges differ: VLMEvalKit's is gpt-4-turbo. lmms-eval's is gpt-4o-2024-11-20, and its
          rule also accepts "8, 9". Scores by different judges cannot be compared.
+         `graded`: ours, on request: a judge's grade from 0 to 10 against the reference, with a
+         reason.
 Proof    published reviews of LLaVA-1.5 (wild), three of each size: every figure equals that of the
          authors' summary, and the means of three equal the published 72.5 and 65.4 (tests/parity).
          The reviews are in LLaVA's eval.zip, whose content is in haotian-liu/
@@ -49,6 +51,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from snellen import stats
 from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families.judges import PERFECT, graded
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -102,6 +105,7 @@ LEAVES = {
     "detail": "perception/scene",
     "complex": "reasoning/commonsense",
 }
+ORIGIN = "the answer of a model that read descriptions of them by people"
 BEST = 10.0
 PERCENT = "% of the reference"
 POINTS = "points of 100"
@@ -114,6 +118,7 @@ def llava_bench(split: Split = "wild", data: Path | None = None) -> Benchmark:
     table, file = authors_files.table(data_file, lambda path: questions(path, split))
     reviewer = Judge(
         name="gpt-4-0314",
+        authors_model="gpt-4-0314",
         prompt=lambda sample, reply: review(sample, reply, split),
         parse=verdict,
         when=lambda _: True,
@@ -140,7 +145,8 @@ def llava_bench(split: Split = "wild", data: Path | None = None) -> Benchmark:
                 judge=reviewer,
                 best=BEST,
                 partial=True,
-            )
+            ),
+            **graded(origin=ORIGIN),
         },
         max_answer_tokens=1024,
         cluster_by=lambda sample: str(sample.data["image"]),
@@ -148,7 +154,7 @@ def llava_bench(split: Split = "wild", data: Path | None = None) -> Benchmark:
             says=lambda _, answer: answer,
             wrong=lambda _: "nothing of the kind",
             verdict=lambda sample, reply: f"8 {8 if reply.text == sample.target else 2}\nBecause.",
-            expect={"official": {"oracle": 100.0, **worse}},
+            expect={"official": {"oracle": 100.0, **worse}, "graded": PERFECT},
         ),
         presentation=Presentation(
             break_down_by=("category",),

@@ -376,6 +376,7 @@ def extractor(prompt: Preset, of: Normal) -> Judge:
     `prompt`."""
     return Judge(
         name="gpt-4-0613",
+        authors_model="gpt-4-0613",
         prompt=lambda sample, reply: (
             user(f"{EXAMPLES}\n\n{QUERIES[prompt](sample)}\n\n{reply.text.strip()}\n\n{ASK}"),
         ),

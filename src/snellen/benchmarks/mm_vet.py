@@ -33,6 +33,7 @@ Scoring  `official`: a judge, gpt-4-0613 at temperature 0, gives a grade from 0 
          for each of its abilities), and by set of abilities. In the authors' code, the order of the
          abilities in a set's name changes with every run.
          Grades from other judges are not comparable.
+         `graded`: ours, on request: another judge's grade from 0 to 10 with a reason.
 Proof    published grades of LLaVA-1.5-7B, from one run and from three runs: every total equals the
          authors' (tests/parity).
          Figures by ability and by set of abilities were compared once with the published tables:
@@ -47,6 +48,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
+from snellen.benchmarks.families.judges import PERFECT
+from snellen.benchmarks.families.judges import graded as graded_0_to_10
 from snellen.benchmarks.families.results import of_json
 from snellen.core import (
     UNMAPPED,
@@ -169,7 +172,8 @@ def mm_vet(
                 missing="wrong",
                 judge=grader(version),
                 partial=True,
-            )
+            ),
+            **graded_0_to_10(in_words),
         },
         max_answer_tokens=MOST_TOKENS[prompt, version],
         cluster_by=lambda sample: str(sample.data["images"]),
@@ -177,7 +181,7 @@ def mm_vet(
             says=lambda _, answer: answer,
             wrong=lambda _: "nothing of the kind",
             verdict=lambda sample, reply: "1.0" if reply.text == sample.target else "0.0",
-            expect={"official": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}},
+            expect={"official": PERFECT, "graded": PERFECT},
         ),
         presentation=Presentation(
             break_down_by=(*abilities, "abilities"),
@@ -198,6 +202,7 @@ def grader(version: Version) -> Judge:
     """The judge, which grades each reply from 0 to 1."""
     return Judge(
         name="gpt-4-0613",
+        authors_model="gpt-4-0613",
         prompt=lambda sample, reply: (user(GRADED[version](sample, reply)),),
         parse=lambda words, _: Reading(answer=grade(words), rule="grade"),
         when=lambda _: True,
@@ -378,6 +383,11 @@ GRADED: Mapping[Version, Callable[[Sample, Reply], str]] = {"v1": graded_v1, "v2
 
 def alternatives(sample: Sample) -> str:
     return (sample.target or "").replace("<AND>", " <AND> ").replace("<OR>", " <OR> ")
+
+
+def in_words(sample: Sample) -> str:
+    """The right answer, with words instead of the authors' marks."""
+    return (sample.target or "").replace("<AND>", " and ").replace("<OR>", " or ")
 
 
 def grade(words: str) -> float | None:

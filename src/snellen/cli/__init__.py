@@ -1,8 +1,8 @@
-"""The command line. Each verb is a file of its own, imported when it is called.
+"""The command line. Each command is a module of its own, imported only when it is called.
 
-May import everything below it. It translates arguments and makes no decisions.
-Start with `run.py`. Importing `list.py` binds `list` here to that module, so this file does not
-call `list(...)`.
+This package may import every layer below it. It translates arguments and makes no decisions.
+Start with `run.py`. Importing the module `list.py` makes the name `list` in this package refer to
+that module, so this file does not call `list(...)`.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ if TYPE_CHECKING:
 VERBS: Mapping[str, str] = {
     "demo": "Measure the built-in reader on the built-in eye chart, offline.",
     "run": "Run models on benchmarks; store, score, and report the replies.",
+    "card": "Run a model card's benchmarks as its maker did, and compare with its figures.",
     "score": "Score a run again, or predictions from a file.",
     "judge": "Ask a judge model about replies that the rules leave undecided.",
-    "compare": "Compare runs or predictions: which is better, and is it significant?",
+    "compare": "Compare runs or predictions: which is better, and is the difference significant?",
     "power": "Show the smallest difference that a benchmark can detect.",
     "report": "Show the results of runs.",
     "contamination": "Find near-duplicates in benchmarks, and benchmark samples in training data.",
-    "view": "Show runs in the browser: samples, replies, pictures, side by side.",
+    "view": "Show runs in the browser: samples, replies, pictures, and comparisons.",
     "export": "Export a run's replies in other tools' formats.",
     "list": "List benchmarks, suites, models, metrics, and recipes.",
-    "show": "Show a benchmark's sheet: data, prompt, scorings, an example; or a recipe.",
+    "show": "Show a benchmark's sheet (data, prompt, scorings, an example) or a recipe.",
     "data": "Download, verify, and locate published files; pack rows and pictures.",
     "check": "Run dummy models on benchmarks' bundled rows.",
     "doctor": "Show what is installed and what is missing.",
@@ -49,7 +50,7 @@ class Mendable(click.ClickException):
 
 
 class Verbs(click.Group):
-    """A group whose help does not import the verbs."""
+    """A group that shows its help without importing the commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*VERBS]
@@ -101,7 +102,7 @@ class Verbs(click.Group):
                 import traceback
 
                 traceback.print_exc()
-            # Messages quote files and servers, line by line.
+            # Messages quote files and servers, so control characters are removed from each line.
             raise Mendable("\n".join(map(plain, str(error).splitlines()))) from error
 
 
@@ -121,12 +122,11 @@ def main() -> NoReturn:
 
 
 def exit_code(args: Sequence[str]) -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line and return the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(
-                errors="replace"
-            )  # with a narrow locale, only characters are lost, not the result
+            # If the locale cannot encode a character, only the character is lost, not the result.
+            stream.reconfigure(errors="replace")
     try:
         code = cli.main([*args], prog_name="snellen", standalone_mode=False)
     except click.ClickException as error:
@@ -134,7 +134,7 @@ def exit_code(args: Sequence[str]) -> int:
         return error.exit_code
     except click.Abort:
         print(
-            "snellen: interrupted; stored replies stay, and the same command resumes",
+            "snellen: interrupted. Stored replies are kept, and the same command resumes the run.",
             file=sys.stderr,
         )
         return INTERRUPTED

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def benchmarks(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """Benchmarks and suites, and the options of a complete name. Other tools' names are offered
-    once they are begun, and files if nothing else matches."""
+    """Offer benchmarks and suites, and the options of a benchmark after its complete name. Other
+    tools' names are offered once something is typed, and files if nothing else matches."""
     from click.shell_completion import CompletionItem
 
     from snellen import registry
@@ -41,7 +41,7 @@ def benchmarks(
 
 
 def _with_options(name: str, incomplete: str) -> list[tuple[str, str | None]]:
-    """`mmbench:lang=en,` with each option that it has."""
+    """`mmbench:lang=en,` followed by each option of the benchmark."""
     from snellen import registry
     from snellen.errors import CatalogError
 
@@ -60,14 +60,14 @@ def _with_options(name: str, incomplete: str) -> list[tuple[str, str | None]]:
 def models(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """Models with complete names, and the prefixes of the others."""
+    """Offer the names of models. For a pattern such as `openai/NAME`, offer its fixed part."""
     from click.shell_completion import CompletionItem
 
     from snellen import registry
 
     offered = []
     for pattern, title in registry.list_models():
-        # openai/ of openai/NAME, python: of python:FILE:NAME
+        # `openai/` for openai/NAME, `python:` for python:FILE:NAME.
         begin = re.sub(r"(?<=[/:])[A-Z_]+(:[A-Z]+)?$", "", pattern)
         if begin.startswith(incomplete):
             offered.append(CompletionItem(begin, help=title))

@@ -1,4 +1,4 @@
-"""The output of `run --estimate`: a line for each run with its notes, and their sum."""
+"""The output of `run --estimate`: a line and notes for each run, and a line for their total."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def lines(estimates: Sequence[CostEstimate]) -> list[str]:
     """
     `mmbench × openai/m  4,329 requests  4,329 pictures  tokens in about 2,100,000, out at most
-    69,264  at most 1.19 USD  about 21 min 30 s`, and below it the notes.
+    69,264  at most 1.19 USD  about 21 min 30 s`, with the notes below it.
     """
     text_lines = []
     for estimate in estimates:
@@ -27,7 +27,8 @@ def lines(estimates: Sequence[CostEstimate]) -> list[str]:
 
 
 def _line(name: str, estimates: Sequence[CostEstimate]) -> str:
-    """If one of several has no figure, neither does their sum."""
+    """The line for one estimate or for the total of several. If the value of one is unknown, so is
+    the total."""
     counts = {
         "request": sum(estimate.requests for estimate in estimates),
         "picture": sum(estimate.pictures for estimate in estimates),
@@ -43,7 +44,7 @@ def _line(name: str, estimates: Sequence[CostEstimate]) -> str:
     cost = _sum([estimate.cost for estimate in estimates])
     if cost is not None and len({estimate.currency for estimate in estimates}) == 1:
         parts.append(f"{about} {money(cost, estimates[0].currency)}")
-    # Runs on different servers are concurrent, so several have no common time.
+    # Runs on different servers are concurrent, so their times do not add up.
     if len(estimates) == 1 and estimates[0].hours is not None:
         parts.append(f"about {duration(estimates[0].hours * 3600)}")
     return "  ".join(parts)

@@ -6,16 +6,16 @@ from typing import NoReturn
 
 DONE = 0
 FELL_SHORT = 1
-"""Done, but samples failed or a check did not pass."""
+"""The command finished, but samples failed or a check did not pass."""
 WRONG_USE = 2
 """An error that the user can fix, in the command or in the data."""
 INTERRUPTED = 130
-"""Interrupted, or a budget is used up; the same command resumes."""
+"""Interrupted, or a budget is used up. The same command resumes the run."""
 
 
 def leave_at_once() -> NoReturn:
-    """End the process immediately, as interrupted. Stored records stay. Python would wait for a
-    model's threads; this does not."""
+    """End the process immediately, with the exit code for an interruption. Stored records are kept.
+    A normal exit would wait for a model's threads; this one does not."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(INTERRUPTED)

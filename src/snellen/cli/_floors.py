@@ -23,7 +23,7 @@ FRACTION = "fraction"
 
 
 def floors(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, float]:
-    """`METRIC=X` arguments."""
+    """Parse `METRIC=X` arguments."""
     try:
         return {
             name: option_text.number(value) for name, value in pairs(ctx, param, values).items()
@@ -35,7 +35,7 @@ def floors(ctx: click.Context, param: click.Parameter, values: Sequence[str]) ->
 def check_floors(
     floors: Mapping[str, float], benchmarks: Sequence[Benchmark], *, no_score: bool
 ) -> None:
-    """Check, before any question, that each floor's metric will exist."""
+    """Check that the metric of each floor will exist, before any question is asked."""
     if floors and no_score:
         raise UsageError("--fail-under needs a score. Leave out --no-score or --fail-under.")
     known = {
@@ -60,8 +60,8 @@ def check_floors(
 
 
 def _is_fraction(metric: str, benchmark: Benchmark) -> bool:
-    """Whether a metric lies between 0 and 1, judged by an empty reply to the first question, since
-    metrics state their unit only with a value."""
+    """Whether a metric lies between 0 and 1. To find out, an empty reply to the first question is
+    scored, because only a computed metric has a unit."""
     headline = benchmark.scorings[benchmark.headline]
     row = next(iter(benchmark.data), None)
     if metric not in headline.metrics or headline.reads != "generate" or row is None:
@@ -85,11 +85,14 @@ def metrics_of(result: Result) -> Mapping[str, MetricReport]:
 def shortfalls(
     floors: Mapping[str, float], result: Result, known: Set[str]
 ) -> tuple[list[str], int]:
-    """The metrics of a run that are below their floor, have no value, or cannot be compared with
-    it, and the exit code. A name that is not in `known` is not a metric of any run."""
+    """Lines about the metrics that are below their floor, have no value, or cannot be compared with
+    the floor, and the exit code. `known` has the names of all metrics of all runs."""
     metrics = metrics_of(result)
     code = DONE
+    judges = result.report.judged_by.get(result.report.headline)
     lines = []
+    if floors and judges is not None and judges.remark:
+        lines.append(f"{judges.remark}, so --fail-under checks its verdicts, not the authors'")
     for name, floor in floors.items():
         stem = name.partition("/")[0]
         if stem not in metrics:

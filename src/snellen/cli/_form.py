@@ -14,11 +14,11 @@ TERMINAL = "terminal"
 
 
 def form_of(output: Path | None, form: str | None, endings: Mapping[str, str]) -> str:
-    """The requested format; by default, the one of the output's suffix. `.txt`, and a name without
-    a suffix, give the terminal's format.
+    """The requested format. By default, the format that the output file's extension stands for; a
+    file that ends in `.txt` or has no extension gets the terminal's format.
 
     Raises:
-        UsageError: the suffix is unknown.
+        UsageError: the extension is unknown.
     """
     if form or output is None:
         return form or TERMINAL
@@ -34,7 +34,7 @@ def form_of(output: Path | None, form: str | None, endings: Mapping[str, str]) -
 
 
 def put(text: str, output: Path | None) -> None:
-    """Write a text to a file, or print it if there is no file.
+    """Write a text to a file, or print it if no file is named.
 
     Raises:
         UsageError: the file cannot be written.
@@ -50,5 +50,5 @@ def put(text: str, output: Path | None) -> None:
 
 
 def say_written(output: Path) -> None:
-    """Say on standard error where the report is."""
+    """Print the path of the report on standard error."""
     print(plain(f"wrote {output}"), file=sys.stderr)

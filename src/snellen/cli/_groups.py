@@ -1,4 +1,4 @@
-"""The help of a command with many options, in groups, with examples."""
+"""Help for commands with many options: the options in groups, and examples."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ class GroupedCommand(click.Command):
 
 
 def grouped(group: OptionGroup, *names: str, **attributes: Any) -> Callable[[Command], Command]:
-    """Like `click.option`, for an option of a group."""
+    """Like `click.option`, for an option that belongs to a group."""
     return click.option(*names, cls=GroupedOption, group=group, **attributes)

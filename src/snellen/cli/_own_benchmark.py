@@ -1,4 +1,4 @@
-"""The option for a user's own benchmark, for runs that were made with it."""
+"""The option that names the user's own benchmark, for commands that read runs of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ own_benchmark = click.option(
     "--benchmark",
     metavar="FILE.py:NAME",
     shell_complete=benchmarks,
-    help="The file or module of your own benchmark; runs know all others.",
+    help="The file or module of your own benchmark, if the run used one.",
 )
 own_benchmarks = click.option(
     "-b",
@@ -20,5 +20,5 @@ own_benchmarks = click.option(
     multiple=True,
     metavar="FILE.py:NAME",
     shell_complete=benchmarks,
-    help="The file or module of your own benchmark; repeatable. Runs know all others.",
+    help="The file or module of your own benchmark, if the runs used one; repeatable.",
 )

@@ -1,4 +1,4 @@
-"""Paths that may be on an object store, as options and arguments."""
+"""Options and arguments for paths that may be on an object store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from snellen.store import data_at, path_of, runs_at
 
 
 class StorePath(click.Path):
-    """A path on this machine, or `s3://BUCKET/...`, for which `at` finds the mirror."""
+    """A local path, or an address `s3://BUCKET/...`, which `at` converts to its local mirror."""
 
     def __init__(self, at: Callable[[str | Path], Path]) -> None:
         super().__init__(path_type=Path)
@@ -23,8 +23,8 @@ class StorePath(click.Path):
 
 
 OUT = StorePath(path_of)
-"""Where runs are created."""
+"""The folder in which runs are created."""
 RUNS = StorePath(runs_at)
-"""Runs, folders of runs, or predictions; updates the mirror."""
+"""Runs, folders of runs, or predictions. Using it updates the local mirror."""
 DATA = StorePath(data_at)
-"""Rows and the files that they name; updates the mirror."""
+"""Rows and the files that they name. Using it updates the local mirror."""

@@ -1,4 +1,4 @@
-"""A plan: the options of `snellen run` in a TOML file, and its models with their profiles."""
+"""Plan files: TOML files with the options of `snellen run`, and with models and their profiles."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from snellen.data import utf8
 from snellen.errors import UsageError, check_regular
 
 PROFILES = "profiles"
-"""Where a plan's profiles wait in click's context."""
+"""The key of a plan's profiles in click's context."""
 
 
 def use(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
-    """Make a plan's fields the defaults of the options with the same names; options of the command
+    """Make a plan's fields the defaults of the options with the same names. Options of the command
     line take precedence.
 
     Raises:
-        UsageError: it cannot be read, or has a field that is not an option.
+        UsageError: the plan cannot be read, or it has a field that is not an option.
     """
     if path is None:
         return None
@@ -50,7 +50,7 @@ def use(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | Non
 
 
 def _field(option: click.Option) -> str:
-    """An option's name in a plan: the flag's name with underscores; lists use the plural."""
+    """An option's name in a plan: the flag's name with underscores, or `models` or `benchmarks`."""
     names = {"models": "models", "benchmarks": "benchmarks"}
     flag = max(option.opts, key=len).lstrip("-").replace("-", "_")
     return names.get(str(option.name), flag)
@@ -61,7 +61,7 @@ def _as_flags(option: click.Option, value: Any) -> Any:
     becomes a list.
 
     Raises:
-        UsageError: it has another type than the flag's.
+        UsageError: the value does not have the flag's type.
     """
     if isinstance(value, Mapping):
         value = [f"{name}={item}" for name, item in value.items()]
@@ -77,7 +77,8 @@ def _as_flags(option: click.Option, value: Any) -> Any:
 
 
 def _take_profiles(plan: dict[str, Any], path: Path) -> dict[str, Profile]:
-    """Take the profiles of models that are tables; their names stay in the plan."""
+    """Move the profiles of models that are tables out of the plan. Only the models' names stay in
+    it."""
     profiles = {}
     names = []
     models = plan.get("models", [])
@@ -86,11 +87,11 @@ def _take_profiles(plan: dict[str, Any], path: Path) -> dict[str, Profile]:
             fields = dict(model)
             name = fields.pop("name", None)
             if not isinstance(name, str):
-                raise UsageError(f"{path}: a model has no name.")
+                raise UsageError(f'{path}: a model has no name. Add name = "openai/NAME".')
             if name in profiles:
                 raise UsageError(
-                    f"{path}: {name} appears twice. Model names distinguish runs: put the second "
-                    "one into another plan, with another --out."
+                    f"{path}: the model {name} appears twice, but runs are distinguished by their "
+                    "models' names. Put the second one into another plan with another --out."
                 )
             try:
                 profiles[name] = msgspec.convert(fields, Profile)

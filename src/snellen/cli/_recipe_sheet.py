@@ -1,4 +1,4 @@
-"""What `snellen show --recipe` shows of a recipe, or of how it asks one data set."""
+"""The output of `snellen show --recipe`: a recipe, or how the recipe evaluates one data set."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from typing import Any
 import msgspec
 
 from snellen import recipes
+from snellen.recipes import RecipeScoring, RecipeThinking
+
+LISTS = ("prompt", "conflicts", "unknown", "evidence")
+"""Fields of `Manner` that the sheet shows in another form."""
 
 
 def recipe_sheet(name: str) -> dict[str, Any]:
     """A recipe in JSON types. `name` is RECIPE, a path, or RECIPE:DATA_SET, also with :VARIANT.
 
     Raises:
-        UsageError: there is no such recipe, or it does not ask this data set.
+        UsageError: there is no such recipe, or it does not have this data set.
     """
     recipe_name, _, rest = name.partition(":")
     recipe = recipes.load(recipe_name)
@@ -25,6 +29,7 @@ def recipe_sheet(name: str) -> dict[str, Any]:
         "checkpoints": [*recipe.checkpoints],
         "evidence": recipe.evidence,
         "source": recipe.source,
+        "provider": recipe.provider,
         "variants": [*recipe.variants],
         "notes": [*recipe.notes],
         "conflicts": [*recipe.conflicts],
@@ -38,7 +43,10 @@ def recipe_sheet(name: str) -> dict[str, Any]:
             "data_set": data_set,
             "variant": variant,
             "template": ask.template,
-            **{key: value for key, value in manner.items() if key != "prompt"},
+            "modes": ask.modes,
+            **{key: value for key, value in manner.items() if key not in LISTS},
+            "evidence": ask.evidence,
+            **{key: [*document[key], *manner[key]] for key in ("conflicts", "unknown")},
         }
     return {
         **document,
@@ -47,6 +55,7 @@ def recipe_sheet(name: str) -> dict[str, Any]:
             for (data_set, variant), ask in recipe.asks.items()
             if not variant
         },
+        "figures": [msgspec.to_builtins(figure) for figure in recipe.figures],
     }
 
 
@@ -58,6 +67,7 @@ def recipe_lines(document: Mapping[str, Any]) -> list[str]:
         f"family         {document['family']}",
         f"evidence       {document['evidence']}",
         f"source         {document['source']}",
+        f"from           {document['provider']}",
     ]
     for label, key in (("checkpoint", "checkpoints"), ("variant", "variants"), ("note", "notes")):
         lines += [f"{label:<15}{text}" for text in document[key]]
@@ -70,11 +80,22 @@ def recipe_lines(document: Mapping[str, Any]) -> list[str]:
             fault = f"  fault: {entry['fault']}" if entry["fault"] else ""
             benchmark = entry["benchmark"] or "(not in Snellen)"
             lines.append(f"  {data_set:<{width}}  {benchmark}{fault}")
+        lines += ["", "figures:"] if document["figures"] else []
+        lines += [
+            f"  {figure['benchmark']}, {figure['checkpoint']}: {figure['value']:g} "
+            f"({figure['source']})"
+            + ("" if figure["data_set"] else "; no source says how it is asked")
+            for figure in document["figures"]
+        ]
         return lines
     heading = document["data_set"] + (f" ({document['variant']})" if document["variant"] else "")
     lines += ["", f"{heading}:", f"  written in     {document['source']}"]
     if document["fault"]:
         lines.append(f"  fault          {document['fault']}")
+    for key in ("scoring", "thinking"):
+        if document[key]:
+            words = {"scoring": RecipeScoring, "thinking": RecipeThinking}[key](**document[key])
+            lines.append(f"  {key:<13}  {words}")
     if document["system"]:
         lines.append(f"  system         {document['system']!r}")
     for key in ("generation", "picture", "tiles", "variables"):

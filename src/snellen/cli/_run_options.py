@@ -1,4 +1,4 @@
-"""The options of a run on the command line, as `RunOptions` declares them."""
+"""The command-line options of a run, derived from the declarations in `RunOptions`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SOURCES: Mapping[ParameterSource, Source] = {
 
 
 class ReadType(click.ParamType[Any]):
-    """Parses a value from text; for invalid text, click names the option."""
+    """Parses a value from text. If the text is invalid, click's message names the option."""
 
     name = "text"
 
@@ -42,7 +42,7 @@ class ReadType(click.ParamType[Any]):
 
 
 def run_option(name: str, *, help: str | None = None) -> Callable[[Command], Command]:
-    """Add one of the options to a command, optionally with its own help text."""
+    """Add an option of `RunOptions` to a command. `help` replaces the declared help text."""
     declared = declarations()[name]
     option = declared.option
     attributes: dict[str, Any] = {
@@ -65,7 +65,7 @@ def run_option(name: str, *, help: str | None = None) -> Callable[[Command], Com
 
 
 def run_options(*names: str) -> Callable[[Command], Command]:
-    """Add these options to a command, in this order; without names, all of them."""
+    """Add these options to a command, in this order. Without names, add all of them."""
 
     def add(command: Command) -> Command:
         for name in reversed(names or [*declarations()]):
@@ -76,7 +76,7 @@ def run_options(*names: str) -> Callable[[Command], Command]:
 
 
 def pairs(_: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str]:
-    """`NAME=VALUE` arguments as a mapping."""
+    """Parse `NAME=VALUE` arguments into a mapping."""
     try:
         return option_text.pairs(values, str(param.metavar))
     except ValueError as error:
@@ -89,7 +89,8 @@ def options_set(ctx: click.Context, values: Mapping[str, Any]) -> dict[str, Any]
 
 
 def sources_of(ctx: click.Context, names: Iterable[str]) -> dict[str, Source]:
-    """The origins of the options that the command line or a plan file sets."""
+    """Where each option was set: on the command line or in a plan file. Options that were not set
+    are absent."""
     sources = {name: _source(ctx, name) for name in names}
     return {name: source for name, source in sources.items() if source is not None}
 

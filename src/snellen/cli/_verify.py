@@ -1,5 +1,5 @@
-"""Verifies a file of rows: its digests, its rows, and their pictures and videos, one row at a
-time."""
+"""Verifies a file of rows: its digests, its rows, and the pictures and videos that they name. Reads
+one row at a time."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass
 class Count:
-    """Counts items and the wrong ones among them."""
+    """Counts items, and those among them that are wrong."""
 
     n: int = 0
     """The number of items."""
     wrong: int = 0
-    """The number of wrong ones."""
+    """The number of wrong items."""
     first: str | None = None
     """The error of the first wrong item."""
     reasons: list[str] = field(default_factory=list)
-    """The errors of the first wrong ones."""
+    """The errors of the first wrong items, at most `MAX_REASONS`."""
 
     def add(self, why: str) -> None:
         self.wrong += 1
@@ -42,24 +42,24 @@ class Count:
             self.reasons.append(why)
 
     def lines(self) -> Iterator[str]:
-        """The errors after the first."""
+        """A line for each error after the first, at most `SHOWN` errors in all."""
         yield from self.reasons[1:SHOWN]
         if self.wrong > SHOWN:
             yield f"and {self.wrong - SHOWN:,} more; --json lists the first {MAX_REASONS:,}"
 
 
 SHOWN, MAX_REASONS = 20, 1000
-"""The most faulty rows and pictures that are shown, and that the JSON lists."""
+"""The maximum numbers of faulty rows or pictures in the terminal, and in the JSON document."""
 MAX_NAMES = 5
-"""The most items of a list in a line."""
+"""The maximum number of items that a line lists."""
 
 
 @dataclass
 class Videos:
-    """The videos of questions, each looked up once."""
+    """The videos of questions. Each video file is looked up only once."""
 
     by: tuple[str, ...] = ()
-    """The tags whose categories are counted."""
+    """The tags by whose categories the questions are counted."""
     there: dict[Path, bool] = field(default_factory=dict)
     """Whether each video file exists."""
     missing: list[str] = field(default_factory=list)
@@ -71,11 +71,11 @@ class Videos:
     of: dict[str, Counter[str]] = field(default_factory=dict)
     """The number of questions in each category, by tag."""
     lost: dict[str, Counter[str]] = field(default_factory=dict)
-    """The number of questions that fail for a missing video in each category, by tag."""
+    """The number of questions in each category that fail because a video is missing, by tag."""
 
     def add(self, sample: Sample) -> None:
         videos = [video for video in sample.media if isinstance(video, Video)]
-        # All of them, so that the message names each missing one.
+        # The list makes `all` look at every video, so that each missing one is recorded.
         is_complete = all([self._is_there(video) for video in videos])
         self.questions += 1
         self.left += is_complete
@@ -125,7 +125,7 @@ class Videos:
             f"{_some(self.missing)}"
         )
         yield (
-            f"without them {self.questions - self.left:,} of {self.questions:,} questions fail, "
+            f"without them, {self.questions - self.left:,} of {self.questions:,} questions fail, "
             f"and n is {self.left:,}"
         )
         for tag, lost in self.lost.items():
@@ -156,24 +156,24 @@ def videos_of(benchmark: Benchmark) -> Videos:
 
 @dataclass
 class Verified:
-    """What was found about a file of rows."""
+    """The result of verifying a file of rows."""
 
     path: Path
     """The file."""
     file: Digests | None = None
     """The digests of the file; None if it cannot be read."""
     published: str | None = None
-    """The name under which the file's MD5 is known."""
+    """The name of the published file with the same digest; None if there is none."""
     digest: str | None = None
-    """The digest of the rows in a run's identity; None if they are incomplete."""
+    """The digest of the rows, as in a run's identity; None if reading them ended with an error."""
     rows: Count = field(default_factory=Count)
-    """The rows."""
+    """The number of rows, and of those that cannot be read."""
     pictures: Count = field(default_factory=Count)
-    """The pictures in the rows."""
+    """The number of pictures in the rows, and of those that cannot be read."""
     videos: Videos = field(default_factory=Videos)
     """The videos of the rows."""
     wrong: list[str] = field(default_factory=list)
-    """Errors of the whole file."""
+    """Errors that concern the file as a whole."""
 
     @property
     def ok(self) -> bool:
@@ -206,13 +206,13 @@ class Verified:
             lines += [f"    {line}" for line in count.lines()]
         lines += [f"  {line}" for line in self.videos.lines()]
         if self.published:
-            lines.append(f"  it is {self.published} as published")
+            lines.append(f"  identical to the published {self.published}")
         return [*lines, *(f"  WRONG: {error}" for error in self.wrong)]
 
 
 def verify(path: Path, data: Path | None) -> Verified:
-    """Check a file or folder of rows as a run does. Pictures are read and checked but not decoded;
-    videos are located but not read.
+    """Check a file or folder of rows in the way that a run would. Pictures are read and checked but
+    not decoded. Videos are located but not read.
 
     Raises:
         CatalogError: there is no such file or benchmark.
@@ -231,7 +231,8 @@ def verify(path: Path, data: Path | None) -> Verified:
 
 
 def _known(path: Path, verified: Verified) -> Benchmark | None:
-    """The benchmark with a published file of this name."""
+    """The benchmark that published a file with this name; None if there is none. Records in
+    `verified` whether this file is identical to the published one."""
     name = path.name.partition(".")[0]
     try:
         if not registry.reads_data(name):
@@ -277,5 +278,5 @@ def _read(benchmark: Benchmark, verified: Verified) -> None:
     if doubled.wrong:
         verified.wrong.append(
             f"{doubled.wrong:,} rows repeat the id of an earlier row; the first: {doubled.first}. "
-            "Ids must be unique: give each row its own."
+            "Ids must be unique: give each row an id of its own."
         )

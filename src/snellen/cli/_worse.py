@@ -9,12 +9,12 @@ from snellen.report.junit_file import CheckResult
 
 
 def checks(document: Comparisons, margin: float) -> Iterator[CheckResult]:
-    """A check for each pair: b must not be worse than a by more than `margin` in the first metric,
-    in the metric's own unit (0.02: 2 percentage points).
+    """A check for each pair: in the first metric, b must not be worse than a by more than `margin`.
+    The margin is in the metric's unit (0.02 means 2 percentage points).
 
     The check fails if the whole 95 % interval of the difference is beyond the margin. Without an
-    interval the difference itself counts. It also fails if nothing can be said: without a value, or
-    if it is unknown whether higher is better.
+    interval, the difference itself must not be beyond it. The check also fails if the difference
+    has no value, or if it is unknown whether higher is better.
     """
     for pair in document.comparisons:
         metric = next(iter(pair.metrics))

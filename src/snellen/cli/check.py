@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 @click.argument("benchmarks", nargs=-1, metavar="[BENCH]...", shell_complete=_complete.benchmarks)
 @json_option
 def command(benchmarks: tuple[str, ...], as_json: bool) -> int:
-    """Run dummy models on the bundled rows of each BENCH (by default all).
+    """Run dummy models on the bundled rows of each BENCH (default: of all benchmarks).
 
-    Models that are always right, always wrong, silent, hedging, and random must get the scores in
-    the benchmark's file, under each of its scorings.
+    Models that are always right, always wrong, silent, hedging, and random must get the scores that
+    the benchmark's file declares for each of its scorings.
     """
     from snellen.testing import check_benchmark
 

@@ -1,4 +1,4 @@
-"""snellen compare: which is better, and is the difference significant?"""
+"""snellen compare: shows which side is better, and whether the difference is significant."""
 
 from __future__ import annotations
 
@@ -34,20 +34,22 @@ ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
     "-b",
     "--benchmark",
     metavar="BENCH",
-    help="The benchmark of the files. A run knows it, unless it is your own FILE.py.",
+    help="The benchmark of the files. Needed for a run only if the benchmark is your own FILE.py.",
 )
-@click.option("--data", type=DATA, help="The benchmark's rows, for files.")
+@click.option("--data", type=DATA, help="The benchmark's rows. Only for files.")
 @click.option("--scoring", metavar="NAME", help="A scoring other than the headline.")
 @click.option(
     "--ids", metavar="COLUMN", help="The column of ids in FILE; `a.b` means field b of a."
 )
 @click.option("--replies", "replies_in", metavar="COLUMN", help="The column of replies in FILE.")
-@click.option("--only", metavar="PATTERN", help="Only these files of a folder of predictions.")
+@click.option(
+    "--only", metavar="PATTERN", help="Read only these files of a folder, such as '*/output.json'."
+)
 @click.option(
     "--format",
     "form",
     type=click.Choice([TERMINAL, *WRITTEN]),
-    help="Default: by the suffix of the output, otherwise terminal.",
+    help="Default: the format of the output file's extension, otherwise terminal.",
 )
 @click.option("-o", "--output", type=PATH, metavar="FILE", help="Write to a file.")
 @click.option(
@@ -56,7 +58,7 @@ ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
     type=click.FloatRange(0),
     metavar="X",
     help="Exit with 1 if a later side is worse than an earlier one by more than X in the first "
-    "metric (0.02: 2 points): if the whole 95 % interval says so.",
+    "metric (0.02: 2 points), over the whole 95 % interval of the difference.",
 )
 @click.option(
     "--junit",
@@ -80,7 +82,7 @@ def command(
     """Compare RUN folders, all runs in folders, or predictions, on the samples that they share.
 
     A difference is a later side minus an earlier one, with an interval and a p-value from paired
-    samples. No model is asked, and only the output is written.
+    samples. No model is asked, and no file is written except the output.
     """
     if junit is not None and margin is None:
         raise UsageError("--junit writes the checks of --fail-if-worse, which is missing.")
@@ -90,7 +92,7 @@ def command(
         benchmark=benchmark,
         data=data,
         scoring=scoring,
-        details=form in WRITTEN,  # the terminal shows them only for a single pair
+        details=form in WRITTEN,  # the terminal shows details only for a single pair
         **columns,
     ).comparisons
     if output is None and form == TERMINAL:

@@ -8,15 +8,15 @@ from snellen.cli._exit import DONE
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
 
-# Click's own scripts split completions at : and = (bash) and at commas (fish), and add a space
-# after openai/, where a name follows.
+# Click's own scripts split completions at : and = (bash) and at commas (fish). They also add a
+# space after `openai/`, where the user is about to type a name.
 BASH = """\
 _snellen_completion() {
     local line=${COMP_LINE:0:COMP_POINT} words current before type value
     read -ra words <<< "$line"
     [[ $line == *[[:space:]] ]] && words+=("")
     current=${words[${#words[@]}-1]}
-    # bash takes a word apart at these signs, and replaces what stands behind the last of them
+    # bash splits a word at these signs, and replaces only the part after the last of them
     before=${current%"${current##*[:=@]}"}
     COMPREPLY=()
     while IFS=, read -r type value; do
@@ -70,7 +70,7 @@ function _snellen_completion
     set -lx COMP_WORDS (commandline -cp)
     set -lx COMP_CWORD (commandline -t)
     for line in (_SNELLEN_COMPLETE=fish_complete snellen 2> /dev/null)
-        # What is offered may hold commas itself.
+        # A completion may contain commas.
         set -l parts (string split -m 1 , -- $line)
         switch $parts[1]
             case dir
@@ -93,9 +93,9 @@ SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 def command(shell: str, as_json: bool) -> int:
     """Print the script that makes SHELL complete commands, options, benchmarks, and models.
 
-    bash: add `eval "$(snellen completion bash)"` to ~/.bashrc. zsh: add the same line with zsh to
-    ~/.zshrc, below compinit. fish: snellen completion fish >
-    ~/.config/fish/completions/snellen.fish.
+    bash: add `eval "$(snellen completion bash)"` to ~/.bashrc. zsh: add the same line, with zsh
+    instead of bash, to ~/.zshrc below compinit. fish: run `snellen completion fish >
+    ~/.config/fish/completions/snellen.fish`.
     """
     if as_json:
         put({"shell": shell, "script": SCRIPTS[shell]})

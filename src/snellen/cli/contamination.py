@@ -37,10 +37,12 @@ PATH = click.Path(path_type=Path)
     "images",
     type=PATH,
     metavar="FOLDER",
-    help="The folder of the pictures that the corpus names, if they are not next to it.",
+    help="The folder of the pictures that the corpus names, if they are not next to the corpus.",
 )
 @click.option(
-    "--run", type=RUNS, help="Compare this run's scores on matching samples and on the rest."
+    "--run",
+    type=RUNS,
+    help="Compare this run's scores on samples found in the corpus with its scores on the rest.",
 )
 @click.option("--data", type=DATA, help="The rows of a single BENCH.")
 @click.option(
@@ -61,14 +63,14 @@ def command(
     output: Path | None,
     as_json: bool,
 ) -> int:
-    """Find duplicate samples in and between BENCHes, and samples in a corpus, by picture and by
-    words.
+    """Find samples that occur twice within BENCHes or between them, and samples that occur in a
+    corpus. Pictures and words are compared.
 
     Pictures match even if they were recompressed, scaled, brightened, or slightly cropped.
     Paraphrases, translations, and larger crops are not found.
     """
     if data is not None and len(benchmarks) > 1:
-        raise UsageError("--data is for a single BENCH; several use their own data.")
+        raise UsageError("--data works with a single BENCH only. Leave it out to compare several.")
     if images is not None and not images.is_dir():
         raise UsageError(f"{images}: there is no such folder of pictures.")
     if output is not None and not output.absolute().parent.is_dir():
@@ -87,7 +89,7 @@ def command(
 
 
 class _Now:
-    """Reports the current step on standard error from time to time."""
+    """Prints the current step on standard error from time to time."""
 
     def __init__(self) -> None:
         self._next = monotonic() + FIRST

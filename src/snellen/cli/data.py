@@ -1,4 +1,4 @@
-"""snellen data: published files, and rows packed with their pictures."""
+"""snellen data: downloads and verifies published files, and packs rows with their pictures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from snellen.data.verification import FileCheck
 
 PATH = click.Path(path_type=Path)
-here = click.option("--data", type=PATH, metavar="FOLDER", help="The folder, if not in the cache.")
+here = click.option(
+    "--data", type=PATH, metavar="FOLDER", help="The folder of the files. Default: in the cache."
+)
 
 
 @click.group("data")
@@ -53,7 +55,8 @@ def command() -> None:
 @here
 @json_option
 def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_json: bool) -> int:
-    """Download BENCH's published files into its data folder; the same command resumes."""
+    """Download BENCH's published files into its data folder. If the download is interrupted, the
+    same command resumes it."""
     loaded = registry.benchmark(benchmark)
     files = file_records.only(_files(benchmark, loaded), only)
     folder = data or locations.data_folder(loaded.name)
@@ -99,12 +102,13 @@ def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_
 @here
 @json_option
 def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
-    """Compare BENCH's files with their published digests, and with those at download.
+    """Compare the digests of BENCH's files with the published ones, and with those recorded at the
+    download.
 
-    For a BENCH with videos, list the missing ones and count the remaining questions. For rows of
-    your own, a file or folder at PATH, give the digests, the numbers of unreadable rows and
-    pictures, and the missing videos, and check whether a file with the name of a published one is
-    that file.
+    For a BENCH with videos, list the missing videos and count the remaining questions. For rows of
+    your own (a file or folder at PATH), show the digests, the number of rows and pictures that
+    cannot be read, and the missing videos. If the file has the name of a published file, check
+    whether it is that file.
     """
     from snellen.cli._verify import Videos, videos_of
     from snellen.cli._verify import verify as verify_rows
@@ -152,7 +156,7 @@ def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
 @here
 @json_option
 def where(benchmark: str, data: Path | None, as_json: bool) -> int:
-    """List the folders that are searched for BENCH's files, in order, and the files found."""
+    """List the folders that are searched for BENCH's files, in order, and the files found there."""
     loaded = registry.benchmark(benchmark, data=data)
     files = _files(benchmark, loaded)
     folders = _folders(data, loaded, files)
@@ -194,19 +198,25 @@ def where(benchmark: str, data: Path | None, as_json: bool) -> int:
 @click.argument("rows", metavar="[BENCH|ROWS]", required=False)
 @click.option("--unpack", "packed", type=PATH, metavar="FILE", help="Unpack FILE.")
 @click.option(
-    "--to", type=PATH, required=True, help="out.tsv, out.jsonl or out.parquet; a folder to unpack."
+    "--to",
+    type=PATH,
+    required=True,
+    help="The file to write (out.tsv, out.jsonl, or out.parquet), or the folder to unpack into.",
 )
 @here
 @json_option
 def pack(rows: str | None, packed: Path | None, to: Path, data: Path | None, as_json: bool) -> int:
-    """Pack rows and their pictures into one file, or unpack them.
+    """Pack rows and their pictures into one file, or unpack such a file.
 
-    Pictures are base64 in TSV and JSONL, bytes in parquet. Unpacking makes rows.jsonl and images/.
+    TSV and JSONL files store pictures as base64, parquet files as bytes. Unpacking creates
+    rows.jsonl and the folder images/.
     """
     from snellen.data import archive_rows
 
     if (rows is None) == (packed is None):
-        raise UsageError("name the rows to pack (a benchmark or a file), or a FILE with --unpack.")
+        raise UsageError(
+            "Name either the rows to pack (a benchmark or a file), or a FILE with --unpack."
+        )
     if packed is not None:
         done = archive_rows.unpack(packed, to)
     else:
@@ -228,12 +238,12 @@ def _with_images(benchmark: Benchmark) -> Iterator[tuple[Row, list[Image]]]:
         ]
         if len(images) < len(media):
             where = f"row {row.position + 1} of {benchmark.data.where}"
-            raise DataError(f"{where} has a video: only pictures fit.")
+            raise DataError(f"{where} has a video. Only rows with pictures can be packed.")
         yield row, images
 
 
 def _with_row(image: Image, row: Row, id: str) -> Image:
-    """A picture whose messages name its row as well as its file."""
+    """The picture with a label that makes error messages name its row as well as its file."""
     if not isinstance(image.source, Path):
         return image
     return replace(image, label=f"row {row.position + 1} ({id!r}): {image.label or image.source}")
@@ -248,13 +258,13 @@ def _folders(data: Path | None, benchmark: Benchmark, files: Sequence[File]) -> 
 
 
 def _files(spec: str, benchmark: Benchmark) -> tuple[File, ...]:
-    """The published files of a benchmark, for the variant of its options.
+    """The published files of a benchmark with these options.
 
     Raises:
-        UsageError: there are none.
+        UsageError: the benchmark has no published files.
     """
     files: tuple[File, ...] = ()
-    if "columns" not in benchmark.provenance.options:  # rows of the user's own publish nothing
+    if "columns" not in benchmark.provenance.options:  # a user's own rows have no published files
         module = importlib.import_module(f"snellen.benchmarks.{benchmark.name.replace('-', '_')}")
         files = getattr(module, "FILES_PUBLISHED", ())
         if make := getattr(module, "published", None):
@@ -319,7 +329,8 @@ def _where(document: Mapping[str, Any]) -> list[str]:
 
 
 def megabytes(size: int) -> str:
-    """
+    """A size in a suitable unit.
+
     >>> [megabytes(size) for size in (812, 131_218, 52_400_000, 6_000_000_000)]
     ['812 bytes', '131.2 kB', '52.4 MB', '6.0 GB']
     """
@@ -332,10 +343,10 @@ def megabytes(size: int) -> str:
 
 
 class _Drawn:
-    """Progress on standard error: on a terminal a line that is redrawn, otherwise a line from time
-    to time.
+    """Shows progress on standard error: on a terminal as a line that is redrawn, otherwise as a new
+    line from time to time.
 
-    Called four times a second, and once at the end.
+    It is called four times a second, and once at the end.
     """
 
     def __init__(self) -> None:
@@ -356,7 +367,7 @@ class _Drawn:
     def __call__(self, files: Sequence[FileProgress]) -> None:
         text = progress_line(files, monotonic() - self._began)
         if self._terminal:
-            # No line may wrap, or a carriage return would not reach its start.
+            # Wrapping is off, because a carriage return does not reach the start of a wrapped line.
             sys.stderr.write(f"\r\x1b[?7l{text}\x1b[K\x1b[?7h")
             sys.stderr.flush()
         elif text and monotonic() >= self._next:
@@ -372,7 +383,8 @@ class _Drawn:
 def progress_line(files: Sequence[FileProgress], seconds: float) -> str:
     """`images.zip 12.3 MB of 52.4 MB  8.1 MB/s  5 s left`; empty if nothing is in progress.
 
-    The rate excludes bytes of earlier calls. The time left is shown if all sizes are known.
+    The rate excludes bytes that earlier calls downloaded. The remaining time is shown only if all
+    sizes are known.
     """
     doing = []
     for file in files:

@@ -1,4 +1,4 @@
-"""snellen demo: a complete run, offline."""
+"""snellen demo: does a complete run offline."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ To ask your own model the same questions:
     type=click.Path(path_type=Path),
     default=Path("runs"),
     show_default=True,
-    help="The folder for the run folder.",
+    help="The folder in which the run folder is created.",
 )
 @click.option("--video", is_flag=True, help="Use video clips instead of pictures.")
 @json_option
 def command(out: Path, video: bool, as_json: bool) -> int:
-    """Run `eyechart` with `baseline/reader`, without network, download, or GPU."""
+    """Run `baseline/reader` on `eyechart`, without network, download, or GPU."""
     name = "eyechart-video" if video else "eyechart"
     plan = api.Plan(
         benchmarks=[registry.benchmark(name)],

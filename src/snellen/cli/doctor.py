@@ -1,4 +1,4 @@
-"""snellen doctor: what is installed, and what is missing."""
+"""snellen doctor: shows what is installed and what is missing."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ EXTRAS = {
 @click.command("doctor")
 @json_option
 def command(as_json: bool) -> int:
-    """Show what is installed, what is missing and how to get it, and the data folder."""
+    """Show what is installed, what is missing, how to install it, and where the data folder is."""
     folder = home()
     there = next(path for path in (folder, *folder.parents) if path.exists())
     packages = {name: _version(name) for name in CORE}

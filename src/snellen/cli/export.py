@@ -1,4 +1,4 @@
-"""snellen export: a run's replies in other tools' formats."""
+"""snellen export: writes a run's replies in other tools' formats."""
 
 from __future__ import annotations
 
@@ -26,22 +26,26 @@ PATH = click.Path(path_type=Path)
     "--output",
     type=PATH,
     metavar="FILE",
-    help="A file or folder; default: the usual name, in the current folder.",
+    help="The file or folder. Default: a file with the usual name in the current folder.",
 )
 @own_benchmark
-@click.option("--data", type=DATA, help="For `authors`: the rows, if they were moved.")
 @click.option(
-    "--sample", type=click.IntRange(1), help="For `labels`: the number of replies to draw."
+    "--data", type=DATA, help="For `authors`: where the rows are, if they have moved since the run."
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    help="For `labels`: the number of replies to draw at random. Default: all.",
 )
 @click.option(
     "--sample-seed",
     type=int,
     default=0,
     show_default=True,
-    help="For `labels`: the seed of the draw.",
+    help="For `labels`: the seed that draws the replies.",
 )
 @click.option(
-    "--scoring", metavar="NAME", help="For `labels`: the scoring whose judge is measured."
+    "--scoring", metavar="NAME", help="For `labels`: the scoring whose judge is to be measured."
 )
 @click.option(
     "--hub-dataset",
@@ -74,10 +78,11 @@ def command(
 ) -> int:
     """Write a RUN in another tool's format.
 
-    Replies: VLMEvalKit's predictions (xlsx, tsv), the file for a test server, results in the
-    authors' form, a plain sheet, or a blank sheet for people's labels. Replies and scores: an
-    Inspect log, Every Eval Ever's records, lm-eval's or lmms-eval's samples and results. For the
-    Hugging Face Hub: an entry of .eval_results (hf-results) or an eval.yaml (hf-benchmark).
+    Replies: predictions for VLMEvalKit (xlsx, tsv), a submission to a test server, results in the
+    authors' format, a plain table, or a blank sheet for people's labels. Replies and scores: an
+    Inspect log, the records of Every Eval Ever, or the samples and results of lm-eval or lmms-eval.
+    For the Hugging Face Hub: an entry of .eval_results (hf-results), or an eval.yaml
+    (hf-benchmark).
     """
     path, notes = export.export(
         run,

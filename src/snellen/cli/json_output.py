@@ -1,4 +1,4 @@
-"""Standard output as one JSON document."""
+"""Prints one JSON document on standard output."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ as_json = click.option(
 
 
 def put(document: Any) -> None:
-    """Print a document of structs, dataclasses, mappings and lists."""
+    """Print a document that consists of structs, dataclasses, mappings, and lists."""
     click.echo(msgspec.json.encode(document))
 
 
 def put_results(results: Sequence[Result]) -> None:
-    """Print a report, or a list of several."""
+    """Print one report, or a list of several reports."""
     click.echo(results_as_json(results), nl=False)
 
 
 def results_as_json(results: Sequence[Result]) -> str:
-    """A report, or a list of several; each names its run folder and why the run stopped."""
+    """One report, or a list of several reports. Each includes its run folder and why the run
+    stopped."""
     documents = []
     for result in results:
         document = msgspec.to_builtins(result.report)
         if result.run is not None:
-            # Bytes of a folder's name that are not UTF-8 become `?`.
+            # Bytes in the folder's name that are not UTF-8 become `?`.
             document["run"] = f"{result.run}".encode(errors="replace").decode()
         if result.stopped is not None:
             document["stopped"] = result.stopped

@@ -1,4 +1,5 @@
-"""snellen judge: verdicts on replies that rules leave open."""
+"""snellen judge: asks judges for verdicts on replies that the rules leave undecided, and measures
+judges."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from snellen import api, report
+from snellen.cli import _qualify
 from snellen.cli._complete import models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
 from snellen.cli._own_benchmark import own_benchmark
@@ -30,7 +32,7 @@ T = TypeVar("T")
 NUMBER = click.IntRange(1)
 LONGEST_REASON = 300
 PROBED = 40
-"""The default number of replies for a probe."""
+"""The default number of replies that a probe uses."""
 PATH = click.Path(path_type=Path)
 
 
@@ -43,31 +45,67 @@ PATH = click.Path(path_type=Path)
     multiple=True,
     metavar="MODEL",
     shell_complete=models,
-    help="The judge; repeatable.",
+    help="The model that judges; repeatable.",
 )
-@click.option("--against", type=PATH, metavar="FILE", help="People's labels, to measure the judge.")
+@click.option(
+    "--against",
+    type=PATH,
+    metavar="FILE",
+    help="A file of people's labels, against which the judge is measured.",
+)
 @click.option(
     "--probe",
     type=click.Choice(["steering"]),
-    help="Measure how replies that steer the judge change verdicts.",
+    help="Measure how far replies that try to steer the judge change its verdicts.",
+)
+@click.option(
+    "--qualify",
+    is_flag=True,
+    help="Measure the judge against published verdicts: each RUN is a file of one model's replies "
+    "with the verdicts of the authors' judge (-b names the benchmark).",
+)
+@click.option(
+    "--threshold",
+    "limits",
+    multiple=True,
+    metavar="NAME=X|none",
+    callback=_qualify.thresholds,
+    help="A condition of --qualify: kappa=0.6, bias=0.05 (of the best score), tau=0.6, "
+    "readable=0.95, replies=100, within=none; repeatable.",
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    metavar="X",
+    help="For --qualify: the difference that counts as the same, as a fraction of the best score.  "
+    "[default: 0.1]",
 )
 @click.option(
     "--sample",
     type=NUMBER,
     metavar="N",
-    help=f"Replies for --probe.  [default: {PROBED}]",
+    help=f"The number of replies for --probe, or of questions for --qualify.  [default: {PROBED}, "
+    "all]",
 )
-@run_option("sample_seed", help="Draws other replies.")
-@click.option("--scoring", "scorings", multiple=True, metavar="NAME", help="Only of this one.")
-@run_option("repeats", help="Verdicts per reply.")
+@run_option("sample_seed", help="The seed that draws the replies or questions.")
+@run_option("data", help="The benchmark's rows, for --qualify.")
+@run_option("out", help="The folder of runs that --qualify writes to, in `.qualified`.")
+@click.option(
+    "--scoring",
+    "scorings",
+    multiple=True,
+    metavar="NAME",
+    help="Judge only for this scoring; repeatable.",
+)
+@run_option("repeats", help="The number of verdicts per reply.")
 @run_options("base_url", "api_key_env", "profile")
-@run_option("concurrency", help="Requests at once.")
-@run_option("max_tokens", help="Token limit of a verdict, instead of the judge's.")
+@run_option("concurrency", help="The number of concurrent requests.")
+@run_option("max_tokens", help="The token limit of a verdict. Default: the scoring's limit.")
 @run_option("temperature", help="")
 @run_option("seed")
-@run_option("timeout", help="For a request.")
+@run_option("timeout", help="The timeout of a request.")
 @run_option("max_requests", help="Stop after this many requests; the same command resumes.")
-@run_option("max_cost", help="Stop at this cost; needs the profile's prices.")
+@run_option("max_cost", help="Stop at this cost. Needs prices in the profile.")
 @json_option
 def command(
     runs: tuple[Path, ...],
@@ -76,16 +114,25 @@ def command(
     scorings: tuple[str, ...],
     against: Path | None,
     probe: str | None,
+    qualify: bool,
+    limits: dict[str, float | None],
+    tolerance: float | None,
     sample: int | None,
     as_json: bool,
     **options: Any,  # those of RunOptions
 ) -> int:
-    """Ask the judge about the replies of each RUN that its scorings leave open, and score the RUN.
+    """Ask the judge about the replies of each RUN that its scorings leave undecided, and score the
+    RUN.
 
-    The same command again requests only missing verdicts. With --against alone, the existing
-    verdicts count.
+    If the command is repeated, only missing verdicts are requested. With --against and without
+    --judge, the existing verdicts are used.
     """
-    _check_use(runs, models, against, probe, sample, options)
+    if qualify and (against or probe):
+        raise UsageError("--qualify cannot be combined with --against or --probe.")
+    if not qualify:
+        if limits or tolerance is not None:
+            raise UsageError("--threshold and --tolerance are for --qualify; add --qualify.")
+        _check_use(runs, models, against, probe, sample, options)
     ctx = click.get_current_context()
     plan = api.Plan(
         benchmarks=[],
@@ -94,6 +141,19 @@ def command(
         command=sys.argv[1:],
         **options_set(ctx, options),
     )
+    if qualify:
+        code, qualifications, finished = _qualify.qualify(
+            runs,
+            plan,
+            benchmark=benchmark,
+            data=options["data"],
+            scorings=scorings,
+            limits=limits,
+            tolerance=tolerance,
+            sample=sample,
+        )
+        _qualify.show(qualifications, as_json=as_json)
+        return max(code, *map(_report_missing, finished))
     if probe:
         code, reports = _probe(runs, plan, benchmark, scorings, sample or PROBED)
         if as_json:
@@ -119,21 +179,23 @@ def _check_use(
     sample: int | None,
     options: Mapping[str, Any],
 ) -> None:
-    """Refuse options that do not go together.
+    """Check that the options can be combined.
 
     Raises:
         UsageError: two options conflict.
     """
     if not models and (probe or not against):
-        raise UsageError("name a judge (--judge MODEL).")
+        raise UsageError("The judge is missing. Name one with --judge MODEL.")
     if against is not None and (probe or len(runs) > 1):
         raise UsageError(
-            "--against takes the labels of one RUN, and cannot be combined with --probe."
+            "--against takes the labels of a single RUN, and cannot be combined with --probe."
         )
     if sample is not None and not probe:
-        raise UsageError("--sample is the number of replies for --probe; add --probe.")
+        raise UsageError(
+            "--sample is the number of replies for --probe, or of questions for --qualify. Add one."
+        )
     if options["sample_seed"] and not probe:
-        raise UsageError("--sample-seed draws the replies for --probe; add --probe.")
+        raise UsageError("--sample-seed draws replies or questions. Add --probe or --qualify.")
 
 
 def _judge(
@@ -143,7 +205,7 @@ def _judge(
     scorings: Sequence[str],
     against: Path | None,
 ) -> tuple[int, list[Result]]:
-    """Judge runs; returns the exit code and the results."""
+    """Judge runs. Returns the exit code and the results."""
     budget = api.budget_of(plan)
 
     def judge(path: Path) -> tuple[list[Result], list[api.Finished]]:
@@ -168,7 +230,7 @@ def _probe(
     scorings: Sequence[str],
     n: int,
 ) -> tuple[int, list[SteeringReport]]:
-    """Probe the judges of runs; returns the exit code and the reports."""
+    """Probe the judges of runs. Returns the exit code and the reports."""
     budget = api.budget_of(plan)
 
     def probe(path: Path) -> tuple[list[SteeringReport], list[api.Finished]]:
@@ -188,7 +250,8 @@ def _probe(
 def _until_interrupted(
     runs: Sequence[Path], ask: Callable[[Path], tuple[list[T], list[api.Finished]]]
 ) -> tuple[int, list[T]]:
-    """Ask judges about runs until one is interrupted; returns the exit code and all results."""
+    """Judge or probe runs, one after another, until one is interrupted. Returns the exit code and
+    the results so far."""
     documents: list[T] = []
     code = DONE
     for path in runs:
@@ -201,7 +264,7 @@ def _until_interrupted(
 
 
 def _report_missing(run: api.Finished) -> int:
-    """Say what remains of one judge's run, and why; returns the exit code."""
+    """Print how many verdicts of a judge's run are missing, and why. Returns the exit code."""
     progress = run.progress
     if not (progress.failed or run.stopped):
         return DONE

@@ -1,4 +1,4 @@
-"""snellen list: benchmarks, suites, models, metrics, and recipes."""
+"""snellen list: lists benchmarks, suites, models, metrics, and recipes."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ def command(what: str | None, as_json: bool) -> int:
 
 
 def _title(recipe: recipes.Recipe) -> str:
-    """What a recipe is, in a line."""
+    """A description of a recipe in one line."""
     data_sets = {data_set for data_set, _ in recipe.asks}
-    return f"{recipe.family}: {len(data_sets)} data sets ({recipe.evidence})."
+    provider = "" if recipe.provider == "bundled" else f" From {recipe.provider}."
+    return f"{recipe.family}: {len(data_sets)} data sets ({recipe.evidence}).{provider}"

@@ -1,4 +1,4 @@
-"""snellen power: the differences that a benchmark can detect."""
+"""snellen power: shows how small a difference a benchmark can detect."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ NEVER = "none"
 @click.command("power")
 @click.argument("benchmark", metavar="BENCH")
 @run_options("data", "task", "columns")
-@click.option("--limit", type=click.IntRange(1), help="Only the first rows.")
+@click.option("--limit", type=click.IntRange(1), help="Use only this many of the first rows.")
 @click.option(
     "--difference",
     type=float,
     metavar="X",
-    help="Say how many samples detect this difference, such as 0.02.",
+    help="Show how many samples are needed to detect this difference, such as 0.02.",
 )
 @click.option(
     "--accuracy", type=float, default=0.7, show_default=True, help="The accuracy of the models."
@@ -58,13 +58,19 @@ NEVER = "none"
     show_default=True,
     help="The probability of detecting the difference.",
 )
-@click.option("--level", type=float, default=0.05, show_default=True, help="Of the two-sided test.")
+@click.option(
+    "--level",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="The significance level of the two-sided test.",
+)
 @click.option(
     "--from",
     "runs",
     type=(RUNS, RUNS),
     metavar="RUN RUN",
-    help="Two runs whose standard error is used.",
+    help="Two runs. The standard error of their difference is used.",
 )
 @json_option
 def command(
@@ -82,8 +88,8 @@ def command(
     runs: tuple[Path, Path] | None,
     as_json: bool,
 ) -> int:
-    """Show the smallest difference between two models that BENCH can detect, and the samples that a
-    given difference needs.
+    """Show the smallest difference between two models that BENCH can detect, and the number of
+    samples that are needed to detect a given difference.
 
     Differences are fractions: 0.02 means 2 percentage points. No model is asked.
     """
@@ -129,13 +135,14 @@ def _size(document: Power) -> str:
     if document.design_effect > 1:
         worth = document.samples / document.design_effect
         size += (
-            f", worth {worth:,.0f} independent ones (design effect {document.design_effect:.2f})"
+            f", equivalent to {worth:,.0f} independent samples (design effect "
+            f"{document.design_effect:.2f})"
         )
     return size
 
 
 def _table(document: Power) -> Iterator[str]:
-    """A line for each rate of disagreement between two models."""
+    """A table with a row for each rate at which two models disagree."""
     asks = document.difference is not None
     head = ["they disagree on", "standard error", "smallest difference"]
     if document.difference is not None:
@@ -157,7 +164,7 @@ def _table(document: Power) -> Iterator[str]:
         yield "  ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
     yield ""
     if any(row.smallest is None for row in document.rows):
-        yield f"{NEVER}: not even if one model is right wherever they disagree"
+        yield f"{NEVER}: not detectable, even if one model is right wherever the two disagree"
     if any(row.disagree == document.unrelated for row in document.rows):
         yield (
             f"{percent(document.unrelated)}: two models with {100 * document.accuracy:.0f} % "
@@ -166,12 +173,12 @@ def _table(document: Power) -> Iterator[str]:
 
 
 def _points(difference: float) -> str:
-    """A difference of two fractions, in percentage points."""
+    """The difference between two fractions, in percentage points."""
     return f"{100 * difference:.2f} pp"
 
 
 def _observed(document: Power, seen: Observed) -> Iterator[str]:
-    """The difference of two runs."""
+    """Lines about the difference between two runs."""
 
     def value(of: float) -> str:
         return _points(of) if seen.unit == "fraction" else f"{of:.4g} {seen.unit}"
@@ -182,10 +189,10 @@ def _observed(document: Power, seen: Observed) -> Iterator[str]:
     disagree = "" if seen.disagree is None else f"; they disagree on {percent(seen.disagree)}"
     yield (
         f"{seen.metric} of b minus a: {value(seen.difference)}, standard error "
-        f"{value(seen.stderr)}, of {seen.samples:,} samples{clusters}{disagree}"
+        f"{value(seen.stderr)}, on {seen.samples:,} samples{clusters}{disagree}"
     )
-    yield f"smallest difference of {seen.samples:,} samples: {value(seen.smallest)}"
+    yield f"smallest difference with {seen.samples:,} samples: {value(seen.smallest)}"
     if seen.samples != document.samples:
-        yield f"smallest difference of all {document.samples:,}: {value(seen.smallest_of_all)}"
+        yield f"smallest difference with all {document.samples:,}: {value(seen.smallest_of_all)}"
     if seen.samples_needed is not None and document.difference is not None:
-        yield f"samples for {value(document.difference)}: {seen.samples_needed:,}"
+        yield f"samples needed for {value(document.difference)}: {seen.samples_needed:,}"

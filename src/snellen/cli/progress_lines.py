@@ -1,5 +1,5 @@
-"""Progress on standard error: on a terminal redrawn in place, otherwise plain lines from time to
-time."""
+"""Shows progress on standard error: on a terminal as lines that are redrawn in place, otherwise as
+plain lines from time to time."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ def can_draw() -> bool:
 
 @dataclass
 class RunLines:
-    """The printed lines of one run."""
+    """What has been printed about one run."""
 
     progress: Progress
     """The run's progress."""
     notes: int = 0
-    """How many of its notes."""
+    """The number of its notes that have been printed."""
     is_complete: bool = False
-    """Whether its last line is printed."""
+    """Whether the run's last line has been printed."""
 
 
 class ProgressLines:
-    """Called by `run_plan` four times a second, and once when all runs have ended.
+    """Prints the progress of runs. `run_plan` calls it four times a second, and once when all runs
+    have ended.
 
     The settings of a sweep, and the scorings of a judge, are run one after another, each with runs
-    of its own. So a run is known by its `Progress`, not by its position.
+    of its own. So runs are identified by their `Progress` objects, not by their positions.
     """
 
     def __init__(self) -> None:
@@ -70,10 +71,11 @@ class ProgressLines:
                 lines.is_complete = ended
 
     def _draw(self, printed: Sequence[RunLines]) -> None:
-        """Finished runs stay above. The others are drawn below an empty line, where the cursor
-        waits.
+        """Redraw the lines. The lines of finished runs stay above, then comes an empty line with
+        the cursor, and the lines of the other runs are below it.
 
-        Other output in the meantime appears on that line in full and is not overwritten.
+        Other output that is printed in the meantime appears on the empty line and is not
+        overwritten.
         """
         open_runs = [lines for lines in printed if not lines.is_complete]
         ended = [lines for lines in open_runs if lines.progress.finished is not None]
@@ -85,7 +87,7 @@ class ProgressLines:
         if len(alive) > room:
             below.append(f"and {len(alive) - room} more")
         above = "".join(f"{line(lines.progress)}\n" for lines in ended)
-        # No line may wrap, or the cursor would have to move up further than the number of lines.
+        # Wrapping is off: the cursor moves up by the number of lines, and a wrapped line is higher.
         park = "\n" + "".join(f"{text}\n" for text in below) + f"\x1b[{len(below) + 1}F"
         sys.stderr.write(f"\x1b[?7l\x1b[J{above}{park if below else ''}\x1b[?7h")
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""snellen report: the results of runs, in several formats."""
+"""snellen report: shows the results of runs in several formats."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ ENDINGS = {form: form for form in (*WRITTEN, *WITH_COMPARISON, *DRAWN)} | {
     "htm": "html",
 }
 MOST = 20
-"""The most runs that are compared by default: each is scored again, and there are n (n - 1) / 2
-pairs."""
+"""The maximum number of runs that are compared by default. Each run is scored again, and n runs
+make n (n - 1) / 2 pairs."""
 PATH = click.Path(path_type=Path)
 
 
@@ -51,7 +51,7 @@ PATH = click.Path(path_type=Path)
     "--format",
     "form",
     type=click.Choice([TERMINAL, *WRITTEN, *WITH_COMPARISON, *DRAWN]),
-    help="Default: by the suffix of the output, otherwise terminal.",
+    help="Default: the format of the output file's extension, otherwise terminal.",
 )
 @click.option("-o", "--output", type=PATH, metavar="FILE", help="Write to a file.")
 @click.option(
@@ -59,20 +59,20 @@ PATH = click.Path(path_type=Path)
     "folder",
     type=PATH,
     metavar="DIR",
-    help="Draw all plots into a folder, as svg unless --format is png.",
+    help="Write all plots to a folder, as svg unless --format is png.",
 )
 @click.option(
     "--no-compare",
     is_flag=True,
-    help="Omit comparisons of runs, which score the runs again, from html, latex, and plots.",
+    help="Leave comparisons, which score the runs again, out of html, latex, and plots.",
 )
 @click.option(
     "--also",
     "companions",
     multiple=True,
     metavar="NAME",
-    help="In the terminal, also show this metric of the headline scoring, or the headline by this "
-    "tag (`precision`, `L1`); repeatable.",
+    help="In the terminal, also show this metric of the headline scoring (`precision`), or the "
+    "headline metric by this tag (`L1`); repeatable.",
 )
 @json_option
 def command(
@@ -87,12 +87,13 @@ def command(
 ) -> int:
     """Show the stored results of RUN folders, or of all runs in a folder. No model is asked.
 
-    Several runs make a table with a line for each; md and html also show each in full. html, latex,
-    and plots of several runs include paired comparisons, which score the runs again.
+    For several runs, the report is a table with a row for each run; md and html also show each run
+    in full. For several runs, html, latex, and plots also include paired comparisons, which score
+    the runs again.
     """
     form = "json" if as_json else form_of(output, form, ENDINGS)
     if companions and (form != TERMINAL or output is not None or folder is not None):
-        raise UsageError("--also is for the terminal. The other formats have all metrics.")
+        raise UsageError("--also works only in the terminal. The other formats show all metrics.")
     results, code = _load(runs, benchmarks)
     if folder is not None or form in (*DRAWN, "latex", "csv"):
         _warn_out_of_date(results)
@@ -102,7 +103,8 @@ def command(
     if folder is not None:
         if output is not None or form not in (TERMINAL, *DRAWN):
             raise UsageError(
-                "--plots writes only plots: leave out -o, and use --format only for svg or png."
+                "--plots writes nothing but plots. Leave out -o, and use --format only to choose "
+                "svg or png."
             )
         drawn = report.plots(results, folder, form if form in DRAWN else "svg", compared)
         for path in drawn:
@@ -112,7 +114,7 @@ def command(
         return code if drawn else FELL_SHORT
     if form in DRAWN:
         if output is None:
-            raise UsageError(f"{form} is written to a file: name it with -o.")
+            raise UsageError(f"The format {form} needs a file to write to. Name one with -o.")
         report.plot(results, output, form)
         say_written(output)
         return code
@@ -132,7 +134,8 @@ def command(
 
 
 def _load(paths: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result], int]:
-    """All results, and the exit code. An unreadable run is left out unless it was named."""
+    """All results, and the exit code. A run in a folder that cannot be read is left out; a run that
+    was named itself and cannot be read is an error."""
     results = []
     code = DONE
     used: set[str] = set()
@@ -152,15 +155,15 @@ def _load(paths: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result
         if spec not in used:
             names = ", ".join(sorted({result.report.benchmark for result in results}))
             raise UsageError(
-                f"-b {spec}: no run here is of that benchmark. The runs are of {names}. Leave the "
-                "option out, or name other runs."
+                f"-b {spec}: none of these runs used that benchmark. They used {names}. Leave out "
+                "the option, or name other runs."
             )
     return results, code
 
 
 def _benchmark_of(run: Path, specs: Sequence[str]) -> tuple[str, Benchmark | None]:
-    """The `-b` that belongs to the run, and its benchmark if it is the user's own; for one of the
-    catalog, the run's manifest is enough."""
+    """The `-b` argument that names the run's benchmark, and the benchmark itself if it is the
+    user's own. A benchmark in the catalog is not loaded, because the run's manifest is enough."""
     if not specs:
         return "", None
     manifest = Run(run.parent if run.name == REPORT else run).manifest()
@@ -175,22 +178,22 @@ def _benchmark_of(run: Path, specs: Sequence[str]) -> tuple[str, Benchmark | Non
 
 
 def _warn_out_of_date(results: Sequence[Result]) -> None:
-    """Say on standard error which results are out of date, for formats without notes."""
+    """Print on standard error which results are out of date, for formats that show no notes."""
     for result in results:
         for note in result.report.out_of_date:
             print(plain(f"{result.run}: {note}"), file=sys.stderr)
 
 
 def _compared(results: Sequence[Result], benchmarks: Sequence[str]) -> Comparisons | None:
-    """The comparison of the runs. If it is not possible, None, with the reason on standard error.
-    If all runs have different benchmarks, there is nothing to compare and no message."""
+    """Compare the runs. If that is not possible, print the reason on standard error and return
+    None. If no two runs have the same benchmark, return None without a message."""
     questions = {
         (result.report.benchmark, repr(result.report.identity.get("options"))) for result in results
     }
     if len(questions) == len(results):
         return None
     if len(results) > MOST:
-        why = f"{len(results)} runs are more than {MOST}; `snellen compare` takes them"
+        why = f"{len(results)} runs are more than {MOST}. Use `snellen compare` for so many"
     else:
         try:
             runs = (result.run for result in results if result.run)
@@ -202,14 +205,14 @@ def _compared(results: Sequence[Result], benchmarks: Sequence[str]) -> Compariso
 
 
 def _runs(path: Path) -> Sequence[Path]:
-    """The run itself, or the runs in the folder."""
+    """The run itself if the path is a run, or else the runs in the folder."""
     if not path.exists():
         raise UsageError(f"{path}: no such file or folder.")
     if not path.is_dir() or (path / MANIFEST).exists():
         return [path]
     runs = runs_below(path)
     if not runs:
-        raise UsageError(f"{path} contains no run, searched {DEPTH} folders deep.")
+        raise UsageError(f"{path} contains no runs. It was searched {DEPTH} folders deep.")
     if (elsewhere := runs_elsewhere(path, runs)) is not None:
         print(plain(elsewhere), file=sys.stderr)
     return runs

@@ -1,4 +1,4 @@
-"""snellen run: asks models, and stores, scores, and reports their replies."""
+"""snellen run: asks models questions, and stores, scores, and reports their replies."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from snellen.cli.json_output import put, put_results
 from snellen.cli.progress_lines import ProgressLines
 from snellen.errors import UsageError, plain
 from snellen.registry import suites
+from snellen.run import until_stderr
 from snellen.run.options import BENCHMARK, BUDGET, MODEL, OUTPUT
 from snellen.run.plan import load_benchmarks
 from snellen.store import Run
@@ -27,8 +28,10 @@ from snellen.store import Run
 if TYPE_CHECKING:
     from snellen.analysis.result import Result
 
+SETTINGS = ("frames", "image_size", "effort")
+"""Options that are repeated for a sweep, besides the prompt."""
 ROBUST = "robust"
-"""The scoring with our own rules that most benchmarks have."""
+"""The scoring with Snellen's own rules, which most benchmarks have."""
 
 
 EXAMPLES = (
@@ -85,8 +88,8 @@ EXAMPLES = (
     multiple=True,
     metavar="METRIC=X",
     callback=_floors.floors,
-    help="Exit with 1 if a metric of the headline scoring is below X (0.6, not 60 %); repeatable. "
-    "Not for metrics where lower is better.",
+    help="Exit with 1 if this metric of the headline scoring is below X (0.6, not 60 %); "
+    "repeatable. Not for metrics where lower is better.",
 )
 @grouped(
     OUTPUT,
@@ -94,15 +97,15 @@ EXAMPLES = (
     "companions",
     multiple=True,
     metavar="NAME",
-    help="After the results, also show this metric of the headline scoring, or the headline by "
-    "this tag (`precision`, `L1`); repeatable.",
+    help="After the results, also show this metric of the headline scoring (`precision`), or the "
+    "headline metric by this tag (`L1`); repeatable.",
 )
 @grouped(
     OUTPUT,
     "-q",
     "--quiet",
     is_flag=True,
-    help="Show no progress and no notes while the runs are in progress; errors and results remain.",
+    help="Show neither progress nor notes during the runs, only errors and results.",
 )
 @json_option
 def command(
@@ -119,13 +122,13 @@ def command(
 ) -> int:
     """Ask each MODEL the questions of each BENCH; store, score, and report the replies.
 
-    PLAN.toml holds the same options under their long names, with underscores. Options of the
-    command line take precedence, and paths are relative to the current folder. The same command
-    again sends only questions without a reply.
+    PLAN.toml contains the same options under their long names, with underscores. Options of the
+    command line take precedence, and paths are relative to the current folder. If the command is
+    repeated, it sends only questions without a reply.
     """
     if not models or not benchmarks:
         lacking = "a model (-m)" if not models else "a benchmark (-b)"
-        raise UsageError(f"{lacking} is missing: name it, or a plan that has it.")
+        raise UsageError(f"{lacking} is missing. Name one here or in a plan.")
     plan = _plan(models, benchmarks, options, score=not no_score)
     _floors.check_floors(floors, plan.benchmarks, no_score=no_score)
     is_sweep = len(options["prompt"]) > 1 or any(part.setting for part in plan.by_setting())
@@ -158,9 +161,9 @@ def command(
     if companions and results and not as_json:
         try:
             report.print_companions(results, companions)
-        except UsageError as error:  # the results stand, whatever else was to be shown
+        except UsageError as error:  # the results were shown, so the exit code stays theirs
             _say(f"--also: {error}")
-    return _ending(finished, floors)
+    return _ending(finished, floors, options["until_stderr"])
 
 
 def _plan(
@@ -169,7 +172,7 @@ def _plan(
     """The plan from the command line and the plan file.
 
     Raises:
-        SnellenError: a name or an option is wrong, or data cannot be read.
+        SnellenError: a name or an option is invalid, or data cannot be read.
     """
     ctx = click.get_current_context()
     profiles = ctx.meta.get(_plan_file.PROFILES, {})
@@ -180,7 +183,7 @@ def _plan(
         )
     values = options_set(ctx, options)
     prompts = values.pop("prompt", ())
-    several = {name: values.pop(name, ()) for name in ("frames", "image_size")}
+    several = {name: values.pop(name, ()) for name in SETTINGS}
     settings = {name: chosen for name, chosen in several.items() if chosen}
     return api.Plan(
         benchmarks=load_benchmarks(suites.expanded(specs), prompts, **values),
@@ -195,7 +198,7 @@ def _plan(
 
 
 def _show_sweep(results: Sequence[Result]) -> None:
-    """The effect of the settings on each benchmark, by model."""
+    """Show the effect of the settings on the scores of each model, for each benchmark."""
     by_benchmark: dict[str, list[Result]] = {}
     for result in results:
         by_benchmark.setdefault(result.report.benchmark, []).append(result)
@@ -210,9 +213,9 @@ def _show_sweep(results: Sequence[Result]) -> None:
 
 
 def _common(results: Sequence[Result]) -> str | None:
-    """The scoring for the comparison if the headlines differ, as they may between prompts: robust,
-    which parses any form of answer, or else the first run's headline. None if they do not
-    differ."""
+    """The scoring for the comparison if the runs have different headline scorings, which happens
+    with different prompts: `robust`, which parses any form of answer, or else the first run's
+    headline scoring. None if all runs have the same one."""
     if len({result.report.headline for result in results}) == 1:
         return None
     all_have = all(ROBUST in result.report.scorings for result in results)
@@ -220,7 +223,7 @@ def _common(results: Sequence[Result]) -> str | None:
 
 
 def _show_without_probe(result: Result) -> None:
-    """For a probe's run, the comparison with the plain run, if there is one."""
+    """If the run used a probe, show its comparison with the plain run, or how to get one."""
     if result.run is None or not api.is_paired(result.report.identity):
         return
     try:
@@ -231,20 +234,22 @@ def _show_without_probe(result: Result) -> None:
     if compared is None:
         _say(
             f"{result.report.benchmark} × {result.report.model}: to compare with a run without the "
-            "probe, run the same command without it"
+            "probe, run the same command without the probe option"
         )
     else:
         report.print_compared(compared.comparisons)
 
 
-def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> int:
-    """Say what remains to be done, if anything; returns the exit code."""
+def _ending(
+    finished: Sequence[api.Finished], floors: Mapping[str, float], most_stderr: float | None
+) -> int:
+    """Print what remains to be done, if anything. Returns the exit code."""
     code = DONE
     unfinished = False
     known = {metric for run in finished if run.result for metric in _floors.metrics_of(run.result)}
     for run in finished:
         name = run.progress.name
-        # Results do not count turns that are asked but not scored.
+        # Results do not count the turns that are asked but not scored. The progress does.
         failed = (run.result.failed if run.result else 0) or run.progress.failed
         if failed:
             _say(f"{name}: {failed:,} question{'s' * (failed != 1)} without a reply")
@@ -259,9 +264,14 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
             for line in lines:
                 _say(f"{name}: {line}")
             code = max(code, shortfall)
-        unfinished |= bool(failed or run.stopped)
+            if most_stderr is not None and not run.stopped:
+                lack = until_stderr.shortfall(run.result, most_stderr)
+                if lack is not None:
+                    _say(f"{name}: all {run.result.report.n:,} questions are asked, and {lack}")
+                    code = max(code, FELL_SHORT)
+        unfinished |= bool(failed or (run.stopped and not run.has_goal))
     if unfinished:
-        _say("the same command resumes, and sends the questions without a reply again")
+        _say("the same command resumes the run: it sends the questions without a reply again")
         code = max(code, FELL_SHORT)
     return INTERRUPTED if any(run.interrupted for run in finished) else code
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     "--benchmark",
     metavar="BENCH",
     shell_complete=benchmarks,
-    help="The benchmark of the files. A run knows it, unless it is your own FILE.py.",
+    help="The benchmark of the files. Needed for a run only if the benchmark is your own FILE.py.",
 )
-@click.option("--data", type=DATA, help="The benchmark's rows, for files.")
+@click.option("--data", type=DATA, help="The benchmark's rows. Only for files.")
 @click.option(
     "--scoring",
     "scorings",
@@ -40,18 +40,20 @@ if TYPE_CHECKING:
     "--ids", metavar="COLUMN", help="The column of ids in FILE; `a.b` means field b of a."
 )
 @click.option("--replies", "replies_in", metavar="COLUMN", help="The column of replies in FILE.")
-@click.option("--only", metavar="PATTERN", help="Only these files of a folder: '*/output.json'.")
+@click.option(
+    "--only", metavar="PATTERN", help="Read only these files of a folder, such as '*/output.json'."
+)
 @click.option(
     "--answers-in-file",
     is_flag=True,
-    help="The column `answer` of FILE has the right answers, not the benchmark's rows.",
+    help="Take the right answers from the column `answer` of FILE, not from the benchmark's rows.",
 )
 @click.option(
     "--missing",
     type=click.Choice(["wrong", "excluded"]),
-    help="How questions without a reply count.",
+    help="How to count questions without a reply.",
 )
-@click.option("--explain", "sample", metavar="ID", help="Explain one sample in full.")
+@click.option("--explain", "sample", metavar="ID", help="Explain the scores of one sample in full.")
 @json_option
 def command(
     paths: tuple[Path, ...],
@@ -64,14 +66,14 @@ def command(
     answers_in_file: bool,
     **columns: str | None,
 ) -> int:
-    """Score RUN folders again, or FILEs or folders of predictions (XLSX, TSV, CSV, JSON, JSONL, and
-    logs of Inspect).
+    """Score RUN folders again, or score FILEs or folders of predictions (XLSX, TSV, CSV, JSON,
+    JSONL, or a log of Inspect).
 
-    Files that VLMEvalKit or lmms-eval named after a benchmark do not need -b.
+    -b can be left out if VLMEvalKit or lmms-eval wrote the file and named it after its benchmark.
     """
     if sample is not None:
         if scorings or missing:
-            raise UsageError("--explain shows every scoring: leave out --scoring and --missing.")
+            raise UsageError("--explain shows every scoring. Leave out --scoring and --missing.")
         stories = [
             story
             for path in paths

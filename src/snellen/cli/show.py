@@ -1,4 +1,4 @@
-"""snellen show: a benchmark's description, or a recipe's."""
+"""snellen show: shows the description of a benchmark or of a recipe."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 @click.command("show")
 @click.argument("benchmark", metavar="BENCH", required=False, shell_complete=benchmarks)
-@click.option("--data", type=DATA, help="The benchmark's rows, which are then counted.")
+@click.option("--data", type=DATA, help="The benchmark's rows, to count them.")
 @click.option(
     "--recipe",
     metavar="NAME[:DATA_SET]",
-    help="Show how a maker asked its model, instead of a benchmark.",
+    help="Instead of a benchmark, show how a model's makers evaluated it.",
 )
 @json_option
 def command(benchmark: str | None, data: Path | None, recipe: str | None, as_json: bool) -> int:
-    """Show the sources of BENCH's data, prompt, and scorings, an example, and the score of
-    chance."""
+    """Show where BENCH's data, prompt, and scorings come from, an example, and the score that
+    guessing gets."""
     if (benchmark is None) == (recipe is None):
         raise click.UsageError("Name a benchmark, or a recipe with --recipe NAME.")
     if recipe is not None:
@@ -55,7 +55,7 @@ def command(benchmark: str | None, data: Path | None, recipe: str | None, as_jso
 
 
 def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
-    """Everything that is shown of a benchmark, in JSON types."""
+    """Everything that is shown about a benchmark, in JSON types."""
     loaded = registry.benchmark(benchmark, data=data)
     entry = registry.entry_of(benchmark)
     # A file of rows has no bundled rows, so its own rows are used.
@@ -94,10 +94,10 @@ def _bundled(spec: str) -> Benchmark:
 
 @dataclass(frozen=True)
 class _Survey:
-    """The number of rows, the score of a blind draw among their choices, and the first sample.
+    """The number of rows, the score of drawing a choice blindly, and the first sample.
 
-    Chance is the mean of 1 / number of choices, or 0 for a question without choices; None if no
-    question has any.
+    `chance` is the mean of 1 / number of choices over the questions, where a question without
+    choices counts as 0. It is None if no question has choices.
     """
 
     rows: int
@@ -106,7 +106,7 @@ class _Survey:
 
 
 def _survey(benchmark: Benchmark) -> _Survey:
-    """One pass over the rows; empty if they were not downloaded."""
+    """Survey the rows in one pass. The survey is empty if the rows were not downloaded."""
     rows, chance, first = 0, 0.0, None
     try:
         for row in benchmark.data:
@@ -120,13 +120,14 @@ def _survey(benchmark: Benchmark) -> _Survey:
 
 
 def _hedging(bundled: Benchmark, scoring: str, chance: float | None) -> float | None:
-    """The score of naming every answer at once on the bundled rows, if it beats chance."""
+    """The score, on the bundled rows, of replies that name every answer at once. None if it is not
+    above chance."""
     expected = bundled.check.expect[scoring]["hedging"] if bundled.check else 0.0
     return expected if expected is not None and expected > (chance or 0.0) else None
 
 
 def _example(benchmark: Benchmark, sample: Sample | None) -> dict[str, Any] | None:
-    """A sample as a model gets it."""
+    """A sample in the form in which a model gets it."""
     request = benchmark.request(sample) if sample else None
     if sample is None or request is None:
         return None
@@ -141,7 +142,7 @@ def _example(benchmark: Benchmark, sample: Sample | None) -> dict[str, Any] | No
 
 
 def _where_to_get(document: Mapping[str, Any]) -> str:
-    """How to get the rows, for a benchmark whose rows were not found."""
+    """A message for a benchmark whose rows were not found: how to get them."""
     if not document["is_published"]:
         return "not found: pass --data"
     return f"not found: run `snellen data get {document['benchmark']}`, or pass --data"
@@ -160,7 +161,7 @@ def _lines(document: Mapping[str, Any]) -> list[str]:
     if chance is None:
         chance, where = document["bundled_chance"], " on the bundled rows"
     if chance is not None:
-        lines.append(f"chance         {percent(chance)}{where}, drawn blindly among the choices")
+        lines.append(f"chance         {percent(chance)}{where}, by drawing a choice blindly")
     lines.append(f"answers        up to {document['max_answer_tokens']:,} tokens")
     lines.append(f"broken down by {', '.join(document['break_down_by']) or 'nothing'}")
     for name, scoring in document["scorings"].items():

@@ -1,4 +1,4 @@
-"""snellen view: runs in the browser, on this machine."""
+"""snellen view: shows runs in a browser on this machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from snellen.errors import UsageError, install, plain
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    help="The port; 0 for any free one. Default: 7878, or the next free one.",
+    help="The port, or 0 for any free port. Default: 7878, or the next free port.",
 )
 @click.option("--no-open", is_flag=True, help="Print the address without opening a browser.")
 @json_option
@@ -38,7 +38,8 @@ def command(
     samples, what the model saw and said, the scores, and runs side by side.
 
     Only this machine can reach the viewer. Nothing is sent elsewhere, and no file of a run is
-    changed. With --json, the document has the address, and the viewer runs until it is stopped.
+    changed. With --json, the document contains the viewer's address. The viewer runs until it is
+    stopped.
     """
     try:
         from snellen.view import serve

@@ -1,7 +1,7 @@
-"""The types: samples, replies, models, benchmarks, scorings, profiles.
+"""The core types: samples, replies, models, benchmarks, scorings, and profiles.
 
-May import media types, data tables, metrics, and statistics, but no back end. It knows no file's
-name. Start with `benchmark.py`: row, sample, prompt, reading, score.
+This package may import media types, data tables, metrics, and statistics, but no back end. It
+contains no names of files. Start with `benchmark.py`: row, sample, prompt, reading, score.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The kinds of answers that a reading can hold. Each can be stored as JSON and read back.
+"""The kinds of answers that a reading can hold. Each can be stored as JSON and loaded again.
 
-Text is a `str`, a number a `float`, and several texts are a tuple of `str`. Every other kind is a
-class of this file; in JSON, the field `kind` holds its name. Sizes and times are finite.
+A text is a `str`, a number is a `float`, and several texts are a tuple of `str`. Every other kind
+of answer is a class in this file. In JSON, the field `kind` names the class. Sizes and times must
+be finite.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ import msgspec
 
 
 class AnswerKind(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
-    """The base class of these kinds.
+    """The base class of the answer classes in this file.
 
     Raises:
-        ValueError: a number is infinite or NaN, which JSON cannot hold.
+        ValueError: a number is infinite or NaN, which JSON cannot represent.
     """
 
     def __post_init__(self) -> None:
@@ -34,7 +35,7 @@ class ChoiceAnswer(AnswerKind, frozen=True, tag="choice"):
 
 
 class BoxAnswer(AnswerKind, frozen=True, tag="box"):
-    """A box in a picture, in pixels of the original picture from its upper left corner."""
+    """A box in a picture, in pixels from the upper left corner of the original picture."""
 
     left: float
     """The left edge, in pixels."""
@@ -49,37 +50,37 @@ class BoxAnswer(AnswerKind, frozen=True, tag="box"):
 
 
 class PointAnswer(AnswerKind, frozen=True, tag="point"):
-    """A point in a picture, in pixels of the original picture from its upper left corner."""
+    """A point in a picture, in pixels from the upper left corner of the original picture."""
 
     x: float
-    """To the right, in pixels."""
+    """The distance from the left edge, in pixels."""
     y: float
-    """Downwards, in pixels."""
+    """The distance from the upper edge, in pixels."""
     medium: int = 0
     """The index of the picture or video among the sample's media, from 0."""
 
 
 class PolygonAnswer(AnswerKind, frozen=True, tag="polygon"):
-    """A polygon in a picture, in pixels of the original picture from its upper left corner."""
+    """A polygon in a picture, in pixels from the upper left corner of the original picture."""
 
     points: tuple[tuple[float, float], ...]
-    """The corners in their order, as x and y in pixels; the last connects to the first."""
+    """The corners in order, as x and y in pixels. The last corner connects to the first."""
     medium: int = 0
     """The index of the picture or video among the sample's media, from 0."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not all(math.isfinite(value) for point in self.points for value in point):
-            raise ValueError("PolygonAnswer: a corner has a number that is not finite.")
+            raise ValueError("PolygonAnswer: a coordinate of a corner is not a finite number.")
 
 
 class IntervalAnswer(AnswerKind, frozen=True, tag="interval"):
-    """An interval of a video, in seconds from its beginning."""
+    """An interval of a video, in seconds from the beginning of the video."""
 
     start: float
-    """The beginning, in seconds."""
+    """The start of the interval, in seconds."""
     end: float
-    """The end, in seconds."""
+    """The end of the interval, in seconds."""
     medium: int = 0
     """The index of the video among the sample's media, from 0."""
 
@@ -88,23 +89,23 @@ class TableAnswer(AnswerKind, frozen=True, tag="table"):
     """A table of texts."""
 
     rows: tuple[tuple[str, ...], ...]
-    """The cells, row by row."""
+    """The cells of each row."""
     header: tuple[str, ...] = ()
-    """The names of the columns; empty if they have none."""
+    """The names of the columns; empty if the columns have no names."""
 
 
 class SeveralAnswers(AnswerKind, frozen=True, tag="several"):
-    """Several answers, such as boxes; several texts are a tuple of `str` instead."""
+    """Several answers, such as boxes. (Several texts are a tuple of `str` instead.)"""
 
     answers: tuple[Answer, ...]
-    """The answers, in the order of the reply."""
+    """The answers, in the order in which the reply gives them."""
 
 
 class NamedAnswers(AnswerKind, frozen=True, tag="named"):
-    """Answers to the parts of a question."""
+    """Separate answers to the named parts of a question."""
 
     answers: dict[str, Answer]
-    """The answers by the names of the parts."""
+    """The answers, keyed by the name of the part."""
 
     def __hash__(self) -> int:
         return hash(frozenset(self.answers.items()))
@@ -126,7 +127,7 @@ Answer = (
 
 
 def answer_words(answer: Answer) -> str:
-    """The answer in words, for people.
+    """The answer as text for people to read.
 
     >>> answer_words(BoxAnswer(left=10, top=20.5, right=30, bottom=40))
     'box (10, 20.5) to (30, 40)'

@@ -1,4 +1,4 @@
-"""A benchmark: rows, a prompt, and scorings. All of its functions are pure.
+"""A benchmark consists of rows, a prompt, and scorings. All of its functions are pure.
 
 row --sample--> Sample --prompt--> messages --model--> Reply --parse--> Reading --score-->
 number --metrics--> Estimate
@@ -25,25 +25,27 @@ from snellen.media import forms, images, video
 from snellen.media.content import Image, Message, Part, Text, Video
 
 History = tuple[tuple[tuple[Message, ...], Reply], ...]
-"""A sample's earlier turns: what was sent, and the replies. A failed turn ends the sample."""
+"""The earlier turns of a sample, each with the messages sent and the reply. If a turn fails, no
+further turns are asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """The scores that dummy models must get on the bundled rows, so that `snellen check` can test a
-    file.
+    """The scores that dummy models must get on the bundled rows. `snellen check` uses them to test
+    a benchmark.
 
-    The dummies are `oracle`, `wrong`, `silent`, and `hedging`.
+    The dummy models are `oracle`, `wrong`, `silent`, and `hedging`.
     """
 
     says: Callable[[Sample, str], str]
-    """Returns a reply that gives an answer in the form that the prompt requests."""
+    """Returns a reply that gives an answer in the format that the prompt requests."""
     wrong: Callable[[Sample], str]
-    """An answer that is not right."""
+    """Returns a wrong answer to a sample."""
     expect: Mapping[str, Mapping[str, float | None]]
-    """By scoring, the headline value of each dummy, to 1e-9; None if it must have no value."""
+    """For each scoring, the headline value that each dummy model must get, to within 1e-9. None:
+    the headline must have no value."""
     verdict: Callable[[Sample, Reply], str] | None = None
-    """The verdict of a perfect judge on a reply; required if a scoring has a judge."""
+    """Returns the verdict of a perfect judge on a reply. Required if a scoring has a judge."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,33 +53,35 @@ class Benchmark:
     """Rows, the questions about them, and the rules that score replies."""
 
     name: str
-    """Its name in the catalog, on the command line, and in runs."""
+    """The benchmark's name in the catalog, on the command line, and in runs."""
     asks: int
-    """The version of the questions. Raise it when rows, samples, prompts, or limits change."""
+    """The version of the questions. Increment it when rows, samples, prompts, or limits change."""
     data: Table
     """The rows."""
     sample: Callable[[int, Row], Sample]
-    """Makes a sample of a row and its index, which counts from 0."""
+    """Makes a sample from the index of a row, which counts from 0, and the row."""
     prompt: Callable[[Sample, History], tuple[Message, ...]]
-    """Returns the conversation to send, which ends with the user; () if there is no further
-    turn."""
+    """Returns the conversation to send, whose last message is the user's. Returns () if there is no
+    further turn."""
     scorings: Mapping[str, Scoring]
-    """The scorings by name; the first is the headline."""
+    """The scorings by name. The first is the headline scoring."""
     max_answer_tokens: int = 512
     """The token limit of a reply, unless an option or a profile sets one."""
     cluster_by: Callable[[Sample], str] | None = None
-    """Returns the key of what a sample shares with others, such as an image, from its id, tags, and
-    data alone; intervals account for it. None: samples share nothing."""
+    """Returns a key that is the same for samples that share something, such as an image. It may use
+    only the sample's id, tags, and data. Intervals take the clusters into account. None: the
+    samples share nothing."""
     check: Check | None = None
     """The scores that dummy models must get on the bundled rows; required by `snellen check`."""
     procedure: Procedure = field(default_factory=Procedure)
-    """How questions are asked; by default each once, for a text reply."""
+    """How the questions are asked. By default, each is asked once, for a text reply."""
     presentation: Presentation = field(default_factory=Presentation)
-    """How results are broken down and explained; by default they are not broken down."""
+    """How results are broken down and explained. By default, they are not broken down."""
     interop: Interop = field(default_factory=Interop)
     """The authors' files that can be read and written; by default none."""
     _provenance: Provenance = field(default_factory=Provenance, repr=False)
-    """How it was loaded and transformed; only the registry and transforms use it (`vary`)."""
+    """How the benchmark was loaded and transformed. Only the registry and the transforms use this
+    field (with `vary`)."""
 
     def __post_init__(self) -> None:
         if self._provenance.from_catalog or self._provenance.source is not None:
@@ -86,7 +90,7 @@ class Benchmark:
 
     @property
     def provenance(self) -> Provenance:
-        """How it was loaded and transformed."""
+        """How the benchmark was loaded and transformed."""
         return self._provenance
 
     @property
@@ -96,16 +100,15 @@ class Benchmark:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The notes of every result: the author's, then the framework's."""
+        """The notes that every result shows: first the author's, then the framework's."""
         return (*self.presentation.notes, *self.provenance.notes)
 
     def read(self, row: Row) -> Sample:
-        """The sample of a row.
+        """Make the sample of a row.
 
         Raises:
-            DataError: the row lacks a field that the benchmark needs; the message names the row and
-            its
-                fields.
+            DataError: the row lacks a field that the benchmark needs, or a field has an unexpected
+                value. The message names the row and its fields.
         """
         try:
             return _with_sizes(self.sample(row.position, row))
@@ -122,11 +125,11 @@ class Benchmark:
             ) from error
 
     def messages(self, sample: Sample, history: History = ()) -> tuple[Message, ...]:
-        """The conversation that `prompt` returns, with every picture as an `Image`.
+        """The conversation that `prompt` returns, with every picture converted to an `Image`.
 
-        A part that has the form of a picture (`media.forms`) becomes that picture. The sample's own
-        question and choices, and the model's replies, stay text. Text that looks like a picture is
-        returned as `Text`, so that it is not converted later.
+        A part that has one of the forms of a picture (`media.forms`) becomes an `Image`. The
+        sample's question and choices and the model's replies always stay text. Text that looks like
+        a picture is returned as `Text`, so that it is not converted later.
 
         Raises:
             MediaError: a picture cannot be read, or a part is neither text nor a picture.
@@ -157,7 +160,7 @@ class Benchmark:
         generation: Generation | None = None,
         seed: int | None = None,
     ) -> Request | None:
-        """The next request about this sample, or None when its conversation is over."""
+        """The next request about this sample, or None if its conversation is over."""
         if (
             self.procedure.conversation.turns is not None
             and len(history) >= self.procedure.conversation.turns
@@ -193,10 +196,10 @@ class Benchmark:
         )
 
     def _check_roles(self, messages: Sequence[Message], sample: Sample) -> None:
-        """Check that user and model take turns, and that the user comes last.
+        """Check that user and model take turns, and that the last message is the user's.
 
         Raises:
-            DataError: they do not.
+            DataError: the roles are in a different order.
         """
         roles = [message.role for message in messages]
         spoken = [*dropwhile("system".__eq__, roles)]
@@ -204,11 +207,12 @@ class Benchmark:
             raise DataError(
                 f"{self.name}: the prompt of sample {sample.id!r} is a conversation of "
                 f"{', '.join(roles)}. After system messages, user and assistant must take turns, "
-                "and the user be first and last: this is a bug of the benchmark's prompt."
+                "and the user must be first and last. This is a bug in the benchmark's prompt."
             )
 
     def turn_samples(self, sample: Sample) -> tuple[Sample, ...]:
-        """The turns as samples; only the sample itself if its turns are not scored separately."""
+        """The turns of a sample, as samples. If turns are not scored separately, this is only the
+        sample itself."""
         return (
             (sample,)
             if self.procedure.conversation.by_turn is None
@@ -216,7 +220,7 @@ class Benchmark:
         )
 
     def scored_turns(self, sample: Sample) -> tuple[Sample | None, ...]:
-        """For each turn the sample with which its reply is scored; None if it is not scored."""
+        """For each turn, the sample that its reply is scored with, or None if it is not scored."""
         turns = self.turn_samples(sample)
         every = all(turn.hidden for turn in turns)
         return tuple(turn if every or not turn.hidden else None for turn in turns)
@@ -246,9 +250,10 @@ def mark_source(benchmark: Benchmark, source: Source | None) -> Benchmark:
 
 
 def vary(benchmark: Benchmark, **changes: Any) -> Benchmark:
-    """Replace fields, also those of its parts, for a change that runs store, such as a probe.
+    """Replace fields of a benchmark or of its parts, for a change that runs record, such as a
+    probe.
 
-    Unlike `dataclasses.replace` it keeps `from_catalog` and `source`. Notes are added with
+    Unlike `dataclasses.replace`, this keeps `from_catalog` and `source`. To add a note, use
     `with_note`.
     """
     for name, part in PARTS.items():
@@ -260,20 +265,20 @@ def vary(benchmark: Benchmark, **changes: Any) -> Benchmark:
 
 
 def with_note(benchmark: Benchmark, note: str) -> Benchmark:
-    """The benchmark with a further sentence in every result."""
+    """Add a sentence that every result of the benchmark shows."""
     provenance = benchmark.provenance
     return vary(benchmark, _provenance=replace(provenance, notes=(*provenance.notes, note)))
 
 
 def _with_sizes(sample: Sample) -> Sample:
-    """The sample with the sizes of its pictures as a run stores them, so that a scoring always sees
-    the same sizes."""
+    """Set the sizes of a sample's pictures to those that a run stores, so that a scoring always
+    sees the same sizes."""
     if not sample.media:
         return sample
     media = [
         images.sized(medium) if isinstance(medium, Image) else medium for medium in sample.media
     ]
-    # Called for hundreds of thousands of samples, and `replace` is slow.
+    # This runs for hundreds of thousands of samples, and `replace` is slow.
     copy = object.__new__(type(sample))
     copy.__dict__.update(sample.__dict__, media=tuple(media))
     return copy
@@ -288,7 +293,7 @@ def _is_plain(part: object, message: Message) -> bool:
 
 
 def _with_plain_text(message: Message) -> Message:
-    """The message with `Text` parts as plain strings."""
+    """Convert the `Text` parts of a message to plain strings."""
     if not any(isinstance(part, Text) for part in message.content):
         return message
     parts = (str(part) if isinstance(part, Text) else part for part in message.content)
@@ -296,7 +301,8 @@ def _with_plain_text(message: Message) -> Message:
 
 
 def _question_columns(sample: Sample) -> Mapping[str, object]:
-    """The question by the names of VLMEvalKit's columns; columns without a value are left out."""
+    """The question as a row of VLMEvalKit: values keyed by column. Columns without a value are
+    omitted."""
     is_number = sample.id.isascii() and sample.id.isdigit() and str(int(sample.id)) == sample.id
     columns = {
         **sample.tags,
@@ -309,7 +315,7 @@ def _question_columns(sample: Sample) -> Mapping[str, object]:
 
 
 def _shown_by(policy: str, messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages with the frame policy set on all videos without one."""
+    """Set the frame policy of every video in the messages that has no policy."""
 
     def by(part: Part) -> Part:
         return replace(part, policy=part.policy or policy) if isinstance(part, Video) else part

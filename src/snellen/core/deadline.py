@@ -1,4 +1,4 @@
-"""The time limit of one attempt. It does not run while the question waits in a model's queue."""
+"""The time limit of one attempt. The clock stops while the question waits in a model's queue."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _CURRENT: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 class Deadline:
-    """Raises TimeoutError in the task that enters it, after `seconds` (None: never).
+    """A context manager that raises TimeoutError in its task after `seconds` (None: never).
 
     A model with a queue pauses the limit while a question waits, and restarts it when the model
-    begins. Otherwise a call that hangs would time out the questions after it, which the model
-    never saw.
+    begins to work on the question. Otherwise, one call that hangs would also time out the questions
+    behind it in the queue, which the model never saw.
     """
 
     def __init__(self, seconds: float | None) -> None:
@@ -40,17 +40,17 @@ class Deadline:
         await self._timeout.__aexit__(kind, error, trace)
 
     def pause(self) -> None:
-        """Stop the clock: the question waits for its turn."""
+        """Stop the clock, because the question waits for its turn."""
         self._reschedule(None)
 
     def start(self) -> None:
-        """Restart the clock: the model starts work on the question."""
+        """Restart the clock, because the model starts to work on the question."""
         if self._seconds is not None:
             self._reschedule(asyncio.get_running_loop().time() + self._seconds)
 
     @property
     def is_over(self) -> bool:
-        """Whether this limit raised the TimeoutError, and not the code inside it."""
+        """Whether a TimeoutError comes from this limit rather than from the code inside it."""
         return self._timeout.expired()
 
     def _reschedule(self, when: float | None) -> None:
@@ -59,5 +59,5 @@ class Deadline:
 
 
 def current_deadline() -> Deadline:
-    """The limit of the running task; one that never expires if there is none."""
+    """The limit of the running task. If it has none, a limit that never expires."""
     return _CURRENT.get() or Deadline(None)

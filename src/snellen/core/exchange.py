@@ -15,59 +15,64 @@ class Submission:
     """The file that a benchmark's test server accepts."""
 
     name: str
-    """Its usual name; the suffix sets the format."""
+    """The usual name of the file. Its suffix determines the format."""
     columns: tuple[str, ...]
-    """The names of its columns."""
+    """The names of the columns."""
     row: Callable[[Sample, str], Sequence[object]]
-    """Returns a row for a sample and the model's reply ("" if the question failed)."""
+    """Returns the row for a sample and the model's reply ("" if the question failed)."""
     by_id: bool = False
-    """Whether a `.json` file is one object that maps the first column to the second, not a list."""
+    """Whether a `.json` file holds one object that maps the first column to the second, instead of
+    a list."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """The contents of the authors' files of one model."""
+    """The contents of the files that a benchmark's authors publish for one model."""
 
     replies: Mapping[str, str | None]
-    """The replies by sample id; None for a row without a reply."""
+    """The replies, keyed by sample id; None for a row without a reply."""
     verdicts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-    """The judges' verdicts by scoring and sample id."""
+    """The judges' verdicts, keyed by scoring and then by sample id."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
-    """Further replies to a sample, which count as repeats."""
+    """Further replies to the same samples, keyed by sample id. They count as repeats."""
     only_these: bool = False
-    """Whether the authors score only these rows; others count only if `missing` says so."""
+    """Whether the authors score only the rows in the file. Other rows then count only if
+    `Scoring.missing` says so."""
     readings: Mapping[str, Mapping[str, Reading]] = field(default_factory=dict)
-    """Answers that the file states, by scoring and sample id; they replace those of `parse`."""
+    """Answers that the file states, keyed by scoring and then by sample id. They replace those of
+    `parse`."""
     tags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Tags of samples by id, if the authors' code groups by the file's tags."""
+    """Tags of the samples, keyed by sample id, if the authors' code groups by tags in the file."""
     unread: tuple[str, ...] = ()
-    """A sentence for each reason why rows or files could not be read; the result is then
-    incomplete."""
+    """A sentence for each reason why rows or files could not be read. If there are any, the result
+    is incomplete."""
     notes: tuple[str, ...] = ()
-    """Sentences for the result."""
+    """Sentences that the result shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
-    """A file of one model's replies, as a benchmark's authors publish them."""
+    """A file of one model's replies, in the format that a benchmark's authors publish."""
 
     name: str
-    """Its usual name."""
+    """The usual name of the file."""
     holds: Mapping[str, Any]
     """The contents, as JSON."""
     notes: tuple[str, ...] = ()
-    """Notes for the user who writes it."""
+    """Notes for the user who writes the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Interop:
-    """The files that a benchmark shares with its authors' code."""
+    """The files that a benchmark exchanges with its authors' code."""
 
     files: DataFile | None = None
-    """The published files of the rows, if there are any; their digests are checked."""
+    """The published files that contain the rows, if there are any. Their digests are checked."""
     layout: Callable[[Path], Published | None] | None = None
-    """Reads the authors' own files of replies; returns None if the path does not have that form."""
+    """Reads files of replies in the authors' own format. Returns None if the path does not have
+    that format."""
     results: Callable[[str, Mapping[str, str | None]], Results] | None = None
-    """Writes such a file from a model's name and its replies by sample id (None if failed)."""
+    """Makes such a file from a model's name and its replies, keyed by sample id (None for a failed
+    question)."""
     submission: Submission | None = None
     """The file for the test server; None if there is no server."""

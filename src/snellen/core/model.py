@@ -1,7 +1,8 @@
-"""The interface of models: requests, replies, and three small protocols.
+"""The interface of models: requests, replies, and small protocols.
 
-A back end translates requests and reports replies. It does not retry, cache, count, or log, and it
-never learns a benchmark's name (only the VLMEvalKit wrapper reads `Request.origin`).
+A back end translates requests and returns replies. It does not retry, cache, count, or log, and it
+does not know which benchmark a request is from (only the VLMEvalKit wrapper reads
+`Request.origin`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,16 +21,17 @@ Kind = Literal["generate", "rank", "session"]
 
 @dataclass(frozen=True, kw_only=True)
 class Generation:
-    """How a reply is generated. None leaves the choice to the server."""
+    """How a reply is generated. If a field is None, the server uses its default."""
 
     max_tokens: int | None = None
-    """The token limit of a reply; None for the server's limit."""
+    """The token limit of a reply; None for the server's default."""
     temperature: float | None = None
-    """The sampling temperature, 0 for greedy decoding; None for the server's."""
+    """The sampling temperature, 0 for greedy decoding; None for the server's default."""
     top_p: float | None = None
-    """The probability mass, in (0, 1], from which tokens are sampled; None for the server's."""
+    """The probability mass, in (0, 1], from which tokens are sampled; None for the server's
+    default."""
     extra: Mapping[str, object] = field(default_factory=dict)
-    """Further fields, sent unchanged, such as a thinking budget."""
+    """Further fields of the request, such as a thinking budget. They are sent unchanged."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +39,12 @@ class Origin:
     """The question that a request came from. It is not part of the request's digest."""
 
     benchmark: str
-    """The benchmark's name for models with prompts of their own."""
+    """The benchmark's name for models that have their own prompts."""
     sample: str
     """The sample's id."""
     columns: Callable[[], Mapping[str, object]] = field(default=dict, compare=False)
-    """Returns the question by the names of VLMEvalKit's columns, without the right answer."""
+    """Returns the question as a row of VLMEvalKit (values keyed by column), without the right
+    answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,28 +52,30 @@ class Request:
     """Everything that a model gets."""
 
     messages: tuple[Message, ...]
-    """The conversation; it ends with the user."""
+    """The conversation. Its last message is the user's."""
     kind: Kind = "generate"
-    """What the model returns: text, a ranking of the choices, or messages in a session."""
+    """What the model returns: text, log-probabilities of the choices, or messages in a session."""
     choices: tuple[str, ...] = ()
-    """The choices of a choice question, for every `kind`; `rank` compares them as continuations."""
+    """The choices of a multiple-choice question, for every `kind`. `rank` compares them as
+    continuations of the conversation."""
     generation: Generation = field(default_factory=Generation)
-    """How the reply is generated; by default the server chooses."""
+    """How the reply is generated; by default with the server's settings."""
     seed: int | None = None
-    """The seed of the sampling; None: none is sent."""
+    """The sampling seed; None: no seed is sent."""
     stop: tuple[str, ...] = ()
-    """Texts that end the reply."""
+    """Stop sequences: generation ends when the model writes one of these texts."""
     origin: Origin | None = None
-    """The question that it came from, for the VLMEvalKit wrapper; None if it has none."""
+    """The question that the request came from, for the VLMEvalKit wrapper; None if there is no such
+    question."""
 
 
 def request_digest(request: Request) -> str:
     """BLAKE2b-128 (hex) of the request without its origin.
 
-    Media enter with the digest of what the model gets, so images must have been loaded.
+    Media are included by the digest of what the model gets, so they must have been loaded.
 
     Raises:
-        ValueError: an image has no digest yet.
+        ValueError: an image or a video has no digest yet.
     """
     generation = request.generation
     fields = [
@@ -89,7 +94,7 @@ def request_digest(request: Request) -> str:
 
 def _message_digest(message: Message) -> list[object]:
     parts: list[object] = [message.role, [_part_digest(part) for part in message.content]]
-    if message.has_tools:  # requests without tools keep the digest of earlier versions
+    if message.has_tools:  # so that requests without tools have the same digest as before
         parts.append(
             {
                 "call_id": message.call_id,
@@ -103,20 +108,20 @@ def check_tools(request: Request, model: object) -> None:
     """Check that a model supports tools (`takes_tools`) if the conversation has tool calls.
 
     Raises:
-        Rejected: it does not.
+        Rejected: the model does not support tools.
     """
     if getattr(model, "takes_tools", False):
         return
     if any(message.has_tools for message in request.messages):
         name = getattr(model, "name", "the model")
         raise Rejected(
-            f"{name}: the conversation has calls of tools, and this back end cannot send them. "
-            "Ask the questions without tools, or another back end."
+            f"{name}: the conversation contains tool calls, and this back end cannot send them. "
+            "Ask the questions without tools, or use another back end."
         )
 
 
 def has_addresses(request: Request) -> bool:
-    """Whether one of its pictures must still be fetched from a server."""
+    """Whether a picture of the request must still be downloaded from a server."""
     return any(
         isinstance(part, Image) and isinstance(part.source, Address)
         for message in request.messages
@@ -125,12 +130,13 @@ def has_addresses(request: Request) -> bool:
 
 
 def loaded(request: Request) -> Request:
-    """The request with its images read, checked, and digested, and its videos located and digested.
-    It is returned unchanged if there is nothing to read. Frames are decoded elsewhere, for all
-    questions about a video together (`media.video.decoded`).
+    """Read the images of a request and locate its videos, and compute their digests.
+
+    Images are also checked. A request without media is returned unchanged. Frames are decoded
+    elsewhere, once for all questions about a video (`media.video.decoded`).
 
     Raises:
-        MediaError: one cannot be read.
+        MediaError: an image or a video cannot be read.
     """
     if all(isinstance(part, str) for message in request.messages for part in message.content):
         return request
@@ -151,7 +157,7 @@ def _part_digest(part: Part) -> object:
     if isinstance(part, str):
         return part
     if part.digest is None:
-        raise ValueError(f"{part.label or 'a medium'} has no digest: it was not loaded")
+        raise ValueError(f"{part.label or 'a medium'} has no digest, because it was not loaded")
     if isinstance(part, Video):
         window = {"start": float(part.start), "end": None if part.end is None else float(part.end)}
         return {"video": part.digest, "frames": part.policy, **window}
@@ -160,35 +166,38 @@ def _part_digest(part: Part) -> object:
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """Token counts of the server; None where it reports none."""
+    """Token counts that the server reports. A count that it does not report is None."""
 
     input: int | None = None
-    """Tokens of the request, including cached ones."""
+    """The number of tokens in the request, including cached ones."""
     output: int | None = None
-    """Tokens of the reply, including reasoning."""
+    """The number of tokens in the reply, including reasoning."""
     reasoning: int | None = None
-    """The part of `output` that is reasoning."""
+    """How many of the `output` tokens are reasoning."""
     cached: int | None = None
-    """The part of `input` that the server had cached."""
+    """How many of the `input` tokens the server had cached."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Times:
-    """Seconds since the request was sent; None where they were not measured."""
+    """Times in seconds after the request was sent. A time that was not measured is None."""
 
     first: float | None = None
-    """To the first byte; for a streamed reply, to its first text or reasoning."""
+    """When the first byte arrived. For a streamed reply, when the first text or reasoning did."""
+    token: float | None = None
+    """When the first text or reasoning of a streamed reply arrived; None if the reply was not
+    streamed."""
     total: float | None = None
-    """To the end of the reply."""
+    """When the end of the reply arrived."""
 
 
 class Ranked(NamedTuple):
-    """The likelihood of a choice under a model."""
+    """The log-probability of a choice under a model."""
 
     logprob: float
-    """Its log-probability: natural log, summed over its tokens."""
+    """The natural logarithm of the probability, summed over the tokens of the choice."""
     tokens: int
-    """Its number of tokens."""
+    """The number of tokens in the choice."""
 
 
 Shown = tuple[tuple[float, ...], ...]
@@ -197,13 +206,13 @@ Shown = tuple[tuple[float, ...], ...]
 
 Sizes = tuple[Size, ...]
 FrameSizes = tuple[tuple[Size, Size] | None, ...]
-"""For each video of a request, the size of its frames as shown to a model, and before scaling; None
-where it is not known."""
+"""For each video of a request, two sizes of its frames: as shown to the model, and before scaling.
+None for a video whose sizes are not known."""
 
 
 class Ranking(tuple[Ranked, ...]):
-    """The choices that `rank` returns, for a model that decodes videos itself or whose pictures
-    were scaled."""
+    """What `rank` returns if the model decodes videos itself or if pictures were scaled: the ranked
+    choices, with the frames and sizes that the model was shown."""
 
     shown: Shown | None = None
     """As in a `Reply`."""
@@ -221,31 +230,32 @@ class Reply:
     """What a model said."""
 
     text: str = ""
-    """The text, without reasoning that the server returns separately."""
+    """The text. Reasoning that the server returns separately is not part of it."""
     reasoning: str | None = None
-    """The reasoning that the server returns separately; None if it returns none."""
+    """The reasoning that the server returns separately; None if there is none."""
     stop: str | None = None
     """The stop reason: `length` (cut at the token limit), `filter` (the service withheld the
-    reply), or the server's own word; None if not known."""
+    reply), or the server's own word for it; None if not known."""
     usage: Usage | None = None
-    """The token counts; None if the server reported none."""
+    """The token counts; None if the server did not report any."""
     times: Times | None = None
     """The times of the request; None if they were not measured."""
     choices: tuple[Ranked, ...] = ()
     """One entry for each choice of a `rank` request; empty for other requests."""
     shown: Shown | None = None
-    """The frames shown to a model that decodes videos itself; None for other models."""
+    """The times of the frames that the model was shown, if it decodes videos itself; None for other
+    models."""
     tool_calls: tuple[ToolCall, ...] = ()
     """The tool calls that the model requests, in order."""
     sizes: Sizes | None = None
     """The size of each picture of the request as it was sent; None if no picture was scaled."""
     frame_sizes: FrameSizes | None = None
-    """The sizes of the frames in `shown`; None if not known."""
+    """The sizes of the frames of each video; None if not known."""
 
     @property
     def state(self) -> ReplyState:
-        """The first that applies of `refused`, `truncated`, `empty`, and `ok`. A failed question
-        has no reply."""
+        """The first of `refused`, `truncated`, `empty`, and `ok` that applies. (A failed question
+        has no `Reply`.)"""
         if self.stop == "filter":
             return "refused"
         if self.stop == "length":
@@ -257,55 +267,55 @@ class Reply:
 
 @runtime_checkable
 class Generates(Protocol):
-    """Answers in text.
+    """A model that replies with text.
 
-    Raises `Overloaded` if a retry may help, `Rejected` if it will not.
+    `generate` raises `Overloaded` if a retry may help, and `Rejected` if it will not.
     """
 
     name: str
-    """What runs and messages call the model."""
+    """The model's name in runs and messages."""
 
     async def generate(self, request: Request) -> Reply: ...
 
 
 @runtime_checkable
 class Ranks(Protocol):
-    """Returns a log-probability for each of `request.choices`, in their order."""
+    """A model that returns a log-probability for each of `request.choices`, in the same order."""
 
     name: str
-    """What runs and messages call the model."""
+    """The model's name in runs and messages."""
 
     async def rank(self, request: Request) -> Sequence[Ranked]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """One question put to a session."""
+    """A question that a session is asked."""
 
     id: str
     """The id by which emissions name the question."""
     text: str
     """The question, with its instructions."""
     choices: tuple[str, ...] = ()
-    """The choices of a choice question."""
+    """The choices of a multiple-choice question."""
     max_tokens: int | None = None
-    """The token limit of each message of the answer; None for the model's limit."""
+    """The token limit of each message of the answer; None for the model's default."""
     stop: tuple[str, ...] = ()
-    """Texts that end a message."""
+    """Stop sequences: a message ends when the model writes one of these texts."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Emission:
-    """A message of a session. The runner sets its time."""
+    """A message that a model says in a session. The runner records its time."""
 
     text: str
-    """The message, or its new part."""
+    """The message, or its next part if the model says it in several parts."""
     query: str | None = None
-    """The id of the question that it answers; None if the model names none."""
+    """The id of the question that the message answers; None if the model does not say."""
     final: bool = True
     """Whether the message ends here; False if more of it follows."""
     silence: float | None = None
-    """The model's own score for staying silent; None if it has none."""
+    """The model's own score for staying silent; None if it has no such score."""
     stop: str | None = None
     """As in a `Reply`."""
     usage: Usage | None = None
@@ -314,20 +324,22 @@ class Emission:
 
 @dataclass(frozen=True, kw_only=True)
 class SessionSpec:
-    """The settings that a session gets when it opens. They say nothing about the video."""
+    """The settings that a session gets when it opens. They contain no information about the
+    video."""
 
     system: str = ""
     """The system message; empty if there is none."""
     rate: float = 1.0
-    """The frames per second of media time."""
+    """The number of frames per second of media time."""
     seed: int | None = None
-    """The sampling seed; None if none is set."""
+    """The sampling seed; None if no seed is set."""
     generation: Generation = field(default_factory=Generation)
-    """How messages are generated; by default the model chooses."""
+    """How messages are generated; by default with the model's settings."""
 
 
 class Session(Protocol):
-    """One open stream of frames. Sessions that can fork also have `fork()`."""
+    """An open session, which is fed with frames and asked questions. Sessions that can be copied
+    also have `fork()`."""
 
     async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]: ...
 
@@ -338,25 +350,29 @@ class Session(Protocol):
 
 @runtime_checkable
 class Forks(Protocol):
-    """A session that can be copied, so that a question leaves no trace in the original."""
+    """A session that can be copied, so that a question to the copy leaves the original
+    unchanged."""
 
     async def fork(self) -> Session: ...
 
 
 @runtime_checkable
 class Streams(Protocol):
-    """Watches a stream of frames, and speaks when asked or on its own."""
+    """A model that watches a stream of frames. It speaks when it is asked, or unprompted."""
 
     name: str
-    """What runs and messages call the model."""
+    """The model's name in runs and messages."""
 
     async def open(self, spec: SessionSpec) -> Session: ...
 
 
 @runtime_checkable
 class Prompts(Protocol):
-    """Has its own prompts for some benchmarks, by name (`Origin.benchmark`). `own_prompt` says for
-    which, and `prompted` returns the request with that prompt. Only VLMEvalKit's classes do so."""
+    """A model with its own prompts for some benchmarks. Only VLMEvalKit's classes have them.
+
+    `own_prompt` says whether the model has a prompt for a benchmark, identified by
+    `Origin.benchmark`. `prompted` returns the request with the model's own prompt.
+    """
 
     def own_prompt(self, benchmark: str) -> bool: ...
 
@@ -365,8 +381,8 @@ class Prompts(Protocol):
 
 @runtime_checkable
 class Expects(Protocol):
-    """Decodes videos itself. Before the first question, it is given the videos that are asked about
-    together."""
+    """A model that decodes videos itself. Before the first question about a group of videos,
+    `expect` is called with these videos."""
 
     def expect(self, videos: Sequence[Video]) -> None: ...
 

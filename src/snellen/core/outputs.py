@@ -1,8 +1,8 @@
-"""What a model returns, checked before anything is computed from it or stored.
+"""Check what a model returns before it is used or stored.
 
-A model may be anybody's code. A value of another type than the contract names fails its question,
-with the field and the type in the message. Values that mean the same are converted: a subclass of
-`str` becomes a `str`, NumPy's numbers become Python's.
+A model can be anyone's code. If a value has a different type than the interface declares, its
+question fails with a message that names the field and the type. Equivalent values are converted: a
+subclass of `str` becomes a `str`, and NumPy's numbers become Python's.
 """
 
 from __future__ import annotations
@@ -29,16 +29,17 @@ from snellen.media.content import Size, ToolCall
 
 T = TypeVar("T")
 MAX_COUNT = 2**53
-"""Tokens beyond which a count is an error: JSON readers lose digits there."""
+"""The maximum of a count of tokens. Many JSON parsers cannot represent larger integers exactly."""
 REPLY_FIELDS = tuple(field.name for field in fields(Reply))
 EMISSION_FIELDS = tuple(field.name for field in fields(Emission))
 
 
 def check_reply(value: object, model: str) -> Reply:
-    """The reply with plain values in every field.
+    """Check a reply, and convert its fields to plain Python values.
 
     Raises:
-        Rejected: it is not a `Reply`, or a field has another type than `Reply` declares.
+        Rejected: the value is not a `Reply`, or a field does not have the type that `Reply`
+            declares.
     """
     if not isinstance(value, Reply):
         raise Rejected(f"{model} returned {type_of(value)}, not a Reply.")
@@ -59,10 +60,11 @@ def check_reply(value: object, model: str) -> Reply:
 
 
 def check_ranking(value: object, request: Request, model: str) -> Ranking:
-    """One log-probability per choice of the request.
+    """Check that there is one log-probability for each choice of the request.
 
     Raises:
-        Rejected: there are more or fewer, or one is not a finite number.
+        Rejected: there are more or fewer log-probabilities than choices, or one is not a finite
+            number.
     """
     ranking = Ranking(_choices(value, f"{model}: rank()"))
     if len(ranking) != len(request.choices):
@@ -80,10 +82,11 @@ def check_ranking(value: object, request: Request, model: str) -> Ranking:
 
 
 def check_emissions(value: object, model: str) -> list[Emission]:
-    """What a session said, with plain values in every field.
+    """Check the messages of a session, and convert their fields to plain Python values.
 
     Raises:
-        Rejected: it is not a list of `Emission`, or a field has another type than it declares.
+        Rejected: the value is not a list of `Emission`, or a field does not have the type that
+            `Emission` declares.
     """
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise Rejected(f"{model}: the session returned {type_of(value)}, not a list of Emission.")
@@ -111,7 +114,7 @@ def _emission(value: object, model: str) -> Emission:
 
 
 def _read(value: object, names: Sequence[str], what: str) -> dict[str, Any]:
-    """The attributes of an instance. Its class may compute them, and fail."""
+    """The attributes of an instance. Reading them can fail, since its class may compute them."""
     try:
         return {name: getattr(value, name) for name in names}
     except Exception as error:
@@ -131,12 +134,12 @@ def _text(value: object, where: str) -> str:
         value = str.__str__(value)
     if value.isascii():
         return value
-    # Half of a surrogate pair cannot be stored: UTF-8 has no form for it.
+    # Half of a surrogate pair cannot be stored, because UTF-8 cannot encode it.
     return value.encode(errors="replace").decode()
 
 
 def _count(value: object, where: str) -> int:
-    # The usual types first: it takes much longer to ask whether a class is registered as a number.
+    # Check the usual types first, since `isinstance` with an abstract class takes much longer.
     if type(value) is not int and (isinstance(value, bool) or not isinstance(value, Integral)):
         raise Rejected(f"{where} is {type_of(value)}, not a whole number of tokens.")
     number = int(cast(int, value))
@@ -169,7 +172,7 @@ def _usage(value: object, where: str) -> Usage:
 def _times(value: object, where: str) -> Times:
     if not isinstance(value, Times):
         raise Rejected(f"{where} is {type_of(value)}, not a Times.")
-    content = _read(value, ("first", "total"), where)
+    content = _read(value, ("first", "token", "total"), where)
     return Times(
         **{name: _optional(_number, part, f"{where}.{name}") for name, part in content.items()}
     )
@@ -178,14 +181,14 @@ def _times(value: object, where: str) -> Times:
 def _choices(value: object, where: str) -> tuple[Ranked, ...]:
     if type(value) is not tuple and (isinstance(value, str) or not isinstance(value, Sequence)):
         raise Rejected(
-            f"{where} gives {type_of(value)}, not one (log-probability, tokens) per choice."
+            f"{where} gives {type_of(value)}, not one pair (log-probability, tokens) per choice."
         )
     return tuple(_ranked(pair, f"{where}[{index}]") for index, pair in enumerate(value))
 
 
 def _ranked(value: object, where: str) -> Ranked:
     if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
-        raise Rejected(f"{where} is {type_of(value)}, not a pair of log-probability and tokens.")
+        raise Rejected(f"{where} is {type_of(value)}, not a pair (log-probability, tokens).")
     logprob, tokens = value
     return Ranked(_number(logprob, f"{where}, its log-probability,"), _count(tokens, where))
 
@@ -205,20 +208,22 @@ def _tool_call(value: object, where: str) -> ToolCall:
 
 def _sizes(value: object, where: str) -> tuple[Size, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise Rejected(f"{where} is {type_of(value)}, not the size of each picture.")
+        raise Rejected(f"{where} is {type_of(value)}, not a list with the size of each picture.")
     return tuple(_size(size, f"{where}[{index}]") for index, size in enumerate(value))
 
 
 def _size(value: object, where: str) -> Size:
     if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
-        raise Rejected(f"{where} is {type_of(value)}, not a pair of width and height.")
+        raise Rejected(f"{where} is {type_of(value)}, not a pair (width, height).")
     width, height = (_count(side, where) for side in value)
     return width, height
 
 
 def _frame_sizes(value: object, where: str) -> FrameSizes:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise Rejected(f"{where} is {type_of(value)}, not the sizes of each video's frames.")
+        raise Rejected(
+            f"{where} is {type_of(value)}, not a list with the sizes of each video's frames."
+        )
     return tuple(
         _optional(_size_pair, pair, f"{where}[{index}]") for index, pair in enumerate(value)
     )
@@ -226,18 +231,18 @@ def _frame_sizes(value: object, where: str) -> FrameSizes:
 
 def _size_pair(value: object, where: str) -> tuple[Size, Size]:
     if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
-        raise Rejected(f"{where} is {type_of(value)}, not the size shown and the original size.")
+        raise Rejected(f"{where} is {type_of(value)}, not a pair (size shown, original size).")
     shown, original = (_size(size, where) for size in value)
     return shown, original
 
 
 def _shown(value: object, where: str) -> Shown:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise Rejected(f"{where} is {type_of(value)}, not the frame times of each video.")
+        raise Rejected(f"{where} is {type_of(value)}, not a list of the frame times of each video.")
     return tuple(tuple(_number(time, where) for time in _times_of(video, where)) for video in value)
 
 
 def _times_of(video: object, where: str) -> Sequence[object]:
     if isinstance(video, str) or not isinstance(video, Sequence):
-        raise Rejected(f"{where} has {type_of(video)}, not the frame times of a video.")
+        raise Rejected(f"{where} has {type_of(video)}, not a list of the frame times of a video.")
     return video

@@ -1,4 +1,4 @@
-"""How a benchmark's results are presented: break-downs, and what their categories mean."""
+"""How a benchmark's results are presented: the breakdowns, and what their categories mean."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,31 +10,34 @@ UNMAPPED = "unmapped"
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """What each category of a tag asks of a model."""
+    """Which capability each category of a tag requires of a model."""
 
     tag: str
-    """The tag of the categories; "" has one category, "", that all samples are in."""
+    """The tag that holds the categories. If it is "", all samples are in one category, also called
+    ""."""
     leaves: Mapping[str, str]
-    """For each category a leaf of `capabilities.TREE`, or `unmapped`."""
+    """Maps each category to a leaf of `capabilities.TREE`, or to `unmapped`."""
     source: str
     """Where the benchmark's authors define the categories."""
 
     def leaf(self, sample: Sample) -> str:
-        """The leaf that a sample counts for; `unmapped` for a category that is not mapped."""
+        """The leaf that a sample counts toward; `unmapped` if its category is not mapped."""
         return self.leaves.get(sample.tags.get(self.tag, ""), UNMAPPED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Presentation:
-    """How results are broken down, and what readers must know about them."""
+    """How results are broken down, and what people who read them must know."""
 
     break_down_by: tuple[str, ...] = ()
-    """Tags that results are broken down by; the first also balances a selection of samples."""
+    """The tags by which results are broken down. A random selection of samples is balanced by the
+    first of them."""
     metric_tags: tuple[str, ...] = ()
-    """Tags that metrics read, by which results are not broken down."""
+    """Tags that metrics use, but by which results are not broken down."""
     ladders: Mapping[str, str] = field(default_factory=dict)
-    """Break-downs that are levels of difficulty, with the metric that says where reading ends."""
+    """The tags whose categories are levels of difficulty. Each is mapped to the name of the metric
+    that estimates the threshold, the level that the model can only just read."""
     capabilities: Capabilities | None = None
-    """What its categories ask of a model; None: it has no figures by capability."""
+    """Which capabilities the categories require. None: there are no results by capability."""
     notes: tuple[str, ...] = ()
     """Sentences that every result shows."""

@@ -13,26 +13,31 @@ class Conversation:
     """A question in several turns."""
 
     turns: int | None = 1
-    """The most turns of a sample; None: until `prompt` returns no messages."""
+    """The maximum number of turns of a sample. None: until `prompt` returns no messages."""
     by_turn: Callable[[Sample], tuple[Sample, ...]] | None = None
-    """What each turn asks, as a sample, if each reply is scored; None: only the last reply is."""
+    """Returns one sample for each turn, which the turn's reply is scored with. None: only the last
+    reply is scored."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Procedure:
-    """How the questions are asked, where that differs from one reply in words to one picture."""
+    """How the questions are asked. By default, each is asked once for a reply in words."""
 
     kind: Kind = "generate"
-    """What the model gives: text, a rank of the choices, or messages in a session."""
+    """What the model returns: text, log-probabilities of the choices, or messages in a session."""
     temperature: float | None = 0.0
-    """The sampling temperature where neither a flag nor a profile sets it; None: the model's."""
+    """The sampling temperature, unless an option or a profile sets one. None: the model's
+    default."""
     frames: str | None = None
-    """The policy by which videos are shown (`uniform:16`), if no flag sets it; None: no videos."""
+    """The policy by which frames of videos are chosen, such as `uniform:16`, unless an option sets
+    one. None: the benchmark has no videos."""
     group_by: Callable[[Sample], str] | None = None
-    """What samples share that are asked together, such as a video; of id, tags, and data alone."""
+    """Returns a key that is the same for samples that are asked together, such as those about one
+    video. It may use only the sample's id, tags, and data. None: each sample is asked alone."""
     together: Callable[[Sample], str] | None = None
-    """What samples share that mean something only together, such as the passes of a question."""
+    """Returns a key that is the same for samples that are meaningful only together, such as the
+    passes of a question. They are selected together. None: each sample is selected on its own."""
     conversation: Conversation = Conversation()
-    """The turns of a sample; by default there is one."""
+    """The turns of a sample; by default there is one turn."""
     streaming: Streaming | None = None
-    """How videos are streamed to sessions; None: there are no sessions."""
+    """How videos are streamed to sessions. None: there are no sessions."""

@@ -1,5 +1,4 @@
-"""What is known of a model beyond its name: where it is, how it is sampled, what it takes and
-costs."""
+"""A model's profile: its server, its sampling settings, its limits, and its prices."""
 
 from __future__ import annotations
 
@@ -21,20 +20,23 @@ Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 HeaderName = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]+$")]
 SERVED_BY_US = re.compile(r"--(host|port|served-model-name|model|model-path)(=|$)")
 SECRET = re.compile(r"--[\w-]*(key|token)(=|$)")
-"""Arguments of servers that are set for them, and that hold keys."""
+"""Arguments of servers that users may not set: those that we set, and those that contain keys."""
 KEY = re.compile(r"(^|_)(key|token|secret|password)$", re.IGNORECASE)
-"""The names of options, and attributes, that hold a secret."""
+"""Matches the names of options and attributes that hold a secret."""
 Word = Annotated[str, msgspec.Meta(pattern=r"^\S{1,12}$")]
+Effort = Literal["none", "low", "medium", "high"] | Count
+"""How much a model thinks: a level, or the number of tokens of its thoughts at most."""
 ImageRule = Literal["qwen2-vl", "qwen3-vl", "openai-tiles", "anthropic", "anthropic-high", "gemini"]
-"""How many tokens a picture is, by its size: `models/image_tokens.py`."""
+"""The rule that gives the number of tokens of a picture from its size
+(`models/image_tokens.py`)."""
 
 
 class StrictStruct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Fields that keep their bounds, also where they come from Python: msgspec checks only what it
-    decodes.
+    """A struct that checks its fields' types and bounds even if it is made in Python. msgspec
+    itself checks only what it decodes.
 
     Raises:
-        UsageError: one is of another type, or beyond its bounds.
+        UsageError: a field has the wrong type or is out of bounds.
     """
 
     def __post_init__(self) -> None:
@@ -47,32 +49,33 @@ class StrictStruct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Timeouts(StrictStruct, frozen=True):
-    """How long a request may take."""
+    """The time limits of a request."""
 
     connect: Seconds = 10.0
-    """Seconds until there is a connection."""
+    """The maximum time until the connection is made, in seconds."""
     first: Seconds = 600.0
-    """Seconds until the first byte of the reply."""
+    """The maximum time until the first byte of the reply, in seconds."""
     total: Seconds = 1200.0
-    """Seconds for the whole request."""
+    """The maximum time for the whole request, in seconds."""
 
 
 class Prices(StrictStruct, frozen=True, omit_defaults=True):
-    """Money for a million tokens."""
+    """Prices per million tokens."""
 
     input: Amount
-    """For a million tokens of requests."""
+    """The price of a million tokens in requests."""
     output: Amount
-    """For a million tokens of replies."""
+    """The price of a million tokens in replies."""
     cached: Amount | None = None
-    """For a million tokens of requests that the server had cached; None: as `input`."""
+    """The price of a million tokens in requests that the server had cached; None: the same as
+    `input`."""
     reasoning: Amount | None = None
-    """For a million tokens of reasoning; None: as `output`."""
+    """The price of a million tokens of reasoning; None: the same as `output`."""
     currency: Word = "USD"
-    """The word that reports show after amounts."""
+    """The name of the currency, which reports show after amounts."""
 
     def cost(self, usage: Usage | None) -> float | None:
-        """What a reply cost; None where the server did not say how many tokens it took.
+        """The cost of a reply; None if the server did not report its number of tokens.
 
         >>> Prices(input=2, output=8, cached=0.5).cost(Usage(input=1000, output=100, cached=600))
         0.0019
@@ -91,30 +94,31 @@ class Prices(StrictStruct, frozen=True, omit_defaults=True):
 
 
 class ImageLimits(StrictStruct, frozen=True, omit_defaults=True):
-    """The pictures that a model takes: a larger one is made smaller, a smaller one larger."""
+    """The limits of the pictures that a model accepts. Other pictures are resized to fit them."""
 
     max_side: Count | None = None
-    """Pixels of the longer side at most; None: no limit."""
+    """The maximum length of the longer side, in pixels; None: no limit."""
     max_pixels: Count | None = None
-    """Width times height at most; None: no limit."""
+    """The maximum of width times height, in pixels; None: no limit."""
     max_bytes: Count | None = None
-    """Bytes of the file at most; None: no limit."""
+    """The maximum size of the file, in bytes; None: no limit."""
     max_images: Count | None = None
-    """Pictures in a request; a question with more fails. None: no limit."""
+    """The maximum number of pictures in a request. A question with more fails. None: no limit."""
     min_pixels: Count | None = None
-    """Width times height, below which a picture is made larger; None: none is."""
+    """The minimum of width times height, in pixels. A smaller picture is enlarged. None: no
+    limit."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.min_pixels and self.max_pixels and self.min_pixels > self.max_pixels:
             raise UsageError(
                 f"min_pixels ({self.min_pixels:,}) of [images] is above max_pixels "
-                f"({self.max_pixels:,}). Set it to as many at most."
+                f"({self.max_pixels:,}). Set min_pixels to at most that."
             )
 
     @property
     def words(self) -> list[str]:
-        """What is done to single pictures, a sentence each."""
+        """Sentences that say how single pictures are resized."""
         limits = self.per_picture
         lower = limits.pop("min_pixels", None)
         sentences = []
@@ -129,28 +133,34 @@ class ImageLimits(StrictStruct, frozen=True, omit_defaults=True):
 
     @property
     def per_picture(self) -> dict[str, int]:
-        """The limits of a single picture that are set."""
+        """The limits that apply to a single picture and are set."""
         limits: dict[str, int] = msgspec.to_builtins(self)
         return {name: limit for name, limit in limits.items() if name != "max_images"}
 
 
 class Serve(StrictStruct, frozen=True):
-    """A server that is started for the model. It is stored, and part of the run's identity."""
+    """A server that is started for the model. These settings are stored, and they are part of the
+    run's identity."""
 
     kind: Literal["vllm", "sglang", "transformers"]
-    """Which server."""
+    """Which server to start."""
     args: list[str] = []
-    """Its own arguments, each a word of its command line, without keys; empty: none."""
+    """Arguments for the server's command line, one list item for each word. They must not contain
+    keys."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for word in self.args:
             if SERVED_BY_US.match(word):
-                raise UsageError(f"{word}: this is set for the {self.kind} server; leave it out.")
+                raise UsageError(
+                    f"{word}: Snellen sets this argument of the {self.kind} server itself. "
+                    "Leave it out."
+                )
             if SECRET.match(word):
                 raise UsageError(
-                    "a key is among the server's arguments, which are stored; leave it out. "
-                    "The server is on this machine alone, and finds HF_TOKEN in the environment."
+                    "the server's arguments contain a key. Leave it out, because the arguments are "
+                    "stored. Only this machine can reach the server, so it needs no API key, and "
+                    "it gets HF_TOKEN from the environment."
                 )
 
 
@@ -158,46 +168,56 @@ class Profile(StrictStruct, frozen=True):
     """A model's profile, from a TOML file or from flags."""
 
     base_url: str | None = None
-    """The address of the server; None: the service's official one."""
+    """The address of the server; None: the service's official address."""
     api_key_env: str | None = None
-    """The environment variable that holds the key, never the key itself; None: the service's."""
+    """The environment variable that holds the API key (never the key itself); None: the service's
+    usual variable."""
     key_header: HeaderName | None = None
-    """The header that the key goes in; None: the service's usual one."""
+    """The HTTP header in which the key is sent; None: the service's usual header."""
     stream: bool = False
-    """Whether replies are asked for in pieces; they are put together all the same."""
+    """Whether replies are streamed. The run stores the complete reply in either case."""
     revision: str | None = None
-    """Which weights the model has; part of a run's identity. None: what the back end knows."""
+    """The revision of the model's weights. It is part of a run's identity. None: the revision that
+    the back end reports."""
     temperature: Amount | Literal["default"] | None = None
-    """The sampling temperature; `default` sends none, which some services need. None: the
-    benchmark's."""
+    """The sampling temperature. With `default`, no temperature is sent, which some services
+    require. None: the benchmark's temperature."""
     top_p: Share | None = None
-    """The share of probability that tokens are sampled from; None: the model's default."""
+    """The probability mass from which tokens are sampled; None: the model's default."""
     max_tokens: Count | None = None
-    """The most tokens of a reply; None: the benchmark's limit."""
+    """The token limit of a reply; None: the benchmark's limit."""
+    effort: Effort | None = None
+    """How much the model thinks before it answers: a level, or the maximum number of tokens. None:
+    nothing is sent."""
     token_floor: Count | None = None
-    """The least `max_tokens` to ask for, whatever the benchmark says: thinking models need room.
-    None: no floor."""
+    """The minimum token limit of a reply, even if the benchmark sets a lower one. Thinking models
+    need the extra tokens. None: no minimum."""
     extra: dict[str, Any] = {}
-    """Further fields, sent to the server as they are, or options of a model that runs here; empty:
-    none."""
+    """Further fields that are sent to the server unchanged, or options of a model that runs on this
+    machine."""
     trust_remote_code: bool = False
-    """Whether a model's folder may run code of its own."""
+    """Whether code in the model's folder may run."""
     prices: Prices | None = None
-    """What tokens cost; None: not known."""
+    """The prices of tokens; None: not known."""
     concurrency: Count | None = None
-    """The most concurrent requests; None: the back end's number, or adapted to the server."""
+    """The maximum number of concurrent requests. None: the back end's default, or adapted to the
+    server."""
     timeout: Timeouts = Timeouts()
-    """How long a request may take."""
+    """The time limits of a request."""
     images: ImageLimits = ImageLimits()
     """The limits of the pictures; by default none."""
+    server: Literal["openai", "vllm", "sglang"] | None = None
+    """The kind of the server at `base_url`, which decides the fields of `effort`: `openai` is
+    OpenAI's own service at another address. None: not known."""
     serve: Serve | None = None
-    """The server that is started for `openai/NAME`; None: one runs already."""
+    """The server that is started for `openai/NAME`. None: the server is already running."""
     image_tokens: Count | ImageRule | None = None
-    """The tokens of a picture, for `run --estimate`: a number, or a rule. None: not known."""
+    """How many tokens a picture has, for `run --estimate`: a number, or the name of a rule. None:
+    not known."""
 
     def changes_answers(self, *, but: Collection[str] = ()) -> dict[str, object]:
-        """The fields that are part of a run's identity, those that are set; of `extra` all `but`
-        those named."""
+        """The fields that are set and are part of a run's identity. Options of `extra` that are in
+        `but` are left out."""
         fields = {
             "token_floor": self.token_floor,
             "extra": {name: value for name, value in self.extra.items() if name not in but},
@@ -209,24 +229,24 @@ class Profile(StrictStruct, frozen=True):
 
 
 def refuse_keys(model: str, extra: Mapping[str, object]) -> None:
-    """That a model which runs here is given no key by its profile's `extra`.
+    """Check that the `extra` of a profile contains no key for a model that runs on this machine.
 
     Raises:
-        UsageError: it is.
+        UsageError: it contains a key.
     """
     if keys := [option for option in extra if KEY.search(option)]:
         raise UsageError(
-            f"{model}: {', '.join(keys)} stands in the profile's [extra], which is stored with the "
-            "run. Take it out, and let the model read it from the environment."
+            f"{model}: the profile's [extra] contains {', '.join(keys)}, and it is stored with the "
+            "run. Remove the key, and let the model read it from the environment."
         )
 
 
 def read_profile(path: Path) -> Profile:
-    """The profile in a TOML file.
+    """Read a profile from a TOML file.
 
     Raises:
-        UsageError: the file is missing, is not TOML, or has a field that a profile has not, or
-            one beyond its bounds.
+        UsageError: the file is missing or is not TOML, or one of its fields is unknown or out of
+            bounds.
     """
     try:
         check_regular(path)
@@ -239,8 +259,8 @@ def read_profile(path: Path) -> Profile:
 
 
 def _fields(error: str) -> str:
-    """What fields there are, of the table in which one is unknown by an error that ends in its
-    path, else of a profile."""
+    """A sentence that lists the fields of the table in which an unknown field is. The error names
+    the table at its end; if it does not, the sentence lists the fields of a profile."""
     match = re.search(r"unknown field .* at `\$\.([\w.]+)`$", error)
     kind: Any = Profile
     for name in match[1].split(".") if match else ():
@@ -250,7 +270,7 @@ def _fields(error: str) -> str:
 
 
 def _struct(kind: Any) -> Any:
-    """The struct that a type is, or may be."""
+    """The struct in a type, which is a struct or a union with one."""
     return next(part for part in (kind, *get_args(kind)) if hasattr(part, "__struct_fields__"))
 
 
@@ -260,7 +280,8 @@ def _field_type(struct: Any, name: str) -> Any:
 
 
 def _allowed(error: str) -> str:
-    """What a field may be whose value is none of its words, by an error that ends in its path."""
+    """A sentence that lists the allowed values of a field with an invalid one. The error names the
+    field at its end. "" for other errors."""
     match = re.search(r"Invalid enum value .* at `\$\.([\w.]+)`$", error)
     kind: Any = Profile
     for name in match[1].split(".") if match else ():

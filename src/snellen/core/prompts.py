@@ -1,4 +1,4 @@
-"""Pieces that prompts of several benchmarks share."""
+"""Functions that the prompts of several benchmarks share."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,11 +7,11 @@ from string import ascii_uppercase
 from snellen.media.content import Part
 
 IMAGE_MARK = re.compile(r"<image[\s_\d]*>", re.IGNORECASE)
-"""What stands in a text for a picture: `<image>`, `<image 1>`."""
+"""Matches the marks that stand for pictures in a text, such as `<image>` and `<image 1>`."""
 
 
 def lettered(choices: Sequence[str], form: str = "{letter}. {choice}") -> str:
-    """The choices, a line each, behind their letters.
+    """The choices with their letters, one choice per line.
 
     >>> print(lettered(["a cat", "a dog"]))
     A. a cat
@@ -26,10 +26,10 @@ def lettered(choices: Sequence[str], form: str = "{letter}. {choice}") -> str:
 def interleaved(
     text: str, mark: re.Pattern[str], medium: Callable[[str | None], Part]
 ) -> tuple[Part, ...]:
-    """The text with a medium in the place of each mark, without empty parts of text.
+    """Replace each mark in a text with its medium, and drop empty parts of the text.
 
-    `mark` has one group, what a mark calls its medium by: `medium` gets that, None where a mark has
-    none.
+    The pattern `mark` must have one group, which captures the number or name of the medium.
+    `medium` gets the captured text, or None if the group did not match, and returns the medium.
 
     >>> interleaved("Is <2> like <1>?", re.compile("<(.)>"), lambda number: f"picture {number}")
     ('Is ', 'picture 2', ' like ', 'picture 1', '?')

@@ -8,24 +8,25 @@ from snellen.media.content import Image, Video
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """One question, what it shows, and what is right."""
+    """One question with its media and its right answer."""
 
     id: str
-    """Unique in its benchmark; from the data set if it has ids, else the row's index from 0."""
+    """Unique in the benchmark. It comes from the data set if that has ids. Otherwise it is the
+    row's index, which counts from 0."""
     question: str
     """The question, without the benchmark's instructions."""
     choices: tuple[str, ...] = ()
-    """The choices in their order; empty: there are none to choose from."""
+    """The choices in order; empty if the question offers none."""
     media: tuple[Image | Video, ...] = ()
     """The pictures and videos, in the order of the data."""
     target: str | None = None
-    """The one right answer; None: it is hidden, or there are references instead."""
+    """The one right answer. None: it is not public, or there are references instead."""
     references: tuple[str, ...] = ()
-    """The answers of several people; empty: they are hidden, or there is a target instead."""
+    """The answers of several people. Empty: they are not public, or there is a target instead."""
     tags: Mapping[str, str] = field(default_factory=dict)
-    """Categories that results can be broken down by."""
+    """Categories by which results can be broken down."""
     data: Mapping[str, object] = field(default_factory=dict)
-    """Whatever else the prompt or the scoring needs, in JSON's types."""
+    """Whatever else the prompt or the scoring needs, as values that JSON can represent."""
 
     @property
     def hidden(self) -> bool:

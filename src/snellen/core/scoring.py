@@ -1,6 +1,8 @@
 """How replies are scored: readings, scorings, judges.
 
-reply --parse--> Reading --score--> number --metrics--> Estimate; `resolve` sees all replies.
+reply --parse--> Reading --score--> number --metrics--> Estimate
+
+Between `parse` and `score`, `resolve` can change readings with knowledge of all replies.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,26 +34,26 @@ Missing = Literal["wrong", "excluded"]
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What one scoring read in one reply."""
+    """The result of parsing one reply with one scoring."""
 
     answer: Answer | None
-    """The answer; None: nothing could be read."""
+    """The answer; None if no answer was found."""
     rule: str
-    """The name of the rule that read it."""
+    """The name of the rule that found the answer."""
     guessed: bool = False
     """Whether the authors' code draws the answer at random."""
     candidates: tuple[Answer, ...] = ()
-    """The answers that it could have been."""
+    """The answers from which the authors' code draws."""
 
     @property
     def undecided(self) -> bool:
-        """Whether the answer is one of the candidates that `Scoring.resolve` draws from."""
+        """Whether `Scoring.resolve` must still draw the answer from the candidates."""
         return self.guessed and self.answer is None
 
 
 Order = Literal["data", "authors", "file"]
-"""The order of a table of replies: that of the data set (a run), of a file in the layout that the
-benchmark's authors read, or of any other file of predictions."""
+"""The order of a table of replies: the data set's order (`data`, for a run), the order of a file in
+the benchmark authors' format (`authors`), or that of any other file of predictions (`file`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +61,7 @@ class Line:
     """A row of a `ReplyTable`: a sample and the reading of its reply."""
 
     sample: Sample
-    """The sample; its media know their sizes, and hold no bytes."""
+    """The sample. Its media have sizes but no bytes."""
     reading: Reading
     """What `Scoring.parse` returned."""
     row_index: int
@@ -81,43 +83,55 @@ class Resolution:
     """The result of `Scoring.resolve` for a table of replies."""
 
     readings: Mapping[str, Reading] = field(default_factory=dict)
-    """Readings, by sample id, that replace those of `Scoring.parse`."""
+    """Readings that replace those of `Scoring.parse`, keyed by sample id."""
     notes: tuple[str, ...] = ()
-    """Notes for the result: how it differs from that of the authors' code."""
+    """Notes for the result that say how it differs from the result of the authors' code."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judge:
-    """What a judge is asked about a reply that rules left open, and how its verdict is read."""
+    """What a judge is asked about a reply that rules cannot decide, and how its verdict is
+    parsed."""
 
     name: str
-    """What reports call it."""
+    """The judge's name in reports."""
     prompt: Callable[[Sample, Reply], tuple[Message, ...]]
     """The messages that ask for a verdict on a reply."""
     parse: Callable[[str, Sample], Reading]
-    """Reads a verdict strictly: without the form asked for it has no answer, and isn't judged."""
+    """Parses a verdict strictly. If the verdict does not have the requested form, the reading has
+    no answer, and the reply counts as not judged."""
     when: Callable[[Reading], bool]
-    """Whether the rules left this reading open."""
+    """Whether the judge must decide this reading because the rules cannot."""
     asks: int = 1
-    """Raised when prompt or settings change, so that verdicts must be asked for again."""
+    """The version of prompt and settings. Increment it when they change, so that verdicts are asked
+    for again."""
     max_answer_tokens: int = 512
-    """The most tokens of a verdict."""
+    """The token limit of a verdict."""
     temperature: float | None = 0.0
-    """The sampling temperature where no profile sets it; None: the model's own."""
+    """The sampling temperature, unless a profile sets one; None: the model's default."""
     reads_cut: bool = False
-    """Whether a verdict that was cut at the token limit counts: some authors ask for so few."""
+    """Whether a verdict that was cut at the token limit is parsed. Some authors set the limit so
+    low that this is normal."""
     needs_target: bool = True
-    """Whether published verdicts count only for samples whose right answer is known."""
+    """Whether published verdicts count only for samples whose right answer is public."""
+    authors_model: str | None = None
+    """The model that gave the verdicts behind the authors' figures; None: the prompt is not
+    theirs."""
+    on_request: bool = False
+    """Whether a judge is asked only if the scoring is named, because it needs further verdicts."""
+    perfect: Callable[[Sample, Reply], str] | None = None
+    """The verdict of a perfect judge on a reply, for tests; None: the verdict of
+    `Check.verdict`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """A score in named parts."""
+    """A score that consists of named parts."""
 
     values: Mapping[str, float]
-    """The score of each part, by its name."""
+    """The scores of the parts, keyed by name."""
     weights: Mapping[str, float] = field(default_factory=dict)
-    """The weight of each part in the whole; a part without one weighs 1."""
+    """The weights of the parts, keyed by name. The default weight is 1."""
 
     @property
     def total(self) -> float:
@@ -133,17 +147,18 @@ class Parts:
 
 
 Score = float | Parts | None
-"""The score of one reply: a number, named parts, or None where only the whole set has a score."""
+"""The score of one reply: a number, named parts, or None if only the whole set has a score."""
 
 
 def total_score(score: Score) -> float | None:
-    """A score as one number."""
+    """Convert a score to a single number."""
     return score.total if isinstance(score, Parts) else score
 
 
 Verdicts = Mapping[str, Callable[[Sample, Reply], Sequence[str | None]]]
-"""By scoring, what judges said of a reply: for each judge and time it was asked its words, None
-where it gave no verdict. Every reply has as many, in the same order."""
+"""For each scoring, a function that returns what judges said about a reply. It returns one text for
+each time that each judge was asked, or None if the judge gave no verdict. All replies get the same
+number of items, in the same order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,31 +166,34 @@ class Scoring:
     """One way to score a benchmark's replies."""
 
     version: int
-    """Raised when scores change; replies stay valid."""
+    """The version of the rules. Increment it when scores change. Stored replies stay valid."""
     source: str
     """repository@commit:file#lines of the rule, or `ours`."""
     parse: Callable[[Reply, Sample], Reading]
-    """Reads the answer out of a reply; pure."""
+    """Parses the answer in a reply. It must be a pure function."""
     score: Callable[[Reading, Sample], Score]
-    """A number, or named parts, also of an unparsed reply; None: only the whole set has one."""
+    """Returns a number or named parts for any reading, unparsed ones included. Returns None if only
+    the whole set has a score."""
     metrics: Mapping[str, Compute]
-    """Metrics of the whole set, by name; the first is the headline."""
+    """The metrics of the whole set, by name. The first is the headline."""
     reads: Kind = "generate"
-    """The kind of reply that `parse` reads."""
+    """The kind of reply that `parse` expects."""
     missing: Missing = "excluded"
-    """What a question without a reply counts as in other people's files of predictions."""
+    """How a question without a reply counts in a file of predictions that another tool wrote."""
     judge: Judge | None = None
-    """The judge of replies that rules leave open; None: rules decide every reply."""
+    """The judge for replies that rules cannot decide. None: rules decide every reply."""
     best: float = 1.0
     """The score of a perfect answer, for the bounds of an incomplete run."""
     partial: bool = False
-    """Whether an answer may be worth a part of `best`."""
+    """Whether an answer can get partial credit, a score between 0 and `best`."""
     extra_metrics: Callable[[Columns], Mapping[str, Estimate]] | None = None
-    """Further metrics of the whole set, if their names are known only with the answers."""
+    """Computes further metrics of the whole set, if their names depend on the answers."""
     resolve: Callable[[ReplyTable], Resolution] | None = None
-    """Decides what needs all replies or their order, once for each repeat; None: nothing does."""
+    """Decides readings that depend on all replies or on their order. It is called once for each
+    repeat. None: no reading does."""
     on_missing: str = ""
-    """What the authors' code does with a file that lacks rows, where that is not `missing`."""
+    """A sentence that says what the authors' code does with a file that lacks rows, if that differs
+    from `missing`."""
 
     @property
     def better(self) -> Direction | None:
@@ -188,17 +206,19 @@ class Scoring:
 
     @property
     def zero_is_wrong(self) -> bool:
-        """Whether 0 is known to be the score of a wrong answer. A distance is 0 at its best."""
+        """Whether 0 is known to be the score of a wrong answer. (For a distance, 0 is the best
+        score.)"""
         return self.better == "higher"
 
     def has_bounds(self, metric: str) -> bool:
-        """Whether it is known what a metric would be if all missing answers were wrong, or right:
-        not where its own direction is unknown, nor where scores may be distances."""
+        """Whether it is known what a metric would be if all missing answers were wrong, and if all
+        were right. It is not known if the direction of the metric is unknown, or if scores may be
+        distances."""
         return self.direction(metric) is not None and self.better != "lower"
 
 
 def reading_state(reading: Reading, sample: Sample) -> ReadingState:
-    """The one state of a reading of a reply that exists."""
+    """The state of a reading whose reply exists."""
     if sample.hidden:
         return "no-target"
     if reading.answer is None:

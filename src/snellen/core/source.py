@@ -9,24 +9,24 @@ from typing import Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where somebody's own benchmark comes from; its digest is part of a run's identity."""
+    """Where a user's own benchmark comes from. Its digest is part of a run's identity."""
 
     kind: Literal["file", "module", "plugin", "object"]
     """A file (`-b FILE.py:NAME`), an installed module (`-b module:NAME`), an entry point of an
-    installed package, or an object that was passed from Python."""
+    installed package (`plugin`), or an object that was passed from Python."""
     digest: str | None
-    """The digest of the source code, 32 hexadecimal digits; None if no source can be read."""
+    """The digest of the source code, 32 hexadecimal digits; None if the source code cannot be
+    read."""
     spec: str | None = None
-    """The value of `-b`, as the user wrote it, without options; None for an object, which has no
-    such name."""
+    """The value of `-b` as the user wrote it, without options; None for an object."""
     distribution: str | None = None
-    """The package that a plug-in belongs to."""
+    """The package that contains a plug-in."""
     version: str | None = None
-    """That package's version."""
+    """The version of the package."""
 
     data: str | None = None
-    """The argument `data` of its function: a path, an address, or `synthetic`."""
+    """The argument `data` of the benchmark's function: a path, a URL, or `synthetic`."""
 
     def stored(self) -> Mapping[str, str]:
-        """The form in a run's manifest, without fields that are None."""
+        """The fields to store in a run's manifest, without those that are None."""
         return {name: value for name, value in vars(self).items() if value is not None}

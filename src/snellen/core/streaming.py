@@ -7,34 +7,37 @@ from typing import Any, Literal
 from snellen.core.sample import Sample
 
 SessionMessage = Mapping[str, Any]
-"""A message of a session: `onset` and `done` (media seconds), `text`, `query` (None: not named)."""
+"""A message of a session: `onset` and `done` (in seconds of media time), `text`, and `query` (None
+if the message does not name its question)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Streaming:
-    """How a video is streamed to a model's session, with the frames of the benchmark's policy
-    (`fps:R`), and when a sample's question is asked."""
+    """How a video is streamed to a model's session, and when a sample's question is asked. The
+    benchmark's policy (`fps:R`) determines the frames."""
 
     when: Callable[[Sample], float]
-    """The media time in seconds at which the question is put; what is shown before it was seen."""
+    """Returns the media time, in seconds, at which the question is asked. The frames before that
+    time are shown first."""
     session: Callable[[Sample], str]
-    """Returns the key that samples of one session share."""
+    """Returns a key that is the same for samples of one session."""
     until: Callable[[Sample], float] | None = None
-    """The media time in seconds until which it may be answered; None if it must be answered
-    immediately."""
+    """Returns the media time, in seconds, until which the question may be answered. None: questions
+    must be answered immediately."""
     memory: Literal["fork", "keep"] = "fork"
-    """Whether a question that must be answered goes to a fork of the session or to the session."""
+    """Whether a question that must be answered immediately goes to a copy of the session (`fork`)
+    or to the session itself (`keep`)."""
     clock: Literal["logical", "simulated", "real"] = "logical"
-    """Whether frames wait for the model, follow the durations of calls, or follow the wall
-    clock."""
+    """Whether frames wait for the model (`logical`), come at times computed from the durations of
+    calls (`simulated`), or come in real time (`real`)."""
     drop: Literal["none", "latest", "oldest"] = "none"
-    """Which frames are dropped while the model is busy: none, all but the newest (`latest`), or the
-    oldest beyond 256 (`oldest`)."""
+    """Which frames are dropped while the model is busy: no frames, all but the newest (`latest`),
+    or the oldest of more than 256 (`oldest`)."""
     speed: float = 1.0
-    """The factor by which calls are faster on the simulated clock than in fact."""
+    """The factor by which calls are faster on the simulated clock than in reality."""
     costs: Mapping[str, float] = field(default_factory=dict)
-    """Seconds that each kind of call takes on the simulated clock; empty for the actual
-    duration."""
+    """The time in seconds that each kind of call takes on the simulated clock; empty for the actual
+    durations."""
     attribute: (
         Callable[
             [Sequence[SessionMessage], Sequence[Sample]], Mapping[str, Sequence[SessionMessage]]

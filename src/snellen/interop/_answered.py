@@ -1,10 +1,10 @@
-"""One question of a run and the model's reply, as other tools' files contain them."""
+"""A question of a run with the model's reply, for the files of other tools."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 EXPORTED = ("id", "question", "choices", "target", "reply", "state")
-"""The columns of this package's own tables of replies."""
+"""The columns of Snellen's own tables of replies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +24,6 @@ class Answered:
     reply: str | None = None
     """The reply; None if the question failed."""
     reasoning: str | None = None
-    """What the model thought before the reply."""
+    """The model's reasoning before the reply; None if there is none."""
     tags: Mapping[str, str] = field(default_factory=dict)
     """The sample's tags."""

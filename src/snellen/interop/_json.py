@@ -1,7 +1,8 @@
-"""Reads rows from JSON: a list, an object per line, or one object with an entry per question.
+"""Reads rows from JSON files: a list, one object per line, or one object with an entry for each
+question.
 
-`NaN`, which Python and pandas write, is read as null. A line may end with a comma, as in
-SEED-Bench's published files.
+`NaN`, which Python and pandas write, is read as null. A line may end with a comma, as in the files
+that SEED-Bench's authors published.
 """
 
 import json
@@ -16,22 +17,22 @@ from snellen.data import file_content
 from snellen.errors import DataError
 
 KEYS, VALUES = "(keys)", "(values)"
-"""The names of the columns for the keys and values of `{id: reply}` and `{id: {...}}`."""
+"""The column names for the keys and the values of objects like `{id: reply}` and `{id: {...}}`."""
 TORN = "If the file is still being written, wait. If a download was cut off, download it again."
 
 
 class NotRows(DataError):
-    """The file is valid, but it does not contain predictions."""
+    """The file can be read, but it does not contain predictions."""
 
 
 def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The rows, each with a label for messages.
+    """The rows of a JSON file, each with a label for messages.
 
     Raises:
-        NotRows: it is JSON of another shape.
+        NotRows: the JSON does not have the structure of rows.
         DataError: the file cannot be read, is not UTF-8 or not JSON, or has no rows.
     """
-    raw = file_content(path)  # whole, since only its end tells lines from one object
+    raw = file_content(path)  # all of it, because only its end distinguishes lines from one object
     if not raw.strip():
         raise DataError(f"{path} has no rows.")
     first, _, rest = raw.lstrip().partition(b"\n")
@@ -54,7 +55,7 @@ def _lines(raw: bytes, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _object(line: bytes) -> Mapping[str, Any] | None:
-    """The object in a line; None if the line is not exactly one object."""
+    """The JSON object in a line; None if the line is not exactly one object."""
     line = line.strip().removesuffix(b",")
     try:
         fields = orjson.loads(line)
@@ -71,13 +72,15 @@ def _document(raw: bytes, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]
         document = dict(fields)
         if len(document) < len(fields):
             [(twice, _)] = Counter(name for name, _ in fields).most_common(1)
-            raise DataError(f"{path} has {twice!r} twice in one object. Keep one of them.")
+            raise DataError(
+                f"{path} has the key {twice!r} twice in one object. Keep one of the two entries."
+            )
         return document
 
     try:
         document = _loads(raw, once)
     except ValueError as error:
-        raise DataError(f"{path} is not whole JSON: {error}. {TORN}") from error
+        raise DataError(f"{path} is not a complete JSON document: {error}. {TORN}") from error
     if not document:
         raise DataError(f"{path} has no rows.")
     match document:
@@ -98,10 +101,10 @@ def _document(raw: bytes, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]
             )
         case dict():
             raise NotRows(
-                f"{path} is one object with {', '.join(list(document)[:8])}: neither rows, nor a "
-                "reply or a row under each id."
+                f"{path} is one object with the keys {', '.join(list(document)[:8])}. It contains "
+                "neither rows, nor a reply or a row for each id."
             )
-    raise NotRows(f"{path} is a {type(document).__name__}, not rows.")
+    raise NotRows(f"{path} contains a {type(document).__name__}, not rows.")
 
 
 def _numbered(rows: list[Any], path: Path, word: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -115,12 +118,12 @@ def _numbered(rows: list[Any], path: Path, word: str) -> Iterator[tuple[str, Map
 
 
 def _loads(raw: bytes, as_object: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """JSON as Python reads it, with NaN and the infinities as None.
+    """Parse JSON with Python's parser, with NaN and the infinities as None.
 
     Raises:
-        ValueError: it is not JSON, is nested too deep, or has a number of thousands of digits.
+        ValueError: it is not JSON, is nested too deeply, or has a number with thousands of digits.
     """
     try:
         return json.loads(raw, parse_constant=lambda _: None, object_pairs_hook=as_object)
     except RecursionError as error:
-        raise ValueError("it is nested too deep") from error
+        raise ValueError("it is nested too deeply") from error

@@ -18,6 +18,19 @@ CHOICES = "(choices)"
 MOST_REPEATS = 10_000
 
 
+def choices_of(value: object, label: str) -> list[str]:
+    """The choices of a question; empty if the row has none.
+
+    Raises:
+        DataError: it is no list of texts.
+    """
+    if value is None:
+        return []
+    if isinstance(value, list) and all(isinstance(choice, str) for choice in value):
+        return value
+    raise DataError(f"{label} has choices that are not a list of texts.")
+
+
 def repeat_of(value: object, label: str) -> int:
     """The number of a repeat, from 0.
 

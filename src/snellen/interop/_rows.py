@@ -1,4 +1,4 @@
-"""Reads the rows of a file of any kind, each with a label for messages."""
+"""Reads the rows of a file in any supported format, each with a label for messages."""
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -15,8 +15,8 @@ from snellen.interop._layout import REPEAT, REPLY, repeat_of
 INSPECT = ".eval"
 KINDS = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", INSPECT)
 LabeledRow = tuple[str, Mapping[str, Any]]
-"""The label of a row ("row 3"), and its fields. A field that is not text, a number, or a boolean is
-a `NoText`, a list, or an object."""
+"""The label of a row ("row 3"), and its fields. A field is text, a number, a boolean, a `NoText`, a
+list, or an object."""
 
 INSTEAD = {
     ".xls": "That is the old spreadsheet format. Save it as .xlsx, .csv or .tsv.",
@@ -26,18 +26,21 @@ INSTEAD = {
 
 
 def rows_of(path: Path) -> Iterator[LabeledRow]:
-    """The rows of a JSONL, JSON, CSV, or TSV file, each also with .gz, of an XLSX file, or of a log
-    of Inspect. Lines of Every Eval Ever, and lm-eval's samples that were asked several times, have
-    the columns of `_layout`.
+    """The rows of a JSONL, JSON, CSV, or TSV file (with or without .gz), of an XLSX file, or of a
+    log of Inspect. Lines of Every Eval Ever, and samples of lm-eval with several replies to a
+    question, have the columns of `_layout`.
 
     Raises:
-        DataError: the name ends otherwise, or the file is not what its name says.
+        DataError: the name has another extension, or the content does not match the extension.
     """
     kind = kind_of(path)
     if kind not in KINDS:
-        known = f"Predictions are read from {', '.join(KINDS)}, text files with or without .gz."
+        known = (
+            f"Use a file that ends in {', '.join(KINDS)}. Text files may also be compressed (.gz)."
+        )
         raise DataError(
-            f"{path} is not a file of predictions by its name. {INSTEAD.get(kind, known)}"
+            f"{path} does not have the extension of a file of predictions. "
+            f"{INSTEAD.get(kind, known)}"
         )
     if kind == INSPECT:
         return inspect_log.rows_of(path)
@@ -46,25 +49,26 @@ def rows_of(path: Path) -> Iterator[LabeledRow]:
     if kind in (".csv", ".tsv"):
         table = csv(path) if kind == ".csv" else tsv(path)
         return ((f"row {row.position + 1}", _as_stored(row)) for row in table)
-    return chain.from_iterable(_of_log(label, row) for label, row in _json.rows_of(path))
+    return chain.from_iterable(_of_log(path, label, row) for label, row in _json.rows_of(path))
 
 
-def _of_log(label: str, row: Mapping[str, Any]) -> Iterator[LabeledRow]:
+def _of_log(path: Path, label: str, row: Mapping[str, Any]) -> Iterator[LabeledRow]:
     """A row of another tool's log as one row for each repeat; other rows as they are."""
+    where = f"{path}: {label}"
     if every_eval_ever.is_line(row):
-        yield label, every_eval_ever.row_of(row, label)
+        yield label, every_eval_ever.row_of(row, where)
         return
     texts = lm_eval.responses(row)
-    if texts is None or (len(texts) == 1 and not lm_eval.is_line(row)):
+    if texts is None or (len(texts) == 1 and not lm_eval.has_repeats(row)):
         yield label, row
         return
     for repeat, text in texts:
-        yield label, {**row, REPEAT: repeat_of(repeat, label), REPLY: text}
+        yield label, {**row, REPEAT: repeat_of(repeat, where), REPLY: text}
 
 
 def _as_stored(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A row of this package's own tables without the apostrophes that protect spreadsheet programs.
-    In other tables an apostrophe belongs to the reply."""
+    """If the row is from one of Snellen's own tables, remove the apostrophes that keep spreadsheet
+    programs from running text as formulas. In other tables, an apostrophe belongs to the reply."""
     if row.keys() != set(EXPORTED):
         return row
     return {
@@ -73,6 +77,6 @@ def _as_stored(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def kind_of(path: Path) -> str:
-    """The suffix of a name in lowercase, without .gz; for `.xlsx.gz` it is `.gz`."""
+    """The extension of a name in lowercase, without .gz. For `.xlsx.gz` it is `.gz`."""
     inner = Path(path.name.removesuffix(".gz")).suffix.lower()
     return ".gz" if inner == ".xlsx" and path.suffix == ".gz" else inner

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import struct
 import zipfile
 import zlib
@@ -14,8 +15,13 @@ from snellen.errors import DataError, UsageError, install
 
 ZSTANDARD = 93
 """The number of Zstandard among the compression methods of zip files (APPNOTE.TXT 4.4.5)."""
-LARGEST = 1 << 30
-"""The most bytes of a document; a larger one would fill the memory."""
+LARGEST = 1 << 28
+"""The maximum size of a document in bytes. Parsed JSON can take 32 times as much memory."""
+DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, UnicodeDecodeError),
+    *(NotImplementedError, RuntimeError),  # another method; encrypted
+)
+"""What `zipfile` raises for a document that it cannot read."""
 LOCAL_HEADER = struct.Struct("<26xHH")
 """The end of a local file header: the lengths of the name and of the extra field."""
 
@@ -24,7 +30,7 @@ def document(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
     """A JSON document of the archive.
 
     Raises:
-        DataError: it is damaged, not JSON, or larger than 1 GiB.
+        DataError: it is damaged, not JSON, or larger than 256 MiB.
         UsageError: it needs an extra that is not installed.
     """
     info = archive.getinfo(name)
@@ -33,7 +39,7 @@ def document(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
     try:
         raw = archive.read(name) if info.compress_type != ZSTANDARD else _zstandard(path, info)
         return orjson.loads(raw)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+    except DAMAGED as error:
         raise DataError(f"{path}: {name} is damaged: {error}.") from error
     except orjson.JSONDecodeError:
         return _lenient(path, name, raw)

@@ -20,7 +20,7 @@ import orjson
 
 from snellen.data import placed
 from snellen.errors import DataError
-from snellen.interop._layout import CHOICES, ID, QUESTION, REPEAT, REPLY, repeat_of
+from snellen.interop._layout import CHOICES, ID, QUESTION, REPEAT, REPLY, choices_of, repeat_of
 from snellen.interop.exchange import (
     RunFacts,
     RunMetric,
@@ -215,7 +215,7 @@ def _lines_of(
     for row in sample.scores:
         if row.scoring not in first:
             continue
-        if row.score is None or sample.error is not None:
+        if row.score is None or sample.turn_of(row.sample).error is not None:
             lines.left_out[row.state] += 1
             continue
         line = _line(sample, row, row.score == facts.best.get(row.scoring, 1.0))
@@ -231,26 +231,28 @@ def _lines_of(
 
 
 def _line(sample: RunSample, row: ScoreRow, is_correct: bool) -> dict[str, Any]:
-    known = [turn for turn in sample.scored_turns if turn.key.sample == row.sample]
-    question, last = (*known, sample.question)[0], sample.last
+    turn, transcript = sample.turn_of(row.sample), sample.transcript
+    question, last = turn.question, turn.last
     assert last is not None
-    several = len(sample.transcript) > 2 or sample.transcript[0][0] != "user"
+    several = len(transcript) > 2 or transcript[0][0] != "user"
+    number = next(i for i, (*_, own) in enumerate(transcript) if own is last)
     raw = question.question
     references = references_of(question)
     hashed = raw + "".join(references)
-    line: dict[str, Any] = {
+    trace = None if last.reasoning is None else [last.reasoning]
+    return {
         "sample_id": row.sample,
         "sample_hash": sha256(hashed.encode()).hexdigest(),
         "interaction_type": "multi_turn" if several else "single_turn",
         "input": {
             "raw": raw,
-            "formatted": "\n".join(text for _, text, own in sample.transcript if own is None),
+            "formatted": "\n".join(text for _, text, own in transcript if own is None),
             "reference": references,
             "choices": question.choices or None,
         },
-        "output": None,
-        "messages": None,
-        "answer_attribution": _attribution(sample, row, several),
+        "output": None if several else {"raw": [last.reply], "reasoning_trace": trace},
+        "messages": _messages(transcript) if several else None,
+        "answer_attribution": _attribution(row, number if several else None),
         "evaluation": {
             "score": row.score,
             "is_correct": is_correct,
@@ -273,33 +275,30 @@ def _line(sample: RunSample, row: ScoreRow, is_correct: bool) -> dict[str, Any]:
             }
         ),
     }
-    if several:
-        line["messages"] = [
-            {
-                "turn_idx": number,
-                "role": role,
-                "content": text,
-                "reasoning_trace": None if record is None else record.reasoning,
-            }
-            for number, (role, text, record) in enumerate(sample.transcript)
-        ]
-    else:
-        trace = last.reasoning
-        line["output"] = {
-            "raw": [last.reply],
-            "reasoning_trace": None if trace is None else [trace],
-        }
-    return line
 
 
-def _attribution(sample: RunSample, row: ScoreRow, several: bool) -> list[dict[str, Any]]:
-    if row.answer is None:
-        return []
-    number = len(sample.transcript) - 1 if several else 0
+def _messages(
+    transcript: Iterable[tuple[str, str, ReplyRecord | None]],
+) -> list[dict[str, Any]]:
     return [
         {
             "turn_idx": number,
-            "source": f"messages[{number}].content" if several else "output.raw",
+            "role": role,
+            "content": text,
+            "reasoning_trace": None if record is None else record.reasoning,
+        }
+        for number, (role, text, record) in enumerate(transcript)
+    ]
+
+
+def _attribution(row: ScoreRow, number: int | None) -> list[dict[str, Any]]:
+    """Where the answer is from: the message with this number, or the only reply."""
+    if row.answer is None:
+        return []
+    return [
+        {
+            "turn_idx": number or 0,
+            "source": "output.raw" if number is None else f"messages[{number}].content",
             "extracted_value": str(row.answer),
             "extraction_method": row.rule or "unknown",
             "is_terminal": True,
@@ -368,11 +367,13 @@ def row_of(row: Mapping[str, Any], label: str) -> Mapping[str, Any]:
         REPEAT: repeat_of(number, label),
         REPLY: None if row.get("error") is not None else _reply_of(row, label),
         QUESTION: content.get("raw"),
-        CHOICES: content.get("choices") or [],
+        CHOICES: choices_of(content.get("choices"), label),
     }
 
 
-def _reply_of(row: Mapping[str, Any], label: str) -> str | None:
+def _reply_of(row: Mapping[str, Any], label: str) -> object:
+    """The reply as it stands in the line; None if there is none, or if a conversation ends with a
+    question."""
     output, messages = row.get("output"), row.get("messages")
     if isinstance(output, dict):
         raw = output.get("raw")
@@ -381,9 +382,11 @@ def _reply_of(row: Mapping[str, Any], label: str) -> str | None:
             raise DataError(
                 f"{label} has {len(texts)} responses. Lines with one response each can be read."
             )
-        return str(texts[0]) if texts else None
+        return texts[0] if texts else None
     for message in reversed(messages if isinstance(messages, list) else []):
-        if isinstance(message, dict) and message.get("role") == "assistant":
-            content = message.get("content")
-            return None if content is None else str(content)
+        role = message.get("role") if isinstance(message, dict) else None
+        if role == "assistant":
+            return message.get("content")
+        if role == "user":
+            break
     return None

@@ -110,6 +110,11 @@ class RunSample:
             scores=[row for row in self.scores if row.sample == question.key.sample],
         )
 
+    def turn_of(self, name: str) -> RunSample:
+        """What is scored under this id: a turn, or the whole sample."""
+        names = [question.key.sample for question in self.scored_turns]
+        return self.turn(names.index(name)) if name in names else self
+
     @property
     def id(self) -> str:
         """The sample's id."""

@@ -109,6 +109,7 @@ def _setup(facts: RunFacts) -> Iterator[str]:
         yield f"standard error {headline.stderr:.6g}"
     yield f"n {headline.n}"
     yield f"failed {provenance['replies'].get('failed', 0)}"
+    yield from (note for note in provenance["notes"] if note.startswith("--missing "))
     yield f"unparsed {facts.readings[headline.scoring].get('unparsed', 0)}"
     if provenance.get("incomplete"):
         yield "incomplete"

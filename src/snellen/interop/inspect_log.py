@@ -17,10 +17,10 @@ import orjson
 
 from snellen.data import placed
 from snellen.errors import DataError
-from snellen.interop._layout import CHOICES, ID, QUESTION, REPEAT, REPLY, repeat_of
+from snellen.interop._layout import CHOICES, ID, QUESTION, REPEAT, REPLY, choices_of, repeat_of
 from snellen.interop._zip import document
 from snellen.interop.exchange import RunFacts, RunMetric, RunSample, media_of
-from snellen.store import ReplyRecord
+from snellen.store import ReplyRecord, ScoreRow
 
 LOG_VERSION = 2
 HEADER, SUMMARIES, SAMPLES = "header.json", "summaries.json", "samples/"
@@ -31,6 +31,8 @@ STOPS: Mapping[str, str] = {
     "refused": "content_filter",
 }
 """Inspect's reason why the model stopped, by the state of a reply."""
+ATTACHMENT = "attachment://"
+"""Begins a text that stands for an attachment."""
 PICTURES = (
     "the log has no pictures: their digests stand in the messages and in each sample's metadata"
 )
@@ -201,25 +203,13 @@ def _sample(facts: RunFacts, sample: RunSample) -> dict[str, Any]:
     last = sample.last
     if error is not None:
         fields["error"] = {"message": error, "traceback": "", "traceback_ansi": ""}
+        if scores := _scores(sample):  # of its earlier turns
+            fields["scores"] = scores
     elif last is not None:
         fields["output"] = _output(facts.model, fields["messages"][-1], last)
-        fields["scores"] = {
-            row.scoring if row.sample == sample.id else f"{row.scoring}, {row.sample}": {
-                "value": row.score,
-                "answer": None if row.answer is None else str(row.answer),
-                "explanation": f"read by the rule {row.rule!r}" if row.rule else None,
-                "metadata": {
-                    "state": row.state,
-                    "version": row.version,
-                    "parts": row.parts,
-                    "candidates": [str(answer) for answer in row.candidates],
-                },
-            }
-            for row in sample.scores
-            if row.score is not None
-        }
+        fields["scores"] = _scores(sample)
         fields["metadata"]["unscored"] = {
-            row.scoring: row.state for row in sample.scores if row.score is None
+            _score_name(sample, row): row.state for row in sample.scores if row.score is None
         }
         used = [usage for _, record in sample.turns if (usage := _usage(record)) is not None]
         if used:
@@ -231,6 +221,29 @@ def _sample(facts: RunFacts, sample: RunSample) -> dict[str, Any]:
         if times and None not in times:
             fields["total_time"] = sum(filter(None, times))
     return fields
+
+
+def _score_name(sample: RunSample, row: ScoreRow) -> str:
+    return row.scoring if row.sample == sample.id else f"{row.scoring}, {row.sample}"
+
+
+def _scores(sample: RunSample) -> dict[str, Any]:
+    """The scores of a sample, or of its turns."""
+    return {
+        _score_name(sample, row): {
+            "value": row.score,
+            "answer": None if row.answer is None else str(row.answer),
+            "explanation": f"read by the rule {row.rule!r}" if row.rule else None,
+            "metadata": {
+                "state": row.state,
+                "version": row.version,
+                "parts": row.parts,
+                "candidates": [str(answer) for answer in row.candidates],
+            },
+        }
+        for row in sample.scores
+        if row.score is not None
+    }
 
 
 def _message(
@@ -342,15 +355,16 @@ def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 raise DataError(f"{path}: {name} is not a sample of Inspect's log.")
             epoch = sample.get("epoch", 1)
             label = f"sample {sample['id']}, epoch {epoch}"
+            where = f"{path}: {label}"
             number = epoch - 1 if isinstance(epoch, int) else epoch
             yield (
                 label,
                 {
                     ID: str(sample["id"]),
-                    REPEAT: repeat_of(number, label),
+                    REPEAT: repeat_of(number, where),
                     REPLY: _reply_of(sample),
                     QUESTION: _input_of(sample),
-                    CHOICES: sample.get("choices") or [],
+                    CHOICES: choices_of(sample.get("choices"), where),
                 },
             )
 
@@ -371,12 +385,13 @@ def _header_of(path: Path) -> dict[str, Any]:
 def _opened(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
-    except (OSError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
         raise DataError(f"{path} is not a log of Inspect: {error}.") from error
 
 
-def _reply_of(sample: Mapping[str, Any]) -> str | None:
-    """The text of the last output; None if the sample has an error, or no output."""
+def _reply_of(sample: Mapping[str, Any]) -> object:
+    """The text of the last output; None if the sample has an error, or no output. Content of a kind
+    that Inspect does not write is returned as it is."""
     output = sample.get("output")
     if sample.get("error") is not None or not isinstance(output, dict):
         return None
@@ -385,35 +400,41 @@ def _reply_of(sample: Mapping[str, Any]) -> str | None:
         return None
     message = choices[0].get("message") if isinstance(choices[0], dict) else None
     content = message.get("content") if isinstance(message, dict) else None
-    return None if content is None else _text_of(content, sample)
+    return _text_of(content, sample) if isinstance(content, str | list) else content
 
 
 def _input_of(sample: Mapping[str, Any]) -> str | None:
     """The text of the input; of a conversation, what its users say."""
     content = sample.get("input")
     if isinstance(content, list):
-        texts = [
+        texts = (
             _text_of(message.get("content"), sample)
             for message in content
             if isinstance(message, dict) and message.get("role") == "user"
-        ]
-        return "\n".join(texts)
+        )
+        return "\n".join(text for text in texts if text is not None)
     return _text_of(content, sample)
 
 
-def _text_of(content: object, sample: Mapping[str, Any]) -> str:
-    """The text of a message, with the attachments that stand for long texts put back."""
-    attachments = sample.get("attachments")
+def _text_of(content: object, sample: Mapping[str, Any]) -> str | None:
+    """The text of a message, with the attachments that stand for long texts put back. None if a
+    part of it is not text, or if its attachment is missing."""
     match content:
-        case str() if content.startswith("attachment://") and isinstance(attachments, dict):
-            return str(attachments.get(content.removeprefix("attachment://"), content))
+        case str() if content.startswith(ATTACHMENT):
+            attachments = sample.get("attachments")
+            known = attachments if isinstance(attachments, dict) else {}
+            text = known.get(content.removeprefix(ATTACHMENT))
+            return text if isinstance(text, str) else None
         case str():
             return content
         case list():
-            texts = (
-                part.get("text")
+            parts = [
+                _text_of(part["text"], sample)
                 for part in content
-                if isinstance(part, dict) and part.get("type") == "text"
-            )
-            return "\n".join(_text_of(text, sample) for text in texts if text is not None)
-    return ""
+                if isinstance(part, dict)
+                and part.get("type") == "text"
+                and part.get("text") is not None
+            ]
+            known_parts = [part for part in parts if part is not None]
+            return "\n".join(known_parts) if len(known_parts) == len(parts) else None
+    return None

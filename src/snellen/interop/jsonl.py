@@ -1,4 +1,4 @@
-"""Writes JSON files: an object per line, a list, or one object by id."""
+"""Writes JSON files: one object per line, a list, or one object keyed by id."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -10,12 +10,12 @@ from snellen.errors import DataError
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Write each row as a line with an object. Values are unchanged; None is null. Returns notes
-    for the reader, of which there are none.
+    """Write each row as one line with a JSON object. Values are not changed; None becomes null.
+    Returns an empty list, because there are no notes for the user.
 
     Raises:
-        DataError: a value is not a finite number or has half a character, or the file cannot be
-        written.
+        DataError: a value is not a finite number or contains half a surrogate pair, or the file
+            cannot be written.
     """
     with placed(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
         for number, row in enumerate(rows, 1):
@@ -25,7 +25,7 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
 
 
 def write_list(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Like `write`, but as one list, which most test servers take."""
+    """Like `write`, but writes one list, the format that most test servers accept."""
     with placed(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
         before = "[\n"
         for number, row in enumerate(rows, 1):
@@ -37,20 +37,20 @@ def write_list(path: Path, columns: Sequence[str], rows: Iterable[Sequence[objec
 
 
 def write_by_id(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Like `write_list`, but as one object with the first column as keys and the second as values.
-    Keys are text: 1 and "1" are the same id.
+    """Like `write_list`, but writes one object with the first column as keys and the second as
+    values. Keys are text, so 1 and "1" are the same id.
 
     Raises:
-        DataError: an id comes twice.
+        DataError: two rows have the same id.
     """
-    assert len(columns) == 2, "an id and what is said of it"
+    assert len(columns) == 2, "an id and a value"
     seen: set[str] = set()
     with placed(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
         before = "{\n"
         for number, (key, value) in enumerate(rows, 1):
             where, name = f"{path.name}: row {number}", str(key)
             if name in seen:
-                raise DataError(f"{where} has the id {name!r} of an earlier row.")
+                raise DataError(f"{where} has the same id {name!r} as an earlier row.")
             seen.add(name)
             file.write(f"{before}{_json(name, where)}: {_json(value, where)}")
             before = ",\n"
@@ -62,4 +62,4 @@ def _json(value: object, where: str) -> str:
     try:
         return encodable(json.dumps(value, ensure_ascii=False, allow_nan=False), where)
     except ValueError as error:
-        raise DataError(f"{where} has a number that JSON cannot hold: {error}.") from error
+        raise DataError(f"{where} has a number that JSON cannot represent: {error}.") from error

@@ -1,5 +1,5 @@
-"""Reads people's labels of replies: sheets with the columns id and label, and optionally repeat,
-scoring, rater, and the seed of a drawn sheet."""
+"""Reads people's labels of replies from tables with the columns `id` and `label`, and optionally
+`repeat`, `scoring`, `rater`, and `seed` (the seed that drew the replies)."""
 
 import math
 from collections.abc import Mapping
@@ -11,16 +11,16 @@ from snellen.interop._rows import rows_of
 from snellen.store import FORMAT, LabelRecord
 
 COLUMNS = ("id", "repeat", "scoring", "question", "right", "reply", "label", "seed")
-"""The columns of a sheet for people."""
+"""The columns of a blank sheet for people to fill in."""
 
 
 def read(path: Path) -> list[LabelRecord]:
-    """The rows of a sheet, including blank labels. Several rows for one reply are labels of several
-    people.
+    """The rows of a sheet, including those with blank labels. Several rows for one reply are the
+    labels of several people.
 
     Raises:
-        DataError: the file cannot be read, has no columns of ids and labels, a label is not a
-            number, or somebody labels one reply twice. The message names the row.
+        DataError: the file cannot be read or lacks the column of ids or of labels, a label is not a
+            number, or one person labels a reply twice. The message names the row.
     """
     labels: list[LabelRecord] = []
     first: dict[tuple[str, int, str | None, str], str] = {}
@@ -28,16 +28,16 @@ def read(path: Path) -> list[LabelRecord]:
         missing = [column for column in ("id", "label") if column not in row]
         if missing:
             raise DataError(
-                f"{path}: no column {' and '.join(missing)}; it has {', '.join(row)}. Labels are "
-                "read from id and label; repeat, scoring and rater may stand beside them."
+                f"{path}: no column {' and '.join(missing)}. It has {', '.join(row)}. The columns "
+                "id and label are required; repeat, scoring, and rater are optional."
             )
         label = _label(row, f"{path}: {where}")
         if label.rater is not None:
             key = label.sample, label.repeat, label.scoring, label.rater
             if key in first:
                 raise DataError(
-                    f"{path}: {first[key]} and {where} are both {label.rater}'s label of "
-                    f"{label.sample!r}. Keep one of them."
+                    f"{path}: {first[key]} and {where} are both labels by {label.rater} for the "
+                    f"same reply to {label.sample!r}. Keep one of the two rows."
                 )
             first[key] = where
         labels.append(label)
@@ -51,7 +51,7 @@ def _label(row: Mapping[str, Any], where: str) -> LabelRecord:
     label = _number(cells["label"], f"{where}: the label")
     repeat = _number(cells["repeat"], f"{where}: repeat") or 0.0
     if repeat < 0 or not repeat.is_integer():
-        raise DataError(f"{where}: repeat is {cells['repeat']}, not a whole number from 0 on.")
+        raise DataError(f"{where}: repeat is {cells['repeat']}, which is not an integer from 0 up.")
     return LabelRecord(
         format=FORMAT,
         sample=cells["id"],
@@ -64,7 +64,7 @@ def _label(row: Mapping[str, Any], where: str) -> LabelRecord:
 
 
 def _text(value: object) -> str:
-    """A cell as text. A whole number loses its decimal point, because programs turn ids into
+    """A cell as text. A float without a fraction becomes an integer, because programs turn ids into
     floats."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)

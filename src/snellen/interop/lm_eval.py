@@ -17,7 +17,14 @@ from typing import Any
 import orjson
 
 from snellen.data import placed
-from snellen.interop.exchange import RunFacts, RunSample, media_of, questions_of, text_of
+from snellen.interop.exchange import (
+    RunFacts,
+    RunMetric,
+    RunSample,
+    media_of,
+    questions_of,
+    text_of,
+)
 from snellen.store import STEM, ScoreRow, safe_name
 
 NAME = re.compile(r"samples_(?P<task>.+)_\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}(\.\d+)?")
@@ -66,8 +73,8 @@ def write(
         )
     if unscored:
         notes.append(
-            f"{unscored:,} lines have no metric, because no scoring gives them a score. That is no "
-            "score of 0"
+            f"{unscored:,} lines have no metric, because no scoring gives them a score. That is "
+            "not a score of 0"
         )
     if several:
         notes.append("only the last reply of each conversation is in the file")
@@ -189,19 +196,7 @@ def write_results(
                 "generation_kwargs": dict(facts.generation),
                 "metadata": {
                     **facts.provenance,
-                    "metrics": [
-                        {
-                            "scoring": figure.scoring,
-                            "metric": figure.metric,
-                            "value": figure.value,
-                            "unit": figure.unit,
-                            "n": figure.n,
-                            "stderr": figure.stderr,
-                            "ci95": figure.interval,
-                            "reason": figure.reason,
-                        }
-                        for figure in facts.figures
-                    ],
+                    "metrics": [_metric(figure) for figure in facts.figures],
                     "readings": facts.readings,
                     **({"errors": errors} if errors else {}),
                 },
@@ -230,6 +225,19 @@ def write_results(
         part.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
 
 
+def _metric(figure: RunMetric) -> dict[str, Any]:
+    return {
+        "scoring": figure.scoring,
+        "metric": figure.metric,
+        "value": figure.value,
+        "unit": figure.unit,
+        "n": figure.n,
+        "stderr": figure.stderr,
+        "ci95": figure.interval,
+        "reason": figure.reason,
+    }
+
+
 def _hash(raw: bytes) -> str:
     return sha256(raw).hexdigest()
 
@@ -237,9 +245,10 @@ def _hash(raw: bytes) -> str:
 # -- reading
 
 
-def is_line(row: Mapping[str, Any]) -> bool:
-    """Whether a row is a sample of lm-eval."""
-    return all(column in row for column in COLUMNS)
+def has_repeats(row: Mapping[str, Any]) -> bool:
+    """Whether the responses of a row are repeats, even if there is only one: in a sample of
+    lm-eval, and in one of our own that numbers them."""
+    return "repeats" in row or all(column in row for column in COLUMNS)
 
 
 def responses(row: Mapping[str, Any]) -> list[tuple[object, str | None]] | None:

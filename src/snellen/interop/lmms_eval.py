@@ -1,5 +1,5 @@
-"""Writes sample files like lmms-eval's --log_samples, `{date}_samples_{task}.jsonl`, and the
-results file beside them.
+"""Writes sample files like those of lmms-eval's --log_samples, `{date}_samples_{task}.jsonl`, and
+the file of results that lmms-eval writes with them.
 
 Source: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
 lmms_eval/loggers/evaluation_tracker.py, in `save_results_samples`. Fields that need lmms-eval's own
@@ -28,7 +28,7 @@ from snellen.store import STEM, safe_name
 
 
 def file_name(task: str, when: datetime) -> str:
-    """The name of the file. It belongs into a folder named after the model."""
+    """The name of the file. It belongs in a folder named after the model."""
     before = f"{when:%Y%m%d_%H%M%S}_samples_"
     return f"{before}{safe_name(task, room=STEM - len(before))}.jsonl"
 
@@ -69,8 +69,8 @@ def _line(facts: RunFacts, repeats: list[RunSample]) -> dict[str, Any]:
         "input": first.question.question,
         "id": first.id,
     }
-    if len(replies) > 1:
-        line["resps"] = [replies]
+    if facts.repeats > 1:
+        line |= {"resps": [replies], "repeats": [sample.repeat for sample in repeats]}
     if errors := errors_of(repeats):
         line["errors"] = errors
     for figure in facts.first_figures:

@@ -1,7 +1,8 @@
 """Reads predictions: a file of rows with an id and a reply, or a folder of such files.
 
-Files are JSONL, JSON (a list; `{id: reply}`; `{id: {...}}`), CSV, TSV, each also gzipped, and XLSX,
-as VLMEvalKit, lmms-eval, LLaVA, and benchmarks' authors write them.
+The formats are JSONL, JSON (a list, `{id: reply}`, or `{id: {...}}`), CSV, and TSV, all of them
+also compressed with gzip, and XLSX. VLMEvalKit, lmms-eval, LLaVA, and benchmarks' authors write
+such files.
 """
 
 from __future__ import annotations
@@ -43,19 +44,21 @@ ALSO_DATA: Mapping[str, Collection[str]] = {
     "answer": (),
     "text": ("prompt", "answer_id", "model_id"),
 }
-"""Columns that data sets have too, for answers and questions. They are read as replies only if a
-row has nothing else but ids, or has one of these other columns, like LLaVA's answers."""
+"""Columns that may contain replies, but that data sets also use for right answers or questions.
+They are read as replies only if the other columns are all ids, or if one of the columns listed here
+exists, as in the answers that LLaVA writes."""
 QUESTIONS = (QUESTION, "question", "Question", "doc.question", "query", "prompt", "input", "text")
 """Columns that may contain the question; the first that exists is used."""
 MOST_QUESTIONS = 2_000
-"""How many questions of a file are kept, spread over its rows, to check whether they are the data
-set's."""
+"""The maximum number of questions that are kept from a file, spread evenly over its rows, to check
+whether they are the data set's questions."""
 LMMS_REPLIES = ("filtered_resps", "resps")
 LMMS_ID = "doc_id"
 FAILED = ("Failed to obtain answer", "[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]")
 """The texts that VLMEvalKit and lmms-eval write if there is no reply."""
 LOOKED_AT = 100
-"""How many rows are examined to find the columns: a failed row may lack the reply's column."""
+"""The number of rows that are examined to find the columns. One row is not enough, because a failed
+row may lack the column of replies."""
 LMMS_NAME = re.compile(r"\d{8}_\d{6}_samples_(?P<task>.+)")
 INTEGRAL_FLOAT = re.compile(r"-?\d+\.0")
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")
@@ -70,19 +73,21 @@ class Predictions:
     where: str
     """The file or the folder."""
     notes: Sequence[str]
-    """How the file was read."""
+    """Notes on how the file was read."""
     possible_names: Sequence[tuple[str, str]] = ()
-    """The pairs of model and data set that the file's name may mean, with the longest data set's
-    name first: `{model}_{dataset}.xlsx` alone is ambiguous."""
+    """The pairs of model and data set that the file's name may mean. The pair with the longest name
+    of a data set is first. A name like `{model}_{dataset}.xlsx` is ambiguous if it has several
+    underscores."""
     row_numbers: bool = False
     """Whether the ids are positions of rows in lmms-eval's copy of the data, from 0."""
     targets: Mapping[str, str] = field(default_factory=dict)
-    """The right answers in the file, by id. They show whether the rows have the order of the data
-    set."""
+    """The right answers in the file, by id. They are used to check that the rows are in the order
+    of the data set."""
     questions: Mapping[str, str] = field(default_factory=dict)
-    """Some of the file's questions, by id. They show whether they are the data set's."""
+    """Some of the file's questions, by id. They are used to check that the file belongs to the data
+    set."""
     other_ids: Sequence[str] = ()
-    """Further columns that may contain the ids."""
+    """Other columns that may contain the ids."""
     answers: Mapping[str, str] = field(default_factory=dict)
     """The right answers in the column `answer`, by id."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
@@ -95,17 +100,17 @@ class Predictions:
 def read(
     path: Path, *, ids: str | None = None, replies: str | None = None, only: str | None = None
 ) -> Predictions:
-    """The predictions of a file, or of a folder whose files have a part of them each.
+    """Read predictions from a file, or from a folder whose files each contain a part of them.
 
-    `ids` and `replies` name the columns, if they have unusual names or there are several; `a.b` is
-    the field b of the object a. `only` selects the files of a folder that match a pattern
-    (`*/output.json`).
+    `ids` and `replies` name the columns, which is necessary if their names are unusual or if there
+    are several candidates; `a.b` means the field b of the object a. `only` is a pattern
+    (`*/output.json`) that selects files of a folder.
 
     Raises:
-        DataError: a file cannot be read, has no column of ids or of replies, or gives one id two
-        replies.
-        UsageError: a question has a reply in more than one file of a folder; or it is a
-        spreadsheet, and its extra is not installed.
+        DataError: a file cannot be read, lacks the column of ids or of replies, or has two
+            different replies for one id.
+        UsageError: a question has a reply in more than one file of a folder, or the file is a
+            spreadsheet and the extra for spreadsheets is not installed.
     """
     if path.is_dir():
         return _folder(path, ids, replies, only)
@@ -113,8 +118,8 @@ def read(
 
 
 def names_in(folder: Path, only: str | None = None) -> list[str]:
-    """The files of a folder and of its subfolders that may contain predictions: relative names, in
-    order; with `only`, those that match it."""
+    """The sorted names, relative to a folder, of the files in it and in its subfolders that may
+    contain predictions. `only` is a pattern that the names must match."""
     names = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*"))]
     return [
         name
@@ -128,7 +133,8 @@ def names_in(folder: Path, only: str | None = None) -> list[str]:
 
 @dataclass
 class _FilePredictions:
-    """The content of one file: for each row its id, repeat, reply, and label."""
+    """The content of one file. `replies` has the id, the repeat, the reply, and the label of each
+    row."""
 
     name: str
     columns: tuple[str, str]
@@ -149,7 +155,7 @@ def _file(path: Path, name: str, ids: str | None, replies: str | None) -> _FileP
     first = list(islice(rows, LOOKED_AT))
     present = list(dict.fromkeys(chain.from_iterable(row for _, row in first)))
     reply = replies or _column(name, present, _reply_columns(present), "replies", REPLIES)
-    # VLMEvalKit's own key is the index, and some of its data sets have an id too.
+    # VLMEvalKit identifies rows by `index`, and some of its data sets also have a column `id`.
     known = ("index", *IDS) if reply == "prediction" else IDS
     keys = list(dict.fromkeys(column for column in known if column in present))
     key = ids or _column(name, present, keys, "ids", IDS)
@@ -183,9 +189,8 @@ def _read_rows(part: _FilePredictions, rows: Iterable[LabeledRow], question_colu
         if reply in LMMS_REPLIES:
             reply_value = _single_response(reply_value, part.name, label)
         if reply_value == "" and row.get("state") == "failed":
-            reply_value = (
-                None  # in our own sheets, where a cell cannot tell this from an empty reply
-            )
+            # In Snellen's own tables, a cell cannot distinguish a failed reply from an empty one.
+            reply_value = None
         text: str | None = None
         if isinstance(reply_value, str):
             text = _reply_text(reply_value, counted)
@@ -193,7 +198,7 @@ def _read_rows(part: _FilePredictions, rows: Iterable[LabeledRow], question_colu
             why = (
                 reply_value.why
                 if isinstance(reply_value, NoText)
-                else f"a {type(reply_value).__name__}, not text"
+                else f"a {type(reply_value).__name__} instead of text"
             )
             lost.setdefault(why, []).append(label)
         elif reply_value is not None:
@@ -223,11 +228,11 @@ def _read_rows(part: _FilePredictions, rows: Iterable[LabeledRow], question_colu
         ]
         part.questions = [(name.removesuffix(".0"), text) for name, text in part.questions]
         part.answers = {name.removesuffix(".0"): text for name, text in part.answers.items()}
-        part.notes.append("all ids end in .0, as pandas writes whole numbers: read without it")
+        part.notes.append("all ids end in .0, as pandas writes integers: read without the .0")
 
 
 def _reply_text(text: str, counted: Counter[str]) -> str | None:
-    """A reply as text; None if it says that there is none."""
+    """The text of a reply; None if it is the text that stands for a failed reply."""
     if not text.isascii() and HALF_CHARACTER.search(text):
         text = HALF_CHARACTER.sub("\ufffd", text)
         counted["half"] += 1
@@ -241,15 +246,15 @@ def _reply_text(text: str, counted: Counter[str]) -> str | None:
 def _notes(counted: Mapping[str, int], lost: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for why, places in lost.items():
         yield (
-            f"{len(places):,} rows hold {why}, where the reply should be (first: {places[0]}): "
-            "read as rows without a reply"
+            f"{len(places):,} rows have {why} in the column of replies (first: {places[0]}): read "
+            "as rows without a reply"
         )
     words = {
-        "failed": "say that the model could not be reached: read as rows without a reply",
-        "number": "have a number or a truth value for a reply: read as Python writes it",
-        "cut": f"have a reply of {LONGEST:,} characters, where spreadsheets cut: likely not whole",
-        "half": "have half a character in the reply: read as the replacement character",
-        "empty": "have neither id nor reply: left out",
+        "failed": "say that the model gave no reply: read as rows without a reply",
+        "number": "have a number or a boolean as the reply: read as Python writes it",
+        "cut": f"have a reply of {LONGEST:,} characters, the limit of spreadsheets: probably cut",
+        "half": "have half a surrogate pair in the reply: read as the replacement character",
+        "empty": "have neither an id nor a reply: left out",
     }
     yield from (
         f"{counted[what]:,} rows {description}"
@@ -262,8 +267,8 @@ def _id(value: object, file: str, label: str, column: str) -> str:
     match value:
         case float() if abs(value) >= EXACT:
             raise DataError(
-                f"{file}: {label} has the id {value!r}, a number that the file's writer has "
-                "rounded. Write ids as text."
+                f"{file}: {label} has the id {value!r}, a number so large that the program that "
+                "wrote the file has rounded it. Write ids as text."
             )
         case float() if value.is_integer():
             return str(int(value))
@@ -275,16 +280,16 @@ def _id(value: object, file: str, label: str, column: str) -> str:
             held = value.why
         case _:
             held = "nothing" if value in (None, "") else f"a {type(value).__name__}"
-    raise DataError(f"{file}: {label} holds {held} in {column!r}, where its id should be.")
+    raise DataError(f"{file}: {label} has {held} instead of an id in the column {column!r}.")
 
 
 def _single_response(value: object, file: str, label: str) -> object:
-    """The response in lmms-eval's lists of one response, one or two levels deep."""
+    """The response inside lmms-eval's lists, which have one element each and may be nested."""
     while isinstance(value, list):
         if len(value) != 1:
             raise DataError(
-                f"{file}: {label} has {len(value)} responses: choices ranked by their likelihood, "
-                "or repeats. Files with one reply a question can be read."
+                f"{file}: {label} has {len(value)} responses (choices ranked by likelihood, or "
+                "repeats). Use a file with one reply per question."
             )
         value = value[0]
     return value
@@ -313,13 +318,15 @@ def _column(
     doubtful = [column for column in ALSO_DATA if what == "replies" and column in present]
     if doubtful:
         raise NotRows(
-            f"{file}: {doubtful[0]!r} may be what is right or what was asked, and no other column "
-            f"is known to hold replies. It has {_listed(present)}. Name the column of replies."
+            f"{file}: the column {doubtful[0]!r} may contain right answers or questions, and no "
+            f"other column is known to contain replies. The file has {_listed(present)}. Name the "
+            "column of replies."
         )
     looked_for = ", ".join(column for column in known if column not in (KEYS, VALUES))
     raise NotRows(
-        f"{file}: no column of {what}. It has {_listed(present)}; {what} are looked for in "
-        f"{looked_for}. Its first row should name the columns; or name that of {what}."
+        f"{file}: no column of {what}. It has {_listed(present)}. The known names are "
+        f"{looked_for}. If the first row does not name the columns, add such a row. If the column "
+        f"has another name, name the column of {what}."
     )
 
 
@@ -336,8 +343,8 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _at(row: Mapping[str, Any], column: str) -> Any:
-    """The value of a field, or for a name such as `a.b` of the field b of the object a; None if it
-    is absent."""
+    """The value of a field; None if it is absent. If no field has the name `a.b`, it means the
+    field b of the object a."""
     if column in row or "." not in column:
         return row.get(column)
     outer, _, inner = column.partition(".")
@@ -362,10 +369,11 @@ def _folder(folder: Path, ids: str | None, replies: str | None, only: str | None
             without.append(name)
     if not parts:
         raise DataError(
-            f"{folder}: none of its {len(names)} files {f'named {only} ' if only else ''}has ids "
-            f"and replies; read are {', '.join(KINDS)}. Name one file to see what it lacks."
+            f"{folder}: none of its {len(names)} files {f'named {only} ' if only else ''}contains "
+            f"ids and replies. Files that end in {', '.join(KINDS)} were read. Pass a single file "
+            "to see what it lacks."
         )
-    # {id: text} beside rows is what somebody made of them: answers found in them, or scores.
+    # If other files have rows, an object {id: text} was derived from them: answers or scores.
     rows = [part for part in parts if part.columns[1] != VALUES]
     derived = [part.name for part in parts if rows and part.columns[1] == VALUES]
     parts = rows or parts
@@ -373,9 +381,9 @@ def _folder(folder: Path, ids: str | None, replies: str | None, only: str | None
     listed = _listed([part.name for part in parts])
     notes = [f"{len(parts)} files of {folder.name} read{read_as}: {listed}"]
     if derived:
-        notes.append(f"left out, since others have rows with the replies: {_listed(derived)}")
+        notes.append(f"left out, because other files have the replies: {_listed(derived)}")
     if without:
-        notes.append(f"left out, having no ids or no replies: {_listed(without)}")
+        notes.append(f"left out, because they have no ids or no replies: {_listed(without)}")
     return _merged(parts, folder.name, (), notes)
 
 
@@ -405,27 +413,27 @@ def _merged(
             else:
                 of = f" of {part.name}" if len(parts) > 1 else ""
                 raise DataError(
-                    f"{where}: the id {name!r} has two replies, the second in {label}{of}, the "
-                    f"first in {places[key][1]}{of}. Keep one of them."
+                    f"{where}: the id {name!r} has two different replies, the first in "
+                    f"{places[key][1]}{of}, the second in {label}{of}. Keep one of them."
                 )
     if shared:
         raise UsageError(
             f"{where}: {len(shared):,} questions, such as {next(iter(shared))!r}, have a reply in "
-            f"more than one of its files: {_listed(list(clashing))}. Whose replies are meant? Name "
-            "one file, or by a pattern (--only) those that belong together."
+            f"more than one file: {_listed(list(clashing))}. Pass a single file, or select the "
+            "files that belong together with a pattern (--only)."
         )
     notes_in_order = [*notes, *dict.fromkeys(note for part in parts for note in part.notes)]
     if not replies:
-        raise DataError(f"{where}: no row has a reply; {'; '.join(notes_in_order)}.")
+        raise DataError(f"{where}: no row has a reply ({'; '.join(notes_in_order)}).")
     if doubled:
-        notes_in_order.append(f"{doubled:,} rows say again what an earlier row said: counted once")
+        notes_in_order.append(f"{doubled:,} rows repeat the reply of an earlier row: counted once")
     if without:
-        notes_in_order.append(f"{without:,} rows have an id and no reply")
+        notes_in_order.append(f"{without:,} rows have an id but no reply")
     numbers = all(part.columns[0] == LMMS_ID for part in parts)
     if numbers:
         notes_in_order.append(
-            f"{LMMS_ID!r} is the place of a row in lmms-eval's copy of the data, from 0: it is an "
-            "id only where that copy has the same rows in the same order"
+            f"{LMMS_ID!r} is the position of a row in lmms-eval's copy of the data, from 0. It "
+            "identifies a sample only if that copy has the same rows in the same order"
         )
     targets = {name: target for part in parts for name, target in part.targets.items()}
     answers = {name: answer for part in parts for name, answer in part.answers.items()}
@@ -462,7 +470,8 @@ def _further(
 
 
 def _possible_names(path: Path) -> Sequence[tuple[str, str]]:
-    """The (model, data set) pairs that the name of a file of VLMEvalKit or lmms-eval may mean."""
+    """The pairs (model, data set) that the name of a file from VLMEvalKit or lmms-eval may mean. A
+    log of Inspect names them inside."""
     if kind_of(path) == INSPECT:
         return (inspect_log.names_of(path),)
     stem = path.name.removesuffix(".gz").removesuffix(path.suffix)

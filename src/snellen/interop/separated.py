@@ -18,15 +18,16 @@ def write(
     *,
     formulas: Literal["harmless", "kept"] = "harmless",
 ) -> list[str]:
-    """Write rows under a header, in UTF-8 and with every cell in quotes. The suffix (.csv, .tsv)
-    determines the separator. Returns notes for the reader.
+    """Write rows under a header, in UTF-8 and with every cell in quotes. The extension (.csv, .tsv)
+    determines the separator. Returns notes for the user.
 
-    Text that a spreadsheet program would run gets an apostrophe. `formulas="kept"` is for a file
-    that another program reads: its cells are unchanged. A note counts such cells.
+    Text that a spreadsheet program would run as a formula gets an apostrophe. With
+    `formulas="kept"`, for files that another program reads, it stays unchanged. In both cases a
+    note has the number of such cells.
 
     Raises:
-        DataError: a cell is not a finite number or has half a character, or the file cannot be
-        written.
+        DataError: a cell is not a finite number or contains half a surrogate pair, or the file
+            cannot be written.
     """
     changed = 0
     with placed(path) as part, open(part, "w", encoding="utf-8", newline="") as file:

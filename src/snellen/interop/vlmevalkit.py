@@ -1,5 +1,5 @@
-"""Writes prediction files in VLMEvalKit's form: `{model}_{dataset}.xlsx` or .tsv, with the columns
-of the data set and `prediction`.
+"""Writes prediction files in VLMEvalKit's format: `{model}_{dataset}.xlsx` or `.tsv`, with the
+columns of the data set and `prediction`.
 
 Source: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/inference.py, in
 `infer_data_job`; vlmeval/smp/file.py, in `get_pred_file_path`.
@@ -13,7 +13,8 @@ from snellen.interop._answered import Answered
 from snellen.store import STEM, safe_name
 
 NO_REPLY = "Failed to obtain answer via API."
-"""The text that it writes if a model failed, and asks again: `fail_msg` in vlmeval/api/base.py."""
+"""The text that VLMEvalKit writes if a model failed. VLMEvalKit asks such questions again. It is
+`fail_msg` in vlmeval/api/base.py."""
 
 
 def file_name(model: str, dataset: str, kind: str = ".xlsx") -> str:
@@ -23,18 +24,21 @@ def file_name(model: str, dataset: str, kind: str = ".xlsx") -> str:
 
 
 def table(answered: Sequence[Answered]) -> tuple[list[str], list[list[object]]]:
-    """Columns and rows: index, question, A, B, ..., answer, the tags, prediction, and thinking if a
-    model reasoned.
+    """Columns and rows: `index`, `question`, `A`, `B`, ..., `answer`, the tags, `prediction`, and
+    `thinking` if the model reasoned.
 
-    If all ids are whole numbers they are written as numbers, because VLMEvalKit looks them up in
-    its own file. A .tsv needs `formulas="kept"`, because VLMEvalKit reads cells unchanged.
+    If all ids are integers, they are written as numbers, because VLMEvalKit looks them up in its
+    own file. A .tsv file must be written with `formulas="kept"`, because VLMEvalKit does not remove
+    apostrophes from cells.
 
     Raises:
-        DataError: a question has over 26 choices, or a tag has the name of another column.
+        DataError: a question has more than 26 choices, or a tag has the name of another column.
     """
     most = max((len(reply.choices) for reply in answered), default=0)
     if most > len(ascii_uppercase):
-        raise DataError(f"A question has {most} choices; VLMEvalKit's columns are A to Z.")
+        raise DataError(
+            f"A question has {most} choices, but VLMEvalKit has columns only for A to Z."
+        )
     letters = list(ascii_uppercase[:most])
     tags = list(dict.fromkeys(tag for reply in answered for tag in reply.tags))
     thinking = ["thinking"] if any(reply.reasoning is not None for reply in answered) else []

@@ -14,12 +14,14 @@ NOT_XML = re.compile("[\ufffe\uffff]")
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Write rows under a header in one sheet. All text stays text: it becomes no formula, link, or
-    number, even if somebody edits the cell. Returns notes for the reader, of which there are none.
+    """Write rows under a header in one sheet. All text stays text: it does not become a formula, a
+    link, or a number, even if somebody edits the cell. Returns an empty list, because there are no
+    notes for the user.
 
     Raises:
-        DataError: a cell or the sheet is longer than a spreadsheet allows, a cell has what none can
-        hold, or the file cannot be written. There is no file then.
+        DataError: a cell or the sheet is longer than a spreadsheet allows, a cell contains
+            something that a spreadsheet cannot store, or the file cannot be written. Then no file
+            is left behind.
         UsageError: xlsxwriter is not installed.
     """
     try:
@@ -27,8 +29,8 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         from xlsxwriter.exceptions import XlsxFileError
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"{path} is a spreadsheet, which needs an extra: {install('xlsx')}. Or write "
-            ".tsv, .csv or .jsonl."
+            f"{path} is a spreadsheet, which needs an extra: {install('xlsx')}. Or write .tsv, "
+            ".csv, or .jsonl."
         ) from error
     with placed(path) as part:
         book = xlsxwriter.Workbook(part)
@@ -39,14 +41,15 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         for number, row in enumerate(rows):
             if number == MOST_ROWS:
                 raise DataError(
-                    f"{path.name}: a sheet has room for {MOST_ROWS:,} rows. Write .tsv or .jsonl."
+                    f"{path.name}: a sheet cannot have more than {MOST_ROWS:,} rows. Write .tsv or "
+                    ".jsonl."
                 )
             for column, (name, value) in enumerate(zip(columns, row, strict=True)):
                 where = f"{path.name}: {name!r} of row {number + 1}"
                 _put(sheet, number + 1, column, cell(value, where), where, as_text)
         try:
             book.close()
-        except XlsxFileError as error:  # which it makes of an OSError, too
+        except XlsxFileError as error:  # xlsxwriter also raises it for an OSError
             raise DataError(f"{path} cannot be written: {error}.") from error
     return []
 
@@ -71,16 +74,16 @@ def _put(
 
 
 def _checked(text: str, where: str) -> str:
-    # Characters beyond the first 65,536 count twice.
+    # Spreadsheets count UTF-16 units, so characters above U+FFFF count twice.
     length = len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
     if length > LONGEST:
         raise DataError(
-            f"{where} has {length:,} characters, and a cell of a spreadsheet at most {LONGEST:,}. "
-            "Write .tsv or .jsonl."
+            f"{where} has {length:,} characters, but a spreadsheet cell can have at most "
+            f"{LONGEST:,}. Write .tsv or .jsonl."
         )
     if match := NOT_XML.search(text):
         raise DataError(
-            f"{where} has the character U+{ord(match[0]):04X}, which a spreadsheet cannot hold. "
+            f"{where} has the character U+{ord(match[0]):04X}, which a spreadsheet cannot store. "
             "Write .tsv or .jsonl."
         )
     return text

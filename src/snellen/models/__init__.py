@@ -1,5 +1,5 @@
-"""One file a back end, wrappers around them, and `executors/`: servers and replicas.
+"""The back ends, one per file, the wrappers around them, and `executors/` (servers and replicas).
 
-May import core, media, transport, and stores; a back end never imports another.
-Start with `openai.py`, then `service.py`.
+This package may import core, media, transport, and stores. A back end never imports another. Start
+with `openai.py`, then `service.py`.
 """

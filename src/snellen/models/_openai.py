@@ -1,4 +1,4 @@
-"""Shared parts of OpenAI's two interfaces: errors, pictures, the key."""
+"""Shared parts of the back ends for OpenAI's two APIs: errors, pictures, and the key."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from snellen.transport import Response
 
 VARIABLE = "OPENAI_API_KEY"
 FILTERED = ("content_filter", "image_content_policy_violation", "bio_policy")
-"""Error codes that mean the service withheld the reply."""
+"""Error codes which mean that the service withheld the reply."""
 STATUS = {
     "rate_limit_exceeded": 429,
     "rate_limit_error": 429,
@@ -35,9 +35,10 @@ STATUS = {
     "data_residency_mismatch": 400,
     "authentication_error": 401,
 }
-"""The status of an error that arrives inside a reply of status 200."""
+"""The HTTP status to assume for an error inside a reply of status 200, by the error's code or
+type."""
 BAD_REQUEST = ("invalid_", "image_", "unsupported_", "empty_", "failed_to_download_")
-"""Prefixes of further codes that mean 400 (openai/openai-python@e43b422:
+"""Prefixes of further error codes for which status 400 is assumed (openai/openai-python@e43b422:
 src/openai/types/responses/response_error.py)."""
 
 
@@ -46,7 +47,8 @@ def opened(name: str, *, profile: Profile, api_key: str | None, path: str) -> Se
 
 
 class OpenAIService(OnServer):
-    """A model behind one of the two. Only a content filter's error makes a reply."""
+    """A model behind one of the two APIs. Errors are raised, except that an error of the content
+    filter becomes a reply."""
 
     def _withheld(self, status: int, error: Mapping[str, Any], response: Response) -> Reply:
         if status == 400 and error.get("code") in FILTERED:
@@ -65,7 +67,8 @@ class OpenAIService(OnServer):
 
 
 def status_of(error: Mapping[str, Any]) -> int:
-    """The status of an error inside a reply. An unknown error is the server's: 500."""
+    """The HTTP status to assume for an error inside a reply. For an unknown error, this is 500, an
+    error of the server."""
     code = error.get("code")
     if isinstance(code, int) and 400 <= code < 600:
         return code
@@ -78,13 +81,13 @@ def status_of(error: Mapping[str, Any]) -> int:
 
 
 def data_url(image: Image) -> Encoded:
-    """A `data:` address of exactly the bytes that were loaded."""
+    """A `data:` URL that holds exactly the bytes that were loaded."""
     mime, data = encoded(image)
     return Encoded((f"data:{mime};base64,".encode(), data))
 
 
 def chat_message(message: Message, url: Callable[[Image], object]) -> dict[str, Any]:
-    """A message of chat completions; `url` gives the address of an image."""
+    """Convert a message for the chat completions API. `url` returns the address of an image."""
     if all(isinstance(part, str) for part in message.content):
         return {"role": message.role, "content": message.text}
     parts = parts_of(
@@ -96,7 +99,8 @@ def chat_message(message: Message, url: Callable[[Image], object]) -> dict[str, 
 
 
 def usage_of(counts: object, read: str, written: str) -> Usage | None:
-    """The server's token counts. `read` and `written` are the prefixes of its fields."""
+    """The server's token counts. `read` and `written` are the prefixes of the names of its
+    fields."""
     if not isinstance(counts, dict):
         return None
     return Usage(

@@ -1,18 +1,18 @@
-"""Anthropic's Messages API, and servers that speak it.
+"""Anthropic's Messages API, and servers that implement it.
 
-The model takes text and images (JPEG, PNG, WebP, GIF) in any order, and several turns. A system
-message must be the first. Images are sent as base64 of exactly the bytes that were loaded, where
-the messages have them. A video is sent as its frames, an image per frame. The seed is not sent: the
-API has no field for it.
+The model accepts text and images (JPEG, PNG, WebP, GIF) in any order, and several turns. A system
+message must come first. Images are sent in base64, with their bytes unchanged, at their place in
+the message. A video is sent as one image per frame. The seed is not sent, because the API has no
+field for it.
 
-The service's own limits (its pages Vision and Errors): 32 MB per request; 100 or 600 images per
-request, by model; 8,000 pixels per side, or 2,000 with more than 20 images. Set them in a profile's
-`[images]`. A profile's `extra` is merged into the request and overrides our own fields. A value of
-None removes our field. Example: `thinking = { type = "enabled", budget_tokens = 8000 }`, with a
-`token_floor` above it.
+The service has limits of its own (see its pages Vision and Errors): 32 MB per request, 100 or 600
+images per request (depending on the model), and 8,000 pixels per side, or 2,000 with more than 20
+images. Set them in a profile's `[images]`. A profile's `extra` is merged into the request and
+overrides our own fields. A value of None removes our field. Example: `thinking = { type =
+"enabled", budget_tokens = 8000 }`. The profile's `token_floor` must then be above 8000.
 
-Fields and errors: anthropics/anthropic-sdk-python@009b035: src/anthropic/types (message_create_
-params.py, message.py, usage.py, raw_message_stream_event.py), _exceptions.py.
+Sources of fields and errors: anthropics/anthropic-sdk-python@009b035: src/anthropic/types
+(message_create_params.py, message.py, usage.py, raw_message_stream_event.py), _exceptions.py.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ from snellen.transport import Response
 PATH = "messages"
 VERSION = {"anthropic-version": "2023-06-01"}
 MOST_TOKENS = 4096
-"""The default, since the service requires a number."""
+"""The default token limit of a reply. The service requires a limit."""
 STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "filter"}
 SILENT = {"text", "thinking", "redacted_thinking"}
-"""Types of blocks that are text or have no content."""
+"""Types of blocks that hold text or have no content."""
 STATUS = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -64,12 +64,12 @@ STATUS = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-"""The status of an error that arrives in a stream."""
+"""The HTTP status to assume for an error that arrives in a stream, by the error's type."""
 UNPAID = "credit balance is too low"
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Anthropic:
-    """The model of that name on the profile's server."""
+    """Open the model with this name on the profile's server."""
     return Anthropic(
         service(
             name,
@@ -120,7 +120,7 @@ class Anthropic(OnServer):
         )
 
     def _streamed(self, response: Response) -> Reply:
-        """The reply in a stream of events. It is complete after `message_stop`."""
+        """Assemble the reply from a stream of events, which is complete after `message_stop`."""
         pieces_of: dict[tuple[int, str], list[str]] = defaultdict(list)
         usage: dict[str, Any] = {}
         stop = first = None
@@ -180,7 +180,8 @@ class Anthropic(OnServer):
 
 
 def _content(message: Message) -> list[dict[str, Any]]:
-    """A turn's blocks. Text that is only white space is left out, since the service refuses it."""
+    """The content blocks of a turn. Text that contains only white space is omitted, since the
+    service rejects it."""
     blocks = parts_of(message, lambda text: {"type": "text", "text": text}, _image)
     return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
 
@@ -192,7 +193,7 @@ def _image(image: Image) -> dict[str, Any]:
 
 
 def _of_kind(name: str, message: Mapping[str, Any]) -> list[str]:
-    """The texts of the blocks of a kind."""
+    """The texts of all blocks of one type."""
     blocks = [block for block in objects(message["content"]) if block.get("type") == name]
     return [text for block in blocks if (text := string(block.get(name)))]
 
@@ -202,7 +203,7 @@ def _is_delta(delta: Mapping[str, Any]) -> bool:
 
 
 def _counted(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The counts that an event has. They are cumulative."""
+    """The token counts in an event. They are cumulative."""
     usage = event.get("usage")
     if not isinstance(usage, dict):
         return {}
@@ -210,7 +211,8 @@ def _counted(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _usage(usage: object) -> Usage | None:
-    """The token counts. The service counts reads from and writes to its cache separately."""
+    """The token counts. The service reports tokens that are read from and written to its cache
+    separately, so they are added to the input."""
     if not isinstance(usage, dict):
         return None
     cached = count(usage, "cache_read_input_tokens")

@@ -1,18 +1,19 @@
-"""Models that do not look.
+"""Baseline models, which do not look at pictures or videos.
 
-baseline/random, first, and longest use only text and choices. They have no answer to open
-questions.
+`baseline/random`, `first`, and `longest` use only the text and the choices of a question. Their
+replies to questions without choices are empty.
 
-baseline/silent, eager, after:SECONDS, and blind-history watch a stream. They know only the text of
-questions, their choices, and the times of frames.
+`baseline/silent`, `eager`, `after:SECONDS`, and `blind-history` watch a stream. They use only the
+text of questions, the choices, and the times of frames.
 
-To a question that may be answered at any time, silent and blind-history say nothing. eager speaks
-immediately. after speaks at the first frame that is SECONDS later than the newest frame before the
-question. Both say the numbers of all choices, or "1" without choices.
+If a question may be answered at any time, `silent` and `blind-history` say nothing. `eager` speaks
+immediately. `after` speaks at the first frame that is at least SECONDS later than the newest frame
+at the time of the question. Both say the numbers of all choices, or "1" if there are no choices.
 
-To a question that must be answered, silent says nothing. The others say Yes if the choices are yes
-and no, else the first choice, or "1" without choices. But blind-history answers No to a yes-or-no
-question the first and second time, then Yes.
+If a question must be answered, `silent` returns an empty text. The others say "Yes" if the choices
+are yes and no. Otherwise they give the first choice, or "1" if there are no choices. However,
+`blind-history` answers a yes-or-no question with "No" the first two times it is asked, and with
+"Yes" after that.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from snellen.errors import UsageError
 from snellen.media.content import Frame
 
 Pick = Callable[[Sequence[str], int], int]
-"""Chooses the index of a choice, from a number drawn from the request's text and seed."""
+"""Returns the index of the choice to pick. Its arguments are the choices and a random number, which
+is derived from the request's text and seed."""
 
 PICKS: dict[str, Pick] = {
     "random": lambda choices, drawn: drawn % len(choices),
@@ -39,12 +41,12 @@ PICKS: dict[str, Pick] = {
 
 
 ENOUGH = 2
-"""How often blind-history says No before it says Yes: OVO-Bench asks CRR questions twice before
-the answer is visible."""
+"""How many times `blind-history` answers "No" before it answers "Yes". OVO-Bench asks CRR questions
+twice before the answer is visible."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Blind | Watcher:
-    """The baseline of this name.
+    """Open the baseline with this name.
 
     Raises:
         UsageError: SECONDS in after:SECONDS is not a number of seconds.
@@ -62,13 +64,16 @@ def _seconds(title: str, amount: str) -> float:
     except ValueError:
         seconds = math.nan
     if not 0 <= seconds < math.inf:
-        raise UsageError(f"{title}: write baseline/after:5, with a number of seconds.")
+        raise UsageError(
+            f"{title}: the number of seconds is missing or invalid. Write baseline/after:5, for "
+            "example."
+        )
     return seconds
 
 
 class Blind:
-    """Picks a choice and answers with its letter if the question has letters, else with its
-    text."""
+    """Picks a choice without looking. It answers with the choice's letter if the question shows
+    letters, and otherwise with the choice's text."""
 
     wants_frames = False
 
@@ -88,14 +93,16 @@ class Blind:
 
 
 def _choice_text(question: str, choices: Sequence[str], number: int) -> str:
-    """`B` if the question lists the choice as "B. …" or "(B) …", else the choice's text."""
+    """The choice's letter if the question lists it, as in "B. …" or "(B) …". Otherwise, the
+    choice's text."""
     letter = ascii_uppercase[number : number + 1]
     listed = rf"(?<!\w){letter}[).:]\s*{re.escape(choices[number].strip())}"
     return letter if letter and re.search(listed, question) else choices[number]
 
 
 class Watcher:
-    """Watches without looking. `kind` is silent, eager, after, or blind-history."""
+    """A baseline that watches a stream without looking at the frames. `kind` is silent, eager,
+    after, or blind-history."""
 
     def __init__(self, name: str, kind: str, seconds: float) -> None:
         self.name = name
@@ -107,7 +114,8 @@ class Watcher:
 
 
 class WatcherSession:
-    """The time of the newest frame, the scheduled emissions, and the text of earlier questions."""
+    """A session of a `Watcher`. It stores the time of the newest frame, the scheduled messages, and
+    the texts of earlier questions."""
 
     def __init__(
         self,

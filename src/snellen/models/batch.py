@@ -1,4 +1,4 @@
-"""The protocols of models that answer several requests in a call, for `models.batching`."""
+"""Protocols for models that answer several requests in one call, which `models.batching` uses."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from snellen.core.model import Reply, Request
 from snellen.media.content import Image
 
 PATCH = 28
-"""Approximate side of a square that is one token for a vision-language model, in pixels."""
+"""The approximate side length, in pixels, of a square that a vision-language model turns into one
+token."""
 CHARACTERS = 4
-"""Approximate number of characters in a token of text."""
+"""The approximate number of characters in a text token."""
 
 
 class Batches(Protocol):
-    """Answers several requests in one call, in order. A single thread calls it."""
+    """A model that answers several requests in one call, in order. It is called from a single
+    thread."""
 
     name: str
 
@@ -24,10 +26,12 @@ class Batches(Protocol):
 
 @runtime_checkable
 class Prepares(Protocol):
-    """Answers batches in two steps: several threads prepare them, and a single thread answers them.
+    """A model that answers batches in two steps. Several threads prepare batches, and a single
+    thread answers them.
 
-    A batch holds requests of a single `group`. `size` is a request's approximate number of tokens.
-    `rows` is the number of rows that it takes in a batch. If `ranks`, a reply has `choices` alone.
+    All requests of a batch have the same `group`. `size` returns the approximate number of tokens
+    of a request, and `rows` the number of rows that the request takes in a batch. If `ranks` is
+    true, replies to `rank` requests contain only `choices`.
     """
 
     name: str
@@ -45,22 +49,22 @@ class Prepares(Protocol):
 
 
 class TooMuch(Exception):
-    """A batch did not fit into memory. Its halves may."""
+    """A batch did not fit into memory. Each half of it may fit."""
 
 
 def size_of(request: Request) -> int:
-    """The approximate number of tokens of a request."""
+    """The approximate number of tokens in a request."""
     return text_size(request) + sum(
         image_size(image) for message in request.messages for image in message.images
     )
 
 
 def text_size(request: Request) -> int:
-    """The approximate number of text tokens of a request."""
+    """The approximate number of text tokens in a request."""
     parts = (part for message in request.messages for part in message.content)
     return sum(len(part) // CHARACTERS for part in parts if isinstance(part, str))
 
 
 def image_size(image: Image) -> int:
-    """The approximate number of tokens of an image."""
+    """The approximate number of tokens that an image takes."""
     return (image.width or 0) * (image.height or 0) // PATCH**2

@@ -1,4 +1,4 @@
-"""Gathers concurrent requests into batches, for models that answer several in a call."""
+"""Gathers concurrent requests into batches, for models that answer several requests in one call."""
 
 from __future__ import annotations
 
@@ -57,17 +57,17 @@ class _Lane:
 
 
 class Batching:
-    """Gathers requests into batches for a model, or for several replicas of it.
+    """Gathers requests into batches for one or several replicas of a model.
 
-    When there is room for a batch, it takes the oldest waiting request and those closest to it in
-    size, at most `most`. Their rows, padded to the largest, have at most `budget` tokens (None: no
-    limit). So every request gets its turn, later requests join the next batch, and a batch goes to
-    the replica that is free first. Meanwhile, `ahead` more batches are prepared. A batch that is
-    not full waits `patience` seconds for more requests.
+    A batch consists of the oldest waiting request and those closest to it in size, so that every
+    request gets its turn. It has at most `most` requests. Its rows, padded to the longest, have at
+    most `budget` tokens (None: no limit). A batch goes to the first replica that is free. While the
+    replicas work, `ahead` more batches are prepared. A batch that is not full waits `patience`
+    seconds for more requests.
 
-    A batch that does not fit into memory is halved, and later batches stay below its size. After
-    another error, the requests of the batch are repeated separately, so that no request fails
-    because of another.
+    A batch that does not fit into memory is split in halves, and later batches are limited to half
+    its size. After any other error, the requests of the batch are repeated separately, so that no
+    request fails because of another.
     """
 
     def __init__(
@@ -101,10 +101,11 @@ class Batching:
         self._callers = 0
 
     async def generate(self, request: Request) -> Reply:
-        """The reply to a request. A request whose caller is cancelled while it waits is dropped.
+        """The reply to a request. If the caller is cancelled while the request waits, the request
+        is dropped.
 
         Raises:
-            Exception: whatever the model raises about this request.
+            Exception: whatever the model raises for this request.
         """
         if self._closed:
             raise RuntimeError(f"{self.name} is closed")
@@ -133,12 +134,12 @@ class Batching:
             self._callers -= 1
 
     async def _rank(self, request: Request) -> Sequence[Ranked]:
-        """The log-probabilities of the choices. Raises as `generate` does."""
+        """The log-probabilities of the choices. Raises the same errors as `generate`."""
         return (await self.generate(request)).choices
 
     async def close(self) -> None:
-        """Answer the waiting requests, then release threads and models. Later requests are refused.
-        Batches without callers are cancelled."""
+        """Answer the waiting requests, then release threads and models. Later requests raise an
+        error. If no caller waits any more, batches are cancelled."""
         if self._closed:
             return
         self._closed = True
@@ -153,8 +154,8 @@ class Batching:
         for lane in self._lanes:
             lane.thread.close()
         self._preparing.close()
-        # This object is in a reference cycle. The next model may need the memory of these models
-        # before Python's garbage collector runs.
+        # Drop the references to the models now. This object is in a reference cycle, and the next
+        # model may need their memory before Python's garbage collector runs.
         self._lanes = []
         self._free = asyncio.Queue()
         del self._model
@@ -193,8 +194,9 @@ class Batching:
                     await self._full.wait()
 
     def _next(self) -> Sequence[_Waiting]:
-        """The oldest request, and those of its group closest to it in size. If the largest came
-        first, the small ones could wait until the end of a run."""
+        """The next batch: the oldest request, and those of its group that are closest to it in
+        size. If batches began with the largest request instead, small requests could wait until the
+        end of a run."""
         self._queue = [waiting for waiting in self._queue if not waiting.reply.done()]
         if not self._queue:
             return []
@@ -256,9 +258,9 @@ class Batching:
         elif not batch[0].reply.done():
             if isinstance(error, TooMuch):
                 error = Rejected(
-                    f"{self.name}: out of memory with this request alone, of about {size:,} "
-                    "tokens. Make its pictures or frames smaller (the profile's [images], "
-                    "--frames), or give it a larger device."
+                    f"{self.name}: this request of about {size:,} tokens does not fit into memory, "
+                    "even alone. Make its pictures or frames smaller (the profile's [images], "
+                    "--frames), or use a larger device."
                 )
             batch[0].reply.set_exception(error)
 
@@ -271,7 +273,8 @@ def _begun(
 
 
 async def _ended(call: asyncio.Task[Any], batch: Sequence[_Waiting]) -> BaseException | None:
-    """Wait for a call and return its exception. A call that no reply waits for is abandoned."""
+    """Wait for a call and return its exception. If no caller waits for the replies any more, the
+    call is abandoned."""
     replies = asyncio.gather(*(waiting.reply for waiting in batch), return_exceptions=True)
     try:
         await asyncio.wait({call, replies}, return_when=asyncio.FIRST_COMPLETED)

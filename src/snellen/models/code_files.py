@@ -1,9 +1,9 @@
-"""The files of a user's code: a file, and the modules of its author that it imports.
+"""Finds the files of a user's code: a file, and the author's other modules that it imports.
 
-The author's own modules are those in the file's folder or below it and, for a module of a package,
-those in that package. Not followed: Python's own modules, Snellen's, those of other packages
-(`site-packages`), imports by computed names (`importlib`), files that code reads, and a package's
-`__init__.py`, unless something is imported from it.
+The author's modules are those in the file's folder or below it. If the file is a module of a
+package, they also include all modules of that package. These are left out: modules of Python,
+Snellen, and other packages (in `site-packages`), imports by computed names (`importlib`), files
+that the code reads, and a package's `__init__.py` (unless something is imported from it).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ INSTALLED = frozenset(("site-packages", "dist-packages"))
 """Folders that hold packages of several authors."""
 
 Files = Mapping[Path, str]
-"""Files of code, each with the digest of its content."""
+"""Maps each file of code to the digest of its content."""
 
 
 def files_of(file: Path, module: str | None = None) -> Files:
-    """A file and the modules of its author that it imports. `module` is the file's dotted name in
-    Python, or None for a file that belongs to no package.
+    """A file and the author's other modules that it imports. `module` is the dotted name of the
+    file as a Python module, or None if the file belongs to no package.
 
     Raises:
         OSError: the file cannot be read.
@@ -62,8 +62,9 @@ _files_when_loaded: WeakKeyDictionary[ModuleType, Files] = WeakKeyDictionary()
 
 
 def files_of_module(module: ModuleType) -> Files:
-    """The files of an imported module, as they were at the first call in this process: an edit does
-    not change code that is already loaded. Empty if the module is not a Python file."""
+    """The files of an imported module, with the digests at the first call in this process, since
+    later edits do not change code that is already loaded. Empty if the module is not a Python
+    file."""
     files = _files_when_loaded.get(module)
     if files is None:
         file = getattr(module, "__file__", None)
@@ -73,12 +74,14 @@ def files_of_module(module: ModuleType) -> Files:
 
 
 def digest_of_files(files: Files) -> str | None:
-    """The digest of a single file, or a digest of several. None without files."""
+    """The digest of a single file, or a combined digest of several files. None if there are no
+    files."""
     return digest_of_all(files.values())
 
 
 def digest_of_code(file: Path, module: str | None = None) -> str:
-    """The digest of a file and its own imports, or of the file alone if it has none.
+    """The digest of a file and of the author's modules that it imports. If it imports none, this is
+    the digest of the file.
 
     Raises:
         OSError: the file cannot be read.
@@ -100,14 +103,14 @@ def digest_of(text: bytes) -> str:
 
 
 def file_of_module(module: str, search: Sequence[str] | None = None) -> Path | None:
-    """A module's file, found without importing its packages. `search` lists the folders where its
-    name starts (None: Python's own)."""
+    """Find a module's file without importing its packages. `search` lists the folders in which the
+    first part of the name is looked up (None: `sys.path`)."""
     path: Any = search
     loader = None
     parts = module.split(".")
     for end in range(1, len(parts) + 1):
         if end > 1 and path is None:
-            return None  # a module that is not a package has no modules in it
+            return None  # a module that is not a package contains no other modules
         spec = PathFinder.find_spec(".".join(parts[:end]), path)
         if spec is None:
             return None
@@ -123,18 +126,18 @@ class _Home:
     """Where the author of a file keeps code."""
 
     folder: Path
-    """Files in it or below it are the author's."""
+    """The folder whose files, including those in subfolders, are the author's."""
     search: Path
-    """The folder where names of modules start."""
+    """The folder in which the first part of a module's name is looked up."""
     package: str
-    """The dotted name of the file's package, empty if there is none."""
+    """The dotted name of the file's package; empty if there is none."""
     is_own: dict[str, bool] = field(default_factory=dict)
-    """Whether the author may have written files of a module or package, by the first part of its
-    name."""
+    """A cache, keyed by the first part of a module's name. Each value says whether such modules may
+    contain files of the author."""
 
 
 def _home_of(file: Path, module: str | None) -> _Home | None:
-    """The file's home, or None if it lies directly in a folder of installed packages."""
+    """The home of a file, or None if the file is directly in a folder of installed packages."""
     is_package = file.name == "__init__.py"
     stems = file.parent.parts if is_package else file.with_suffix("").parts
     parts = tuple(module.split(".")) if module else ()
@@ -146,14 +149,15 @@ def _home_of(file: Path, module: str | None) -> _Home | None:
 
 
 def _own_imports(text: bytes, package: str, home: _Home) -> Iterator[tuple[str, Path]]:
-    """The author's modules that a file imports: their names and files."""
+    """Yield the names and files of the author's modules that a file imports."""
     for level, module, names in _imports(text):
         if level:
             parts = package.split(".") if package else []
             if level > len(parts):
                 continue  # the import itself fails
             module = ".".join([*parts[: len(parts) - level + 1], *filter(None, [module])])
-        # A name imported from a package is a module in it, or is defined in its `__init__.py`.
+        # A name that is imported from a package is either a module in the package, or it is defined
+        # in the package's `__init__.py`.
         inner = {f"{module}.{name}": _own_file(f"{module}.{name}", home) for name in names}
         yield from ((name, path) for name, path in inner.items() if path is not None)
         if (not names or None in inner.values()) and (path := _own_file(module, home)):
@@ -163,7 +167,7 @@ def _own_imports(text: bytes, package: str, home: _Home) -> Iterator[tuple[str, 
 def _own_file(name: str, home: _Home) -> Path | None:
     """The file of a module, or None if it does not exist or is not the author's."""
     top = name.partition(".")[0]
-    if top not in home.is_own:  # looked up once: most imports are of other people's packages
+    if top not in home.is_own:  # cached, since most imports are of other people's packages
         home.is_own[top] = top not in sys.stdlib_module_names and _may_be_in(home, top)
     if not home.is_own[top]:
         return None
@@ -178,11 +182,12 @@ def _own_file(name: str, home: _Home) -> Path | None:
 
 
 def _may_be_in(home: _Home, top: str) -> bool:
-    """Whether a module or package may have files of the author. `top` is its name's first part."""
+    """Whether a module or package may contain files of the author. `top` is the first part of its
+    name."""
     spec = PathFinder.find_spec(top, [f"{home.search}", *sys.path])
     if spec is None:
         return False
-    if spec.submodule_search_locations is None:  # a module, which can be anywhere
+    if spec.submodule_search_locations is None:  # a single module, which can be anywhere
         return True
     folders = [Path(folder).resolve() for folder in spec.submodule_search_locations]
     return any(
@@ -194,7 +199,8 @@ def _may_be_in(home: _Home, top: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _imports(text: bytes) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
-    """The imports of a file: leading dots, module, and imported names."""
+    """The imports of a file. Each is the number of leading dots, the module, and the imported
+    names."""
     try:
         waiting: list[ast.AST] = [ast.parse(text)]
     except (SyntaxError, ValueError):  # the import will report it

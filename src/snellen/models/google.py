@@ -1,19 +1,20 @@
-"""Google's Gemini API (generateContent), and servers that speak it.
+"""Google's Gemini API (generateContent), and servers that implement it.
 
-The model takes text and images in any order, and several turns. A system message must be the first.
-Images (JPEG, PNG, WebP; a GIF is sent as PNG) are sent as base64 of exactly the bytes that were
-loaded, where the messages have them. A video is sent as its frames, an image per frame.
+The model accepts text and images in any order, and several turns. A system message must come first.
+Images (JPEG, PNG, WebP) are sent in base64, with their bytes unchanged, at their place in the
+message. A GIF is converted to PNG. A video is sent as one image per frame.
 
-With `native_video = true` in the profile's `extra`, a video is sent as its whole file instead, with
-the start and end of the visible part in seconds, and no frame is decoded here. The service samples
-frames at a rate, so the frame policy must be `fps:RATE`, at most 24. Other policies are rejected.
-The service also hears the file's sound. A request has at most 100 MB, so a file has at most 75 MB.
+With `native_video = true` in the profile's `extra`, the whole file of a video is sent instead, with
+the start and end of the visible part in seconds. No frames are decoded here. The service samples
+frames at a fixed rate, so the frame policy must be `fps:RATE`, with a rate of at most 24. Other
+policies are rejected. The model also gets the sound in the file. A request has at most 100 MB, so a
+file has at most 75 MB.
 
 The rest of `extra` is merged into the request and overrides our own fields. A value of None removes
-our field. `generationConfig` is merged into ours: `generationConfig = { thinkingConfig = {
-thinkingBudget = 0, includeThoughts = true } }`.
+our field. `generationConfig` is merged into our field of that name. Example: `generationConfig = {
+thinkingConfig = { thinkingBudget = 0, includeThoughts = true } }`.
 
-Fields and errors: googleapis/python-genai@6680718: google/genai/types.py (FinishReason,
+Sources of fields and errors: googleapis/python-genai@6680718: google/genai/types.py (FinishReason,
 GenerateContentResponse, VideoMetadata), models.py; the service's pages Troubleshooting, Image
 understanding and Video understanding; google.rpc.ErrorInfo, RetryInfo, QuotaFailure.
 """
@@ -66,7 +67,7 @@ VIDEOS = {
 }
 NATIVE_VIDEO = "native_video"
 MOST_BYTES = 75_000_000
-"""The maximum size of a video's file. In base64 it fills a request."""
+"""The maximum size of a video's file, in bytes. In base64, a file of this size fills a request."""
 MOST_RATE = 24.0
 ROLES = {"user": "user", "assistant": "model"}
 WITHHELD = (
@@ -74,17 +75,17 @@ WITHHELD = (
     *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
 )
 SILENT = {"text", "thought", "thoughtSignature", "partMetadata"}
-"""Fields of a part that are text or have no content."""
+"""Fields of a part that hold text or have no content."""
 WRONG_CALLS = {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"}
-"""Finish reasons that mean the model tried to call a tool."""
+"""Finish reasons which mean that the model tried to call a tool."""
 STOPS = {"MAX_TOKENS": "length", **dict.fromkeys(WITHHELD, "filter")}
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Google:
-    """The model of that name on the profile's server.
+    """Open the model with this name on the profile's server.
 
     Raises:
-        UsageError: a field of the profile's `extra` that Snellen reads has the wrong type.
+        UsageError: a field in the profile's `extra` that Snellen uses has the wrong type.
     """
     if not isinstance(profile.extra.get("generationConfig", {}), dict):
         raise UsageError(
@@ -110,7 +111,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Google:
 
 
 class Google(OnServer):
-    """A model behind generateContent. With `native_video` it needs no decoded frames."""
+    """A model behind the generateContent API. With `native_video`, it needs no decoded frames."""
 
     what = "a reply of Gemini's"
 
@@ -125,7 +126,7 @@ class Google(OnServer):
     async def _encoded(self, request: Request) -> bytes:
         if self.wants_frames:
             return self._body(request)
-        # Reading and encoding files of megabytes must not block other requests.
+        # Reading and encoding large files must not block other requests.
         return await asyncio.to_thread(self._body, request)
 
     def _body(self, request: Request) -> bytes:
@@ -164,7 +165,7 @@ class Google(OnServer):
     ) -> Overloaded | Rejected:
         details = objects(error.get("details"))
         reasons = [string(detail.get("reason")) or "" for detail in details]
-        # A daily quota is exhausted, however soon the service says to retry.
+        # If a daily quota is exhausted, a retry will not help, even if the service suggests one.
         quotas = [quota for detail in details for quota in objects(detail.get("violations"))]
         is_daily_quota = any("PerDay" in (string(quota.get("quotaId")) or "") for quota in quotas)
         words = self._there.transport.redact(words_of(error, response.body))
@@ -175,12 +176,12 @@ class Google(OnServer):
             words,
             wait=_wait(details) if response.retry_after is None else response.retry_after,
             is_wrong_key=any(reason.startswith("API_KEY_") for reason in reasons),
-            # The service does not serve this account, or the country of the request.
+            # The service is not available for this account, or in the country of the request.
             is_hopeless=status == 403 or error.get("status") == "FAILED_PRECONDITION",
         )
 
     def _streamed(self, response: Response) -> Reply:
-        """The reply in a stream of chunks. It is complete after a finish reason."""
+        """Assemble the reply from a stream of chunks, which is complete after a finish reason."""
         parts: list[dict[str, Any]] = []
         stop = usage = blocked = first = None
         others: set[str] = set()
@@ -213,7 +214,7 @@ class Google(OnServer):
         is_blocked = _is_blocked(body.get("promptFeedback"))
         parts = _parts_of(candidate)
         stop = string(candidate.get("finishReason"))
-        if not (parts or stop or is_blocked):  # without a reason it has not ended
+        if not (parts or stop or is_blocked):  # without a finish reason, the reply has not ended
             raise self._there.unreadable("not a reply of Gemini's", response.body)
         text = "".join(part["text"] for part in parts if not part.get("thought"))
         others = _others(candidate) | {call for call in WRONG_CALLS if call == stop}
@@ -233,10 +234,11 @@ def _inline(mime: str, data: bytes) -> dict[str, Any]:
 
 
 def _file(video: Video) -> dict[str, Any]:
-    """A video's whole file, with the visible part and the rate.
+    """The part of a request that holds the whole file of a video, the start and end of the visible
+    part, and the frame rate.
 
     Raises:
-        Rejected: the service does not accept such a file or such a frame policy.
+        Rejected: the service does not accept the file or the frame policy.
     """
     where = video.label or str(video.source)
     mime = VIDEOS.get(video.source.suffix.lower())
@@ -259,7 +261,7 @@ def _file(video: Video) -> dict[str, Any]:
         raise Rejected(f"{where} cannot be read: {error.strerror}.") from error
     if data is None:
         raise Rejected(
-            f"{where} has {size / 1e6:,.0f} MB, and a request to Gemini takes a file of at most "
+            f"{where} has {size / 1e6:,.0f} MB, but a file in a request to Gemini can have at most "
             f"{MOST_BYTES / 1e6:.0f} MB. Remove {NATIVE_VIDEO} to send its frames instead."
         )
     seen = {name: value for name, value in seen.items() if value is not None}
@@ -267,7 +269,7 @@ def _file(video: Video) -> dict[str, Any]:
 
 
 def _rate(video: Video) -> float | None:
-    """The rate of the frame policy, or None without a policy."""
+    """The frame rate that the video's policy sets, or None if the video has no policy."""
     if video.policy is None:
         return None
     policy = videos.policy(video.policy)
@@ -285,12 +287,12 @@ def _rate(video: Video) -> float | None:
 
 
 def _seconds(value: float) -> str:
-    """A google.protobuf.Duration in JSON, with at most nine digits after the point."""
+    """Format seconds as a google.protobuf.Duration in JSON, with at most nine decimal places."""
     return f"{value:.9f}".rstrip("0").rstrip(".") + "s"
 
 
 def _wait(details: list[dict[str, Any]]) -> float | None:
-    """The seconds that a RetryInfo asks to wait."""
+    """The seconds to wait according to a RetryInfo; None if there is none."""
     for detail in details:
         number = (string(detail.get("retryDelay")) or "").removesuffix("s")
         if number.replace(".", "", 1).isdecimal():
@@ -304,7 +306,8 @@ def _is_blocked(feedback: object) -> bool:
 
 
 def _are_candidates(candidates: object) -> bool:
-    """Whether each candidate's content is an object with parts whose texts are strings."""
+    """Whether the content of each candidate is an object with a list of parts, and the text of each
+    part is a string."""
     if not are_objects(candidates):
         return False
     contents = [candidate.get("content") for candidate in objects(candidates)]
@@ -318,13 +321,14 @@ def _is_content(content: object) -> bool:
 
 
 def _others(candidate: Mapping[str, Any]) -> set[str]:
-    """The content of a candidate that is neither text nor reasoning: tool calls, pictures."""
+    """The kinds of content in a candidate that are neither text nor reasoning, such as tool calls
+    and pictures."""
     parts = objects((candidate.get("content") or {}).get("parts"))
     return {name for part in parts for name in part} - SILENT
 
 
 def _parts_of(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A candidate's text parts."""
+    """The parts of a candidate that contain text."""
     content = candidate.get("content")
     parts = objects(content.get("parts")) if isinstance(content, dict) else []
     return [part for part in parts if isinstance(part.get("text"), str)]

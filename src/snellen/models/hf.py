@@ -1,24 +1,26 @@
-"""Runs models that transformers loads from a local folder or from the hub. Most give replies, and
-log-probabilities of choices. `hf_forms` has the forms in which makers publish models: those that
-AutoModelForImageTextToText and AutoProcessor load, which the rest of this text is about, and some
-that bring their own code.
+"""Runs models that transformers loads from a local folder or from the hub. They generate replies,
+and most rank choices by log-probability. `hf_forms` has the forms in which makers publish models:
+those that AutoModelForImageTextToText and AutoProcessor load, which the rest of this text is about,
+and some that bring their own code.
 
-Prompts are padded on the left and end where the chat template lets the model begin. A row ends at
-its own end token, limit, or stop string, independently of its batch. Its text is decoded without
-special tokens and keeps the model's thinking.
+Prompts are padded on the left and end with the generation prompt of the chat template. Each row
+ends at its own end token, limit, or stop string, independently of the other rows in the batch. The
+text is decoded without special tokens. The model's thinking stays part of it.
 
-With temperature None, the model's own generation_config.json applies. With 0, decoding is greedy.
-There is no beam search. Other settings are the defaults of transformers: sampling is among the 50
-likeliest tokens. A request that is sampled with a seed is a batch by itself, since the rows of a
-batch share a generator. So a repeated request gets the same reply.
+If the temperature is None, the model's own generation_config.json applies. If it is 0, decoding is
+greedy. Beam search is never used. Other settings have the defaults of transformers, for example
+sampling from the 50 most likely tokens. A request that is sampled with a seed gets a batch of its
+own, since all rows of a batch share one random generator. A repeated request therefore gets the
+same reply.
 
-A choice's log-probability is the sum over its tokens after the prompt. The choice is tokenized
-separately, with or without its leading space, and no end token counts.
+The log-probability of a choice is the sum over its tokens, which follow the prompt. The choice is
+tokenized separately from the prompt, exactly as it is written (a leading space counts). No end
+token is added.
 
-If the processor takes videos, a video is sent as a video with its frames' times, else as its
-frames, an image per frame.
+If the processor supports videos, a video is sent as a video, with the times of its frames.
+Otherwise it is sent as one image per frame.
 
-A profile's `extra` holds `HfSettings`.
+A profile's `extra` can contain the fields of `HfSettings`.
 """
 
 from __future__ import annotations
@@ -47,15 +49,17 @@ from snellen.models.user_code import errors_as
 from snellen.models.weights import digest
 
 PREPARED = 3
-"""Batches that are prepared during an answer, if there are enough cores."""
+"""The maximum number of batches that are prepared while the model answers another batch. With few
+CPU cores, there are fewer."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
-    """The model in the folder `name`, or of that name on the hub, in the profile's `revision`.
+    """Load the model in the folder `name`, or the model with that name on the hub (in the profile's
+    `revision`).
 
     Raises:
-        UsageError: torch or transformers is missing, the model cannot be loaded or takes no chat,
-            or `extra` has an unknown field.
+        UsageError: torch or transformers is missing, the model cannot be loaded or does not support
+            chat, or `extra` has an unknown field.
     """
     spec = f"hf/{name}"
     settings = _settings(spec, profile)
@@ -69,19 +73,20 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
 
 
 def in_training(name: str, model: Any, processor: Any, weights: str, settings: HfSettings) -> Hf:
-    """A loaded model that is being trained. It replies in evaluation mode, without gradients, and
-    leaves no inference tensors behind, which autograd could not use.
+    """Wrap a model that is already loaded and is being trained. It generates in evaluation mode and
+    without gradients. It does not leave inference tensors behind, since autograd cannot use those.
 
     Args:
         name: The model's name in results.
         model: A transformers model, on its device.
         processor: Its processor, which is copied.
-        weights: What identifies the weights, such as a step and a digest.
-        settings: As for `hf/` models. `dtype`, `device`, `replicas`, and `attention` have no
-            effect.
+        weights: A text that identifies the weights, such as a step and a digest.
+        settings: The same settings as for `hf/` models, but `dtype`, `device`, `replicas`, and
+            `attention` have no effect.
 
     Raises:
-        UsageError: torch or transformers is missing, or the processor takes no chat with a picture.
+        UsageError: torch or transformers is missing, or the processor does not support a chat with
+            a picture.
     """
     torch, library = libraries(name)
     processor = for_replies(copy.deepcopy(processor))
@@ -129,18 +134,19 @@ class Hf:
     name: str
     """The name of the model."""
     revision: str
-    """A digest of the weights."""
+    """A text that identifies the software, its settings, and the weights."""
     runs_on: Mapping[str, Any]
-    """The software and the devices."""
+    """The software and the devices that the model runs on."""
     replicas: Sequence[Any]
-    """The model on each device."""
+    """The copies of the model, one for each device."""
     batches: Mapping[str, int]
-    """The settings of its batches."""
+    """The settings of batches, which are arguments of `Batching`."""
     speed = ("device", "replicas", "batch_size", "batch_tokens")
 
     @property
     def concurrency(self) -> int:
-        """Enough requests that the next batches can be chosen from a longer queue."""
+        """The number of concurrent requests. It is large enough that the next batches can be chosen
+        from a queue."""
         return self.batches["most"] * (len(self.replicas) + self.batches["ahead"] + 1)
 
 
@@ -149,7 +155,7 @@ def _settings(spec: str, profile: Profile) -> HfSettings:
         return msgspec.convert(profile.extra, HfSettings)
     except msgspec.ValidationError as error:
         raise UsageError(
-            f"{spec}: the profile's `extra`: {error}. It has the fields "
+            f"{spec}: the profile's `extra` is invalid: {error}. It can have the fields "
             f"{', '.join(HfSettings.__struct_fields__)}."
         ) from error
 
@@ -164,11 +170,11 @@ def _devices(spec: str, settings: HfSettings, torch: Any) -> Sequence[str]:
     except RuntimeError as error:
         raise UsageError(f"{spec}: there is no device {device!r}: {error}") from error
     if device.startswith("cuda") and not torch.cuda.is_available():
-        raise UsageError(f"{spec}: device is {device!r}, and torch finds no GPU here.")
+        raise UsageError(f"{spec}: device is {device!r}, but torch finds no GPU on this machine.")
     if device != "cuda" or settings.replicas == 1:
         return [device] * settings.replicas
     if (there := torch.cuda.device_count()) < settings.replicas:
-        raise UsageError(f"{spec}: {settings.replicas} replicas, and there are {there} GPUs.")
+        raise UsageError(f"{spec}: replicas is {settings.replicas}, but there are {there} GPUs.")
     return [f"cuda:{number}" for number in range(settings.replicas)]
 
 
@@ -190,17 +196,17 @@ def _options(spec: str, name: str, profile: Profile) -> Mapping[str, Any]:
 def _load(
     checkpoint: Checkpoint, settings: HfSettings, devices: Sequence[str], torch: Any, library: Any
 ) -> LoadedForm:
-    """The model in its form, with a copy on each device.
+    """Load the model in its form, with a copy on each device.
 
     Raises:
-        UsageError: it cannot be loaded. The message says what is missing.
+        UsageError: the model cannot be loaded. The message says why.
     """
     spec = checkpoint.spec
     if settings.image_processor == "torchvision" and not library.utils.is_torchvision_available():
         # transformers would silently use PIL instead.
         raise UsageError(
-            f"{spec}: image_processor is 'torchvision', which is not installed. Install the "
-            "version that matches torch, or remove the setting."
+            f"{spec}: image_processor is 'torchvision', but torchvision is not installed. Install "
+            "the version that matches torch, or remove the setting."
         )
     loading = Loading(
         checkpoint=checkpoint, settings=settings, devices=devices, torch=torch, library=library
@@ -211,7 +217,7 @@ def _load(
             return form_of(checkpoint).load(loading)
     except ImportError as error:
         raise UsageError(
-            f"{spec}: a package that the model needs is missing, or cannot be imported: "
+            f"{spec}: a package that the model needs is missing or cannot be imported: "
             f"{' '.join(str(error).split())} (Many video models need torchvision, in the version "
             "that matches torch.)"
         ) from error

@@ -11,21 +11,21 @@ from typing import Any
 from snellen.errors import Rejected, UsageError, install
 
 BROKEN = (ValueError, TypeError, LookupError, RuntimeError, AttributeError, AssertionError)
-"""Exceptions that processors and models raise about inputs that they do not accept."""
+"""Exceptions that processors and models raise for inputs that they do not accept."""
 MAX_TOKENS = 1024
-"""The limit of a reply's tokens unless the request has its own."""
+"""The token limit of a reply, unless the request sets one."""
 SHORT = ("out of memory", "ALLOC_FAILED", "can't allocate memory", "not enough memory")
-"""Parts of messages that mean a lack of memory in errors other than OutOfMemoryError: errors of
-CUDA and its libraries, and of the CPU's allocator."""
+"""Texts in error messages which mean that memory ran out. They identify errors other than
+OutOfMemoryError, such as those of CUDA, its libraries, and the CPU allocator."""
 _GENERATORS: dict[str, threading.Lock] = {}
-"""A lock per device, for its random generator."""
+"""One lock for each device, because all models on a device share its random generator."""
 
 
 def libraries(model: str) -> tuple[ModuleType, ModuleType]:
-    """torch and transformers.
+    """Import torch and transformers.
 
     Raises:
-        UsageError: one is missing.
+        UsageError: one of them is missing.
     """
     try:
         import torch
@@ -36,7 +36,7 @@ def libraries(model: str) -> tuple[ModuleType, ModuleType]:
 
 
 def stop_tokens(model: Any, tokenizer: Any) -> set[int]:
-    """The tokens that end a reply: the model's own and the tokenizer's."""
+    """The ids of the tokens that end a reply, according to the model and to its tokenizer."""
     end_tokens = model.generation_config.eos_token_id
     return {
         tokenizer.eos_token_id,
@@ -45,15 +45,15 @@ def stop_tokens(model: Any, tokenizer: Any) -> set[int]:
 
 
 def is_short(error: BaseException | None, torch: Any) -> bool:
-    """Whether an error means a lack of memory."""
+    """Whether an error means that memory ran out."""
     kinds = (MemoryError, torch.OutOfMemoryError)
     return isinstance(error, kinds) or any(words in str(error) for words in SHORT)
 
 
 @contextmanager
 def drawing(device: Any, seed: int | None, torch: Any) -> Iterator[None]:
-    """The device's random generator, for a caller alone, from a seed on if there is one. The models
-    of a device share it. Those of other GPUs may be in use and are not seeded."""
+    """Reserve the random generator of a device for the caller. Only this generator is seeded, if
+    there is a seed, since those of other GPUs may be in use."""
     with _GENERATORS.setdefault(str(device), threading.Lock()):
         if seed is not None and device.type == "cuda":
             with torch.cuda.device(device):
@@ -64,14 +64,14 @@ def drawing(device: Any, seed: int | None, torch: Any) -> Iterator[None]:
 
 
 class ScoreCheck:
-    """Detects scores that are NaN. The likeliest token would then always be the vocabulary's
-    first."""
+    """Detects whether the model's scores are NaN. In that case, the first token of the vocabulary
+    would always count as the most likely one."""
 
     lacking: Any = False
     """Whether a score was NaN; a tensor on the device after the first step."""
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        self.lacking = scores.isnan().any() | self.lacking  # on the device, without a wait
+        self.lacking = scores.isnan().any() | self.lacking  # stays on the device, without waiting
         return scores
 
     def check(self, name: str, dtype: Any) -> None:
@@ -83,5 +83,6 @@ class ScoreCheck:
         if self.lacking:
             raise Rejected(
                 f"{name}: the model's scores are NaN, so its reply would be meaningless. Its "
-                f"values may exceed {dtype}. Set another `dtype` in the profile's `extra`."
+                f"values may exceed the range of {dtype}. Set another `dtype` in the profile's "
+                "`extra`."
             )

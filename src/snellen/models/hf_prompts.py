@@ -1,11 +1,13 @@
-"""Converts requests to the inputs of a transformers model, with its chat template and processor.
+"""Converts requests to the inputs of a transformers model, with the model's chat template and
+processor.
 
-Several threads prepare batches concurrently.
+Several threads may prepare batches concurrently.
 """
 
 from __future__ import annotations
 
 import copy
+import re
 import threading
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +26,7 @@ from snellen.models.hf_common import BROKEN
 from snellen.models.hf_settings import HfSettings
 
 TICKS = 1000
-"""Units per second in which processors get the times of frames."""
+"""The times of frames are passed to processors in units of 1/TICKS seconds."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +36,9 @@ class PreparedBatch:
     requests: Sequence[Request]
     """The requests."""
     inputs: Mapping[str, Any]
-    """The tensors of the model's inputs."""
+    """The input tensors of the model, keyed by name."""
     lengths: Sequence[int]
-    """The number of tokens of each prompt."""
+    """The number of tokens in each prompt."""
     choices: Sequence[Sequence[int]] = ()
     """The token ids of each choice, if choices are ranked."""
 
@@ -65,7 +67,7 @@ class BatchPrompts(Protocol):
 
 
 class HfPrompts:
-    """A processor with its chat template."""
+    """Prepares batches with a processor and its chat template."""
 
     def __init__(self, spec: str, processor: Any, settings: HfSettings) -> None:
         self._spec = spec
@@ -76,24 +78,28 @@ class HfPrompts:
         video = getattr(processor, "video_processor", None)
         self._videos = video is not None and settings.video == "native"
         self._alike = False
-        # The frame size of Qwen3-VL's authors. Without this option there is only a warning.
+        # With this option, Qwen3-VL's frames have the size that its authors use. Without it, there
+        # is only a warning.
         capped = video is not None and hasattr(video, "cap_pixels_per_frame")
         self._video_options = {"cap_pixels_per_frame": True} if capped else {}
-        # Text that looks like a picture's token stays text, if the processor supports this.
+        # With this option, text that looks like an image token stays text. Not every processor
+        # supports it.
         self._plain_words = {"sanitize_control_tokens": True}
         self.tokenizer = copy.deepcopy(processor.tokenizer)
         self.image_tokens = lru_cache(maxsize=4096)(self._image_tokens)
 
     def check(self) -> None:
-        """Check that a chat with a picture can be prepared, and find out what else is supported.
+        """Check that a chat with a picture can be prepared, and find out which options the
+        processor supports.
 
         Raises:
             UsageError: a chat with a picture cannot be prepared.
         """
+        self._check_thinking()
         black = np.zeros((64, 64, 3), np.uint8)
         chats = [
             [_turn("user", [{"type": "image", "image": black}, _text(text)])]
-            for text in ("What is this?", "What?")  # two lengths, to see where padding goes
+            for text in ("What is this?", "What?")  # of different lengths, so that one is padded
         ]
         try:
             try:
@@ -110,15 +116,32 @@ class HfPrompts:
         except Rejected:
             self._alike = True
 
+    def _check_thinking(self) -> None:
+        """
+        Raises:
+            UsageError: the settings turn thinking on or off, and the template cannot.
+        """
+        templates = (self._processor, self.tokenizer)
+        template = next(
+            (of.chat_template for of in templates if getattr(of, "chat_template", None)), ""
+        )
+        for name in ("enable_thinking", "thinking"):
+            if name in self._settings.template and not re.search(rf"\b{name}\b", str(template)):
+                raise UsageError(
+                    f"{self._spec}: its chat template has no {name}, so that thinking cannot be "
+                    "turned on or off. Leave the setting (or --effort) out."
+                )
+
     def lengths(self, request: Request) -> Hashable:
-        """The numbers of frames of its videos, if all videos of a batch must have equal lengths."""
+        """The number of frames of each video in the request, if the processor requires that all
+        videos of a batch have the same length; otherwise None."""
         if not self._alike:
             return None
         return tuple(len(video.frames) for message in request.messages for video in message.videos)
 
     def size(self, request: Request) -> int:
-        """The approximate number of tokens of a request. The processor counts the tokens of
-        pictures if it can."""
+        """The approximate number of tokens in a request. If the processor can count the tokens of
+        pictures, its count is used."""
         shown = (image for message in request.messages for image in message.images)
         return text_size(request) + sum(
             self.image_tokens(image.width, image.height)
@@ -137,7 +160,7 @@ class HfPrompts:
             return width * height // 28**2
 
     def prepared(self, requests: Sequence[Request]) -> PreparedBatch:
-        """The tensors of a batch.
+        """Prepare a batch.
 
         Raises:
             Rejected: the processor does not accept the batch, or a picture is damaged.
@@ -165,7 +188,7 @@ class HfPrompts:
             for choice in requests[0].choices
         ]
         if not all(choices):
-            raise Rejected(f"{self._spec}: a choice without tokens cannot be ranked.")
+            raise Rejected(f"{self._spec}: a choice has no tokens, so it cannot be ranked.")
         return PreparedBatch(requests, inputs, lengths, choices)
 
     def _inputs(self, chats: Sequence[Any], videos: Sequence[Any]) -> Mapping[str, Any]:
@@ -200,7 +223,8 @@ class HfPrompts:
         return inputs
 
     def _mine(self) -> Any:
-        """This thread's own processor: a tokenizer fails when two threads use it concurrently."""
+        """This thread's own copy of the processor, since a tokenizer fails if two threads use it
+        concurrently."""
         if not hasattr(self._of_thread, "processor"):
             with self._copying:
                 self._of_thread.processor = copy.deepcopy(self._processor)
@@ -233,8 +257,9 @@ def _text(text: str) -> dict[str, str]:
 
 
 def video_metadata(times: Sequence[float]) -> dict[str, Any]:
-    """A video's metadata for the processor. Times are in milliseconds, as frame numbers in a video
-    of 1,000 frames per second. The sampling rate follows from the frames' mean distance."""
+    """The metadata of a video for the processor. The times in milliseconds are passed as the frame
+    numbers of a video with 1,000 frames per second. The total duration is computed from the mean
+    distance between frames."""
     ticks = [round(time * TICKS) for time in times]
     step = (ticks[-1] - ticks[0]) / (len(ticks) - 1) if len(ticks) > 1 else TICKS
     total = max(1, round(len(ticks) * step))

@@ -1,4 +1,4 @@
-"""A transformers model on a device. A single thread generates replies and ranks choices."""
+"""A transformers model on one device. It generates replies and ranks choices in a single thread."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PIXELS = ("pixel_values", "images")
 
 
 class HfReplica:
-    """A model on a device."""
+    """A model on one device."""
 
     def __init__(
         self,
@@ -60,7 +60,8 @@ class HfReplica:
         return 1
 
     def group(self, request: Request) -> Hashable:
-        """The key of requests that can share a batch, or a unique object for a separate batch."""
+        """A key that is the same for requests that can share a batch. A request that needs a batch
+        of its own gets a unique object."""
         generation = request.generation
         if request.kind == "rank":
             return object()
@@ -75,11 +76,11 @@ class HfReplica:
         try:
             return self._prompts.prepared(requests)
         except MemoryError:
-            pass  # frees the exception's memory before another attempt, here and below
+            pass  # leaving the block frees the exception's memory before the next attempt
         raise TooMuch
 
     def answer(self, prepared: PreparedBatch) -> Sequence[Reply]:
-        """A reply per request.
+        """Answer a batch with one reply per request.
 
         Raises:
             TooMuch: the batch did not fit into memory.
@@ -106,7 +107,7 @@ class HfReplica:
         return bool(self.model.generation_config.do_sample if temperature is None else temperature)
 
     def _config(self, request: Request, most: int) -> Any:
-        """The generation settings of a batch, from its first request."""
+        """The generation settings of a batch, taken from its first request."""
         generation = request.generation
         config = copy.deepcopy(self.model.generation_config)
         config.max_length, config.max_new_tokens, config.num_beams = None, most, 1
@@ -160,8 +161,8 @@ class HfReplica:
         room = limit if self._positions is None else self._positions - length
         if room <= 0:
             raise Rejected(
-                f"{self.name}: the prompt has {length:,} tokens, and the model has "
-                f"{self._positions:,} positions. Make pictures or frames smaller or fewer (the "
+                f"{self.name}: the prompt has {length:,} tokens, but the model's context has only "
+                f"{self._positions:,} positions. Use smaller or fewer pictures or frames (the "
                 "profile's [images], --frames)."
             )
         return min(limit, room)
@@ -176,7 +177,7 @@ class HfReplica:
         return Reply(text=text, stop=stop, usage=Usage(input=length, output=n))
 
     def _here(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """The tensors on the model's device, with pixels in the model's dtype."""
+        """Move the tensors to the model's device, and convert pixels to the model's dtype."""
         here = {}
         for name, value in inputs.items():
             if isinstance(value, self._torch.Tensor):
@@ -188,8 +189,8 @@ class HfReplica:
     # -- ranking
 
     def _ranked(self, prepared: PreparedBatch) -> Reply:
-        """All choices in a single batch, with the prompt in each row. With a cached prompt, some
-        models would derive the choices' positions from their last input."""
+        """Rank all choices in one batch, with the whole prompt in each row. The prompt is not
+        cached, since some models would then derive wrong positions from their last input."""
         length, choices = prepared.lengths[0], prepared.choices
         longest = length + max(map(len, choices))
         if self._positions is not None and longest > self._positions:
@@ -210,7 +211,8 @@ class HfReplica:
     def _rows(
         self, inputs: Mapping[str, Any], length: int, choices: Sequence[Sequence[int]]
     ) -> Sequence[Ranked]:
-        """Log-probabilities of choices after a prompt. No token attends to their padding."""
+        """The log-probabilities of choices after a prompt. No token attends to the padding of the
+        choices."""
         torch = self._torch
         n, most = len(choices), max(map(len, choices))
         rows: dict[str, Any] = {}
@@ -218,9 +220,10 @@ class HfReplica:
             if not isinstance(value, torch.Tensor):
                 rows[name] = list(value) * n if isinstance(value, list) else value
                 continue
-            rows[name] = torch.cat([value] * n)  # also if there is a row per image
+            rows[name] = torch.cat([value] * n)  # also if the tensor has one row per image
             if value.shape == inputs["input_ids"].shape:
-                # Zeros: token types of text. The ids and the mask are filled in below.
+                # Zeros are right for token types, since they mean text. The ids and the mask are
+                # filled in below.
                 rows[name] = torch.nn.functional.pad(rows[name], (0, most))
         for row, choice in enumerate(choices):
             end = length + len(choice)
@@ -247,8 +250,8 @@ def _can_rank(model: Any) -> bool:
 
 
 class _Ends:
-    """Stops rows of a batch at their limits of tokens, or at a stop string. `lengths` are the rows'
-    numbers of tokens at their ends."""
+    """Stops each row of a batch at its token limit or at a stop string. `lengths` holds the number
+    of tokens after which each row ends."""
 
     def __init__(
         self,

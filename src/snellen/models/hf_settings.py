@@ -1,4 +1,4 @@
-"""Settings of `hf/` models in a profile's `extra`."""
+"""The settings of `hf/` models in a profile's `extra`."""
 
 from __future__ import annotations
 
@@ -13,26 +13,29 @@ class HfSettings(StrictStruct, frozen=True):
     """The settings of `hf/` models in a profile's `extra`."""
 
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """The data type of the weights; `auto`: that of the files."""
+    """The data type of the weights. `auto` uses the data type of the files."""
     attention: Literal["sdpa", "eager", "flash_attention_2"] | None = None
-    """The attention implementation; None: the default of transformers."""
+    """The attention implementation; None for the default of transformers."""
     device: str = "auto"
-    """`auto`, `cpu`, `cuda`, or `cuda:1`."""
+    """The device: `auto`, `cpu`, `cuda`, or one GPU, such as `cuda:1`. `auto` uses a GPU if there
+    is one."""
     replicas: Count = 1
-    """The number of copies, each on a device of its own."""
+    """The number of copies of the model. With `cuda`, each copy has its own GPU."""
     batch_size: Count = 16
-    """The most requests per batch."""
+    """The maximum number of requests per batch."""
     batch_tokens: Count = 16384
-    """The most tokens per batch: rows times the longest prompt."""
+    """The maximum number of tokens per batch: the number of rows times the longest prompt."""
     image_processor: Literal["pil", "torchvision"] | None = None
-    """The implementation of the image processor; None: the default."""
+    """The implementation of the image processor; None for the default of transformers."""
     video: Literal["native", "frames"] = "native"
-    """`native`: videos as the processor takes them; `frames`: as pictures."""
+    """`native` sends a video as a video if the processor supports that. `frames` sends its frames
+    as pictures."""
     processor: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Arguments of the processor: `{max_pixels = 1003520}`."""
+    """Arguments for the processor, such as `{max_pixels = 1003520}`."""
     template: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Arguments of the chat template: `{enable_thinking = false}`."""
+    """Arguments for the chat template, such as `{enable_thinking = false}`."""
     chat: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Arguments of the `chat` method of a model's own code: `{max_slice_nums = 9}`."""
+    """Arguments for the `chat` method of a model's own code, such as `{max_slice_nums = 9}`."""
     tiles: Count | None = None
-    """The most tiles of a picture, for InternVL's own code; None: as its config.json says."""
+    """The maximum number of tiles of a picture, for InternVL's own code; None for the number in its
+    config.json."""

@@ -1,15 +1,15 @@
-"""A Qwen-VL from a local folder that transformers runs here and that watches a stream: each frame
-goes through the model once.
+"""Runs a Qwen-VL model from a local folder with transformers, to watch a stream. Each frame goes
+through the model only once.
 
 The cache keeps the keys and values of the whole stream, so a question costs only its own tokens and
-those of the reply. A fork is a length of the cache: its questions are cut off again. Each frame is
-a separate block (the processor repeats a single frame to fill the pair of its time axis). A video
-with its frames in a single block is another prompt, so replies compare only with those of offline
-runs in the same layout.
+those of the reply. A fork refers to a length of the cache, and after its questions the cache is cut
+back to that length. Each frame is a separate block. (The processor repeats the frame, since it
+expects pairs of frames.) A prompt with all frames of a video in one block is a different prompt, so
+replies are comparable only with those of offline runs that use the same layout.
 
-Each call gets explicit positions. The model would otherwise derive them from its last input
-(`rope_deltas`, shared by all sessions) and be wrong without an error. Decoding is greedy,
-regardless of the model's own sampling settings.
+Each call gets explicit positions. Otherwise, the model would derive them from its last input
+(`rope_deltas`, which all sessions share) and give wrong results without an error. Decoding is
+always greedy, regardless of the model's own sampling settings.
 """
 
 from __future__ import annotations
@@ -33,53 +33,53 @@ from snellen.models.threads import CallThreads
 from snellen.models.weights import digest
 
 FAMILY = ("qwen2_vl", "qwen2_5_vl")
-"""The models with these positions and blocks."""
+"""The types of models whose positions and frame blocks this module supports."""
 CACHE_BYTES = 8 << 30
-"""The maximum size of a session's keys and values. Qwen2.5-VL-7B needs 57 kB per token, so this is
-ten minutes of frames of 256 tokens at one frame per second."""
+"""The maximum size of a session's keys and values, in bytes. Qwen2.5-VL-7B needs 57 kB per token,
+so this is enough for ten minutes at one frame per second and 256 tokens per frame."""
 MAX_TOKENS = 512
-"""The limit of a reply's tokens unless the request has its own."""
+"""The token limit of a reply, unless the question or the session sets one."""
 MARK = "\N{SYMBOL FOR RECORD SEPARATOR}"
-"""Placeholder for a text while the chat template is split."""
+"""A placeholder for texts, at which the rendered chat template is split."""
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> HfStream:
-    """The model in the folder `name`. A profile's `extra` can hold `cache_bytes`.
+    """Load the model in the folder `name`. A profile's `extra` can contain `cache_bytes`.
 
     Raises:
-        UsageError: torch or transformers is missing, the folder has no model of this family, or
-            `extra` has an unknown field.
+        UsageError: torch or transformers is missing, the folder does not contain a model of a
+            supported type, or `extra` has an unknown field.
     """
     settings = {"cache_bytes": CACHE_BYTES, **profile.extra}
     cache_bytes = settings.pop("cache_bytes")
     if settings or type(cache_bytes) is not int or cache_bytes <= 0:
         raise UsageError(
-            f"hf-stream/{name}: a profile's `extra` can only set cache_bytes, a number of bytes, "
-            f"and it is {dict(profile.extra)}."
+            f"hf-stream/{name}: the profile's `extra` can only set cache_bytes, a number of bytes, "
+            f"but it is {dict(profile.extra)}."
         )
     return HfStream(f"hf-stream/{name}", _Qwen(Path(name), cache_bytes), profile.concurrency or 1)
 
 
 class HfStream:
-    """Opens sessions, at most `sessions` concurrently. A further session waits until another is
-    closed."""
+    """A model that watches streams. At most `sessions` sessions are open at once; another one waits
+    until a session is closed."""
 
     def __init__(self, name: str, qwen: _Qwen, sessions: int) -> None:
         self.name = name
         self.revision = qwen.revision
         self.concurrency = sessions
         self._qwen = qwen
-        # A single thread makes all calls of the model, so that they do not overlap or block the
-        # loop.
+        # A single thread makes all calls of the model, so that they neither overlap nor block the
+        # event loop.
         self._thread = CallThreads(1, name)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._room = asyncio.Semaphore(sessions)
 
     async def open(self, spec: SessionSpec) -> HfSession:
-        """A session.
+        """Open a session.
 
         Raises:
             Rejected: the temperature is above 0.
@@ -104,7 +104,8 @@ class HfStream:
         self._thread.close()
 
     def _room_here(self) -> asyncio.Semaphore:
-        """The semaphore of this event loop. Waiting tasks do not outlive their loop."""
+        """The semaphore for this event loop. A new loop gets a new one, since tasks that wait do
+        not outlive their loop."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._loop, self._room = loop, asyncio.Semaphore(self.concurrency)
@@ -112,7 +113,8 @@ class HfStream:
 
 
 class HfSession:
-    """A stream. It keeps its own questions and answers, but not those of forks."""
+    """A session for one stream. It keeps its own questions and answers, but not those of its
+    forks."""
 
     def __init__(
         self,
@@ -131,10 +133,10 @@ class HfSession:
         self._room: asyncio.Semaphore | None = room
 
     async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
-        """Add frames. The model never speaks unasked.
+        """Add frames to the stream. The model never speaks unprompted, so the result is empty.
 
         Raises:
-            Rejected: there is no room left.
+            Rejected: the frames do not fit into the cache or the model's context.
             MediaError: a frame is damaged.
         """
         for frame in frames:
@@ -142,17 +144,19 @@ class HfSession:
         return []
 
     async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
-        """The reply, greedily decoded.
+        """The reply to a question, decoded greedily.
 
         Raises:
-            Rejected: there is no room for the question, or `must_answer` is false.
+            Rejected: the question does not fit into the cache or the model's context, or
+                `must_answer` is false.
         """
         limit = _limit(self._model.name, self._spec, query, must_answer)
         emission, self._end = await self._model.call(self._qwen.converse, self._past, query, limit)
         return [emission]
 
     async def fork(self) -> HfFork:
-        # Not at the cache's current length: it may be in the middle of another fork's question.
+        # The fork starts at `_end`, not at the cache's current length, since the cache may contain
+        # part of another fork's question.
         return HfFork(self._model, self._qwen, self._spec, self._past, self._end, ())
 
     async def close(self) -> None:
@@ -162,8 +166,8 @@ class HfSession:
 
 
 class HfFork:
-    """A stream up to a position, and the fork's own input, which goes through the model again with
-    every question."""
+    """A fork: the stream up to a position, and the fork's own input, which goes through the model
+    again for every question."""
 
     def __init__(
         self,
@@ -187,7 +191,7 @@ class HfFork:
         return []
 
     async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
-        """As `HfSession.ask`."""
+        """The reply to a question. Raises the same errors as `HfSession.ask`."""
         limit = _limit(self._model.name, self._spec, query, must_answer)
         emission, turn = await self._model.call(
             self._qwen.answer, self._past, self._start, self._own, query, limit
@@ -205,18 +209,19 @@ class HfFork:
 def _limit(name: str, spec: SessionSpec, query: Query, must_answer: bool) -> int:
     if not must_answer:
         raise Rejected(
-            f"{name} answers questions, and cannot watch a stream and speak unasked.",
+            f"{name} only answers questions. It cannot watch a stream and speak unprompted.",
             hopeless=True,
         )
     return query.max_tokens or spec.generation.max_tokens or MAX_TOKENS
 
 
-# -- the model; the rest runs in its thread
+# -- the model; everything below runs in its thread
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """Tokens, and the pixels and grid (1, height, width in patches) of the frame in them."""
+    """A sequence of tokens. If it contains a frame, `pixels` holds the frame's pixels and `grid`
+    its size in patches (1, height, width)."""
 
     ids: Sequence[int]
     pixels: Any = None
@@ -225,7 +230,8 @@ class _Piece:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Tokens before the first frame, between a question and its answer, and after an answer."""
+    """The tokens before the first frame (`head`), between a question and its answer (`ask`), and
+    after an answer (`close`)."""
 
     head: Sequence[int]
     ask: Sequence[int]
@@ -234,7 +240,7 @@ class _Layout:
 
 @dataclass(frozen=True)
 class _StreamPosition:
-    """A point in a stream: the number of tokens before it, and the next token's position."""
+    """A point in a stream: the number of tokens before it, and the position of the next token."""
 
     length: int
     position: int
@@ -258,7 +264,7 @@ class _Past:
 
 
 class _Qwen:
-    """The model, its tokenizer and its image processor."""
+    """The model with its tokenizer and its image processor."""
 
     def __init__(self, folder: Path, cache_bytes: int) -> None:
         torch, transformers = libraries(f"hf-stream/{folder}")
@@ -266,7 +272,7 @@ class _Qwen:
         try:
             here: dict[str, Any] = {"local_files_only": True}
             self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **here)
-            # The other backend scales slightly differently, and is not always installed.
+            # The torchvision backend scales slightly differently and is not always installed.
             self._processor = transformers.AutoImageProcessor.from_pretrained(
                 folder, backend="pil", **here
             )
@@ -274,7 +280,7 @@ class _Qwen:
                 folder, dtype="auto", use_safetensors=True, **here
             )
         except (OSError, ValueError) as error:
-            raise UsageError(f"hf-stream/{folder}: it cannot be loaded: {error}") from error
+            raise UsageError(f"hf-stream/{folder}: the model cannot be loaded: {error}") from error
         self._torch = torch
         self._new_cache = transformers.DynamicCache
         self._model = model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
@@ -289,7 +295,7 @@ class _Qwen:
         self._stops = stop_tokens(model, self._tokenizer)
         dtype = str(model.dtype).removeprefix("torch.")
         self.revision = f"transformers {transformers.__version__} {dtype} {digest(folder)}"
-        self._layout("")  # reports an unusable template before any video
+        self._layout("")  # so that an unusable template is reported before the first video
 
     # -- what happens to a stream
 
@@ -303,7 +309,7 @@ class _Qwen:
         return past.end
 
     def block(self, image: Image) -> _Piece:
-        """A frame's tokens and pixels."""
+        """The tokens and pixels of a frame."""
         inputs = self._processor(
             images=[images.pixels(image)], input_data_format="channels_last", return_tensors="pt"
         )
@@ -312,7 +318,7 @@ class _Qwen:
         return _Piece((self._start, *[self._image] * n, self._end), inputs["pixel_values"], grid)
 
     def converse(self, past: _Past, query: Query, limit: int) -> tuple[Emission, _StreamPosition]:
-        """The reply. The stream keeps it and the question."""
+        """The reply to a question. The question and the reply become part of the stream."""
         emission, _, left = self._ask(past, query, limit, past.length)
         self._append(past, _Piece(left))
         return emission, past.end
@@ -320,8 +326,11 @@ class _Qwen:
     def answer(
         self, past: _Past, start: _StreamPosition, own: Sequence[_Piece], query: Query, limit: int
     ) -> tuple[Emission, _Piece]:
-        """The reply to a question after a point of the stream and `own`, and the piece that this
-        turn adds to the fork. The stream does not change."""
+        """The reply to a fork's question, and the piece that this turn adds to the fork.
+
+        The model gets the stream up to `start`, then the fork's own pieces, then the question. The
+        stream itself does not change.
+        """
         with self._back_at(past, start):
             for piece in own:
                 self._append(past, piece)
@@ -333,8 +342,8 @@ class _Qwen:
     def _ask(
         self, past: _Past, query: Query, limit: int, cached: int
     ) -> tuple[Emission, Sequence[int], Sequence[int]]:
-        """The reply, the tokens of the turn, and the last of these, which have not yet gone through
-        the model."""
+        """The reply, the tokens of the turn, and those of them at the end that have not gone
+        through the model yet."""
         question = [*self._tokens(query.text, plain=True), *past.layout.ask]
         before, close = past.length, past.layout.close
         least = len(question) + 1 + len(close)
@@ -365,16 +374,16 @@ class _Qwen:
         return emission, turn, turn[past.length - before :]
 
     def _tokens(self, text: str, *, plain: bool = False) -> Sequence[int]:
-        """A text's tokens, independent of the text before it. In `plain` text, a template's special
-        tokens are ordinary text."""
+        """The tokens of a text, independent of the text before it. If the text is `plain`, special
+        tokens in it are treated as ordinary text."""
         encoding = self._tokenizer(text, add_special_tokens=False, split_special_tokens=plain)
         return list(encoding["input_ids"])
 
     def _layout(self, system: str) -> _Layout:
-        """The model's chat template around frames, questions, and answers.
+        """The tokens that the model's chat template puts around frames, questions, and answers.
 
         Raises:
-            UsageError: the template does not keep the order of a message's parts.
+            UsageError: the template does not keep the parts of a message in order.
         """
         question = {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": MARK}]}
         first = [{"role": "system", "content": system}] if system else []
@@ -388,8 +397,8 @@ class _Qwen:
         before = all(part.endswith(frame) and part != frame for part in parts[::2])
         if len(parts) != 4 or not before or parts[1] != parts[3]:
             raise UsageError(
-                f"{self._tokenizer.name_or_path}: its chat template does not put frames and "
-                "questions in sequence, so they cannot be fed separately."
+                f"{self._tokenizer.name_or_path}: the model's chat template does not keep frames "
+                "and questions in order, so they cannot be sent one by one. Use another model."
             )
         head, ask, close, _ = (self._tokens(part.removesuffix(frame)) for part in parts)
         return _Layout(head, ask, close)
@@ -397,12 +406,11 @@ class _Qwen:
     # -- the cache
 
     def _append(self, past: _Past, piece: _Piece) -> Any:
-        """Append a piece to a stream, and return the next token's scores: (vocabulary,).
-
-        After an error the stream is as before.
+        """Append a piece to a stream, and return the scores of the next token, of shape
+        (vocabulary,). If this fails, the stream is unchanged.
 
         Raises:
-            Rejected: there is no room for the piece.
+            Rejected: the piece does not fit into the cache or the model's context.
         """
         torch, model = self._torch, self._model
         ids = torch.tensor([piece.ids], device=model.device)
@@ -412,8 +420,8 @@ class _Qwen:
             kinds[ids == self._image] = 1
             frame = {"pixel_values": piece.pixels, "image_grid_thw": piece.grid}
             frame = {name: tensor.to(model.device) for name, tensor in frame.items()}
-        # Each piece ends in text, and the next piece counts from its last position. This gives the
-        # positions that the model would give to all pieces together.
+        # Each piece ends with text, and the positions of the next piece continue from its last
+        # position. The result is the same as if the model numbered all pieces together.
         positions, _ = model.model.get_rope_index(
             ids,
             mm_token_type_ids=kinds,
@@ -441,20 +449,20 @@ class _Qwen:
     def _check_room(self, length: int, position: int) -> None:
         if position > self._positions:
             raise Rejected(
-                f"context: the stream reaches position {position:,}, and the model has "
-                f"{self._positions:,}. Feed it fewer or smaller frames (--frames)."
+                f"context: the stream reaches position {position:,}, but the model has only "
+                f"{self._positions:,}. Use fewer or smaller frames (--frames)."
             )
         if (taken := length * self._token_bytes) > self._cache_bytes:
             raise Rejected(
-                f"context: keys and values of {length:,} tokens take {taken:,} bytes, and a "
-                f"session's limit is {self._cache_bytes:,}. Set cache_bytes in the profile's "
-                "`extra`, or feed it fewer or smaller frames (--frames)."
+                f"context: the keys and values of {length:,} tokens take {taken:,} bytes, but a "
+                f"session's limit is {self._cache_bytes:,}. Increase cache_bytes in the profile's "
+                "`extra`, or use fewer or smaller frames (--frames)."
             )
 
     @contextmanager
     def _back_at(self, past: _Past, start: _StreamPosition) -> Iterator[None]:
-        """The stream as it was at `start`. Later tokens are set aside, and new ones are cut off
-        again at the end."""
+        """Restore the stream to its state at `start` inside a `with` block. Afterwards, tokens that
+        were added in the block are removed, and the stream's later tokens are put back."""
         layers, end = past.cache.layers, past.end
         later = [
             tuple(of[..., start.length :, :].clone() for of in (layer.keys, layer.values))
@@ -474,7 +482,8 @@ class _Qwen:
 
 
 def _cut(cache: Any, length: int) -> None:
-    """Cut each layer separately, since a failed call may have gone through some of them."""
+    """Cut the cache to a length. Each layer is cut separately, since a call that failed may have
+    extended only some of them."""
     for layer in cache.layers:
         layer.crop(min(0, length - layer.get_seq_length()))
 
@@ -484,11 +493,11 @@ def _check_family(folder: Path) -> None:
         kind = orjson.loads((folder / "config.json").read_bytes()).get("model_type")
     except OSError as error:
         raise UsageError(
-            f"hf-stream/{folder}: this is not a model's folder (config.json: {error.strerror}). "
-            "The model must be on this machine."
+            f"hf-stream/{folder}: this is not the folder of a model (config.json: "
+            f"{error.strerror}). The model must be on this machine."
         ) from error
     if kind not in FAMILY:
         raise UsageError(
-            f"hf-stream/{folder}: its type is {kind!r}, and streams need a model of type "
-            f"{' or '.join(FAMILY)}."
+            f"hf-stream/{folder}: the model's type is {kind!r}, but only models of type "
+            f"{' or '.join(FAMILY)} can watch streams."
         )

@@ -1,6 +1,8 @@
-"""The number of tokens of a picture, for estimates before a run. The rules are the vendors' own.
+"""The number of tokens of a picture, for estimates before a run. The rules are those of the models'
+vendors.
 
-Rules change with the models, so counts from a server in an earlier run take precedence.
+The rules differ between models and change over time, so token counts that a server reported in an
+earlier run take precedence.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from snellen.core.profile import ImageRule
 
 
 def image_tokens(rule: ImageRule | int, width: int, height: int) -> int:
-    """The number of tokens of a picture of `width` x `height` pixels. `rule` may be this number.
+    """The number of tokens of a picture of `width` x `height` pixels. If `rule` is a number, it is
+    the result.
 
     >>> image_tokens("openai-tiles", 2048, 4096), image_tokens(1120, 64, 64)
     (1105, 1120)
@@ -21,12 +24,15 @@ def image_tokens(rule: ImageRule | int, width: int, height: int) -> int:
 
 
 def _qwen(side: int, least: int, most: int) -> Callable[[int, int], int]:
-    """A token per square of `side` pixels, after the picture is scaled to whole squares, `least` to
-    `most` of them; plus a token before and a token after them.
+    """The rule of Qwen-VL models: the picture is scaled to a whole number of squares of `side` x
+    `side` pixels, from `least` to `most` squares. Each square is one token. There is one more token
+    before the squares, and one after them.
 
+    Source:
     huggingface/transformers@v5.23.0:src/transformers/models/qwen2_vl/image_processing_qwen2_vl.py
-    (smart_resize); sizes by the preprocessor_config.json of Qwen/Qwen2.5-VL-7B-Instruct (28 pixels,
-    3,136 to 12,845,056 in all) and of Qwen/Qwen3-VL-8B-Instruct (32 pixels, 65,536 to 16,777,216).
+    (smart_resize). The sizes are from the preprocessor_config.json of Qwen/Qwen2.5-VL-7B-Instruct
+    (28 pixels per side, 3,136 to 12,845,056 pixels in all) and of Qwen/Qwen3-VL-8B-Instruct (32
+    pixels per side, 65,536 to 16,777,216 pixels in all).
     """
 
     def tokens(width: int, height: int) -> int:
@@ -43,10 +49,11 @@ def _qwen(side: int, least: int, most: int) -> Callable[[int, int], int]:
 
 
 def _openai_tiles(width: int, height: int) -> int:
-    """85, plus 170 per tile of 512 pixels, after the picture is scaled to fit into 2,048 x 2,048
-    and its shorter side into 768 (gpt-4o, gpt-4.1; other models have other numbers).
+    """The rule of gpt-4o and gpt-4.1: 85 tokens, plus 170 for each tile of 512 x 512 pixels. Before
+    that, the picture is scaled to fit into 2,048 x 2,048 pixels, and so that its shorter side is at
+    most 768 pixels. Other models of OpenAI have other numbers.
 
-    platform.openai.com/docs/guides/images-vision, "Calculating costs", `detail: high`.
+    Source: platform.openai.com/docs/guides/images-vision, "Calculating costs", `detail: high`.
     """
     scale = min(1.0, 2048 / max(width, height))
     scale = min(scale, 768 / min(width, height))
@@ -55,12 +62,13 @@ def _openai_tiles(width: int, height: int) -> int:
 
 
 def _anthropic(longest: int, most: int) -> Callable[[int, int], int]:
-    """A token per square of 28 pixels, after the picture is scaled to fit: its longer side into
-    `longest` pixels, and all of it into `most` tokens. Partial squares at the edges count.
+    """The rule of Claude models: one token for each square of 28 x 28 pixels, with partial squares
+    at the edges counted as whole ones. Before that, the picture is scaled so that its longer side
+    has at most `longest` pixels and it has at most `most` tokens.
 
-    platform.claude.com/docs/en/build-with-claude/vision: 1,568 pixels and 1,568 tokens for models
-    up to Claude 4.6, 2,576 and 4,784 for later ones. Up to early 2026 that page said width x height
-    / 750, which is within 7 %.
+    Source: platform.claude.com/docs/en/build-with-claude/vision. The limits are 1,568 pixels and
+    1,568 tokens for models up to Claude 4.6, and 2,576 pixels and 4,784 tokens for later models.
+    Until early 2026, that page gave the formula width x height / 750. Its results are within 7 %.
     """
 
     def tokens(width: int, height: int) -> int:
@@ -72,11 +80,13 @@ def _anthropic(longest: int, most: int) -> Callable[[int, int], int]:
 
 
 def _gemini(width: int, height: int) -> int:
-    """258 for a picture within 384 x 384, else 258 per tile: a square of the shorter side / 1.5,
-    256 to 768 pixels (Gemini 2.x; Gemini 3 has a fixed number, which `image_tokens` may be).
+    """The rule of Gemini 2.x: 258 tokens if the picture fits into 384 x 384 pixels, and otherwise
+    258 for each tile. A tile is a square whose side is the picture's shorter side divided by 1.5,
+    but at least 256 and at most 768 pixels. Gemini 3 has a fixed number of tokens; set
+    `image_tokens` in the profile to that number.
 
-    ai.google.dev/gemini-api/docs/image-understanding, "Token calculation"; the bounds of a tile by
-    cloud.google.com/vertex-ai/generative-ai/docs/multimodal/image-understanding.
+    Sources: ai.google.dev/gemini-api/docs/image-understanding, "Token calculation"; for the limits
+    of a tile, cloud.google.com/vertex-ai/generative-ai/docs/multimodal/image-understanding.
     """
     if max(width, height) <= 384:
         return 258

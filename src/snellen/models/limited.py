@@ -1,4 +1,5 @@
-"""Models that accept pictures of certain sizes. Other pictures are scaled before they are sent."""
+"""Wraps models that accept only pictures within certain limits. Other pictures are resized before
+they are sent."""
 
 from __future__ import annotations
 
@@ -19,14 +20,15 @@ from snellen.models.traits import copy_traits
 T = TypeVar("T")
 Ask = Callable[[Request], Coroutine[Any, Any, T]]
 KEPT = 64 << 20
-"""Bytes of scaled pictures that are kept: some hundreds of pictures."""
+"""The maximum total size, in bytes, of resized pictures that are kept. It is enough for some
+hundreds of pictures."""
 
 
 def limited(model: Model, limits: ImageLimits) -> Model:
-    """The model, which then gets only pictures within the limits. Others are scaled.
+    """Wrap a model so that it gets only pictures within the limits. Other pictures are resized.
 
     Raises:
-        UsageError: the model watches streams, whose frames have no such limits.
+        UsageError: the model watches streams. Limits do not apply to the frames of streams.
     """
     wrapped = Limited(model, limits)
     if isinstance(wrapped, Generates | Ranks):
@@ -37,8 +39,8 @@ def limited(model: Model, limits: ImageLimits) -> Model:
 
 
 class Limited:
-    """Answers and ranks if `model` does. Raises `Rejected` when a picture cannot be made to fit, or
-    when a request has too many pictures."""
+    """A model with limits for pictures. It generates and ranks if `model` does. It raises
+    `Rejected` if a picture cannot be made to fit, or if a request has too many pictures."""
 
     def __init__(self, model: Model, limits: ImageLimits) -> None:
         self.name = model.name
@@ -46,7 +48,7 @@ class Limited:
         self._model = model
         self._limits = limits
         self._smaller = _Smaller(limits.per_picture) if limits.per_picture else None
-        # A model's methods show what it can do, so the wrapper has only those of the model.
+        # A model's methods show what it can do, so the wrapper has only the methods of the model.
         if isinstance(model, Generates):
             self.generate = self._within(model.generate)
         if isinstance(model, Ranks):
@@ -65,7 +67,8 @@ class Limited:
             most = self._limits.max_images
             if most is not None and n > most:
                 raise Rejected(
-                    f"the request has {n} pictures; max_images of {self.name}'s profile is {most}."
+                    f"the request has {n} pictures, but max_images in the profile of {self.name} "
+                    f"is {most}."
                 )
             if n and self._smaller:
                 try:
@@ -79,8 +82,8 @@ class Limited:
 
 
 class _Smaller:
-    """Pictures within limits. The most recently scaled pictures are kept, since the next attempt,
-    repeat, or rotation shows the same ones. Thread-safe."""
+    """Resizes pictures to fit the limits. The most recently resized pictures are kept, since the
+    next attempt, repeat, or rotation shows the same pictures. This class is thread-safe."""
 
     def __init__(self, limits: dict[str, int]) -> None:
         self._limits = dict(limits)
@@ -88,11 +91,12 @@ class _Smaller:
         self._lock = Lock()
         self._scaled: dict[str, Image] = {}
         self._bytes = 0
-        # A picture's lock exists while a thread holds it. Repeats arrive at the same time.
+        # Repeats ask for the same picture at the same time, so each picture has a lock. It exists
+        # only while a thread holds it.
         self._locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
 
     def all_of(self, request: Request) -> Request:
-        """The request with its pictures within the limits."""
+        """Resize the pictures of a request that are not within the limits."""
         messages = []
         for message in request.messages:
             parts = (
@@ -119,7 +123,7 @@ class _Smaller:
             return scaled
 
     def _keep(self, digest: str, scaled: Image) -> None:
-        """Keep a picture, and drop the oldest pictures when there is no room."""
+        """Keep a picture, and drop the oldest pictures if there are too many bytes."""
         with self._lock:
             self._scaled[digest] = scaled
             self._bytes += _size(scaled)
@@ -128,7 +132,7 @@ class _Smaller:
 
 
 def _with_sizes(answer: T, request: Request) -> T:
-    """The answer, with the sizes of the request's pictures if one was scaled."""
+    """Add the sizes of the request's pictures to the answer, if a picture was resized."""
     pictures = [
         part for message in request.messages for part in message.content if isinstance(part, Image)
     ]

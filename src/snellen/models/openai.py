@@ -1,14 +1,14 @@
-"""Any server that speaks OpenAI's chat completions: vLLM, SGLang, `transformers serve`, services.
+"""Any server with OpenAI's chat completions API: vLLM, SGLang, `transformers serve`, and services.
 
-The model takes text and images in any order, a system message, and several turns. Images are sent
-as `data:` addresses of exactly the bytes that were loaded (JPEG, PNG, WebP, GIF), where the
-messages have them. A video is sent as its frames, an image per frame.
+The model accepts text and images in any order, a system message, and several turns. Images (JPEG,
+PNG, WebP, GIF) are sent as `data:` URLs, with their bytes unchanged, at their place in the message.
+A video is sent as one image per frame.
 
 A profile's `extra` is merged into the request and overrides our own fields. A value of None removes
-our field. `max_completion_tokens` replaces `max_tokens`, since servers refuse both together. On
-Azure the key goes in the header `api-key` (openai/openai-python@e43b422: src/openai/lib/azure.py):
-set the profile's `key_header`. Its address may be that of a deployment, with a query, or end in
-/openai/v1.
+our field. `max_completion_tokens` in `extra` replaces `max_tokens`, since servers reject requests
+with both. Azure expects the key in the header `api-key` (openai/openai-python@e43b422:
+src/openai/lib/azure.py), so set the profile's `key_header` to that. The address on Azure may be
+that of a deployment, with a query string, or an address that ends in /openai/v1.
 """
 
 from __future__ import annotations
@@ -43,30 +43,30 @@ from snellen.transport import Response
 PATH = "chat/completions"
 OFFICIAL = "https://api.openai.com"
 STOPS = {"content_filter": "filter", "model_length": "length"}
-"""`model_length` is Mistral's word for a full context."""
+"""Stop reasons that we rename. `model_length` is Mistral's word for a full context."""
 CALLS = {"tool_calls", "function_call"}
-"""Fields that hold tool calls, and finish reasons of replies with a tool call."""
+"""Names of fields that hold tool calls. They are also the finish reasons of such replies."""
 SILENT = {"text", "thinking", "reasoning", "refusal"}
-"""Types of a message's parts that are text or have no content."""
+"""Types of parts of a message that hold text or have no content."""
 BROKEN_OFF = ("abort", "error", "insufficient_system_resource")
-"""Finish reasons of replies that servers broke off: vLLM and SGLang, OpenRouter, DeepSeek (their
-pages on errors, or on chat completions)."""
+"""Finish reasons which mean that the server interrupted the reply. They are used by vLLM and
+SGLang, by OpenRouter, and by DeepSeek (see their pages on errors or on chat completions)."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAI:
-    """The model of that name on the profile's server."""
+    """Open the model with this name on the profile's server."""
     return OpenAI(opened(name, profile=profile, api_key=api_key, path=PATH))
 
 
 class OpenAI(OpenAIService):
-    """A model behind chat completions."""
+    """A model behind the chat completions API."""
 
     what = "a chat completion"
 
     def __init__(self, there: Service) -> None:
         super().__init__(there)
-        # The official service's newer models refuse the old name. Most other servers refuse the
-        # new one.
+        # The newer models of the official service reject the old name of this field. Most other
+        # servers reject the new name.
         official = there.transport.where.startswith(OFFICIAL)
         self._most_tokens = "max_completion_tokens" if official else "max_tokens"
 
@@ -92,12 +92,13 @@ class OpenAI(OpenAIService):
     # -- and back
 
     def _in_a_reply(self, error: object, response: Response) -> Reply:
-        """The reply or exception that an error with status 200 means."""
+        """Handle an error in a reply of status 200: return a reply, or raise an exception."""
         fields = error if isinstance(error, dict) else {"message": error}
         return self._withheld(status_of(fields), fields, response)
 
     def _streamed(self, response: Response) -> Reply:
-        """The reply in a stream of chunks. It is complete after a finish reason or the end mark."""
+        """Assemble the reply from a stream of chunks. It is complete after a finish reason or the
+        end mark."""
         pieces_of: dict[str, list[str]] = defaultdict(list)
         stop = usage = first = None
         others: set[str] = set()
@@ -165,8 +166,8 @@ class OpenAI(OpenAIService):
 
 
 def _is_message(message: Mapping[str, Any]) -> bool:
-    """Whether the content of a message, or of a piece of a message, has the interface's form: text
-    or a list of parts."""
+    """Whether a message, or a piece of one, has the format of the API: the content is text or a
+    list of parts."""
     content = message.get("content")
     if not is_optional(message.get("refusal"), str):
         return False
@@ -176,13 +177,14 @@ def _is_message(message: Mapping[str, Any]) -> bool:
 
 
 def _others(message: Mapping[str, Any]) -> set[str]:
-    """The content of a message that is neither text nor reasoning: tool calls, pictures."""
+    """The kinds of content in a message that are neither text nor reasoning, such as tool calls and
+    pictures."""
     kinds = {part["type"] for part in objects(message.get("content"))}
     return (kinds - SILENT) | {name for name in CALLS if message.get(name)}
 
 
 def _text(content: object) -> str:
-    """A message's text, also when it comes in parts."""
+    """The text of a message, whether the content is text or a list of parts."""
     if not isinstance(content, list):
         return string(content) or ""
     texts = [string(part.get("text")) for part in objects(content)]

@@ -1,17 +1,18 @@
-"""OpenAI's Responses API, and servers that speak it.
+"""OpenAI's Responses API, and servers that implement it.
 
-The model takes text and images (JPEG, PNG, WebP, still GIF) in any order, a system message, and
-several turns. Images are sent as `data:` addresses of exactly the bytes that were loaded, where the
-messages have them. A video is sent as its frames, an image per frame. The seed is not sent: the API
-has no field for it. The API has no stop words either, so a request with stop words is rejected. The
-service stores nothing (`store: false`).
+The model accepts text and images (JPEG, PNG, WebP, still GIF) in any order, a system message, and
+several turns. Images are sent as `data:` URLs, with their bytes unchanged, at their place in the
+message. A video is sent as one image per frame. The seed is not sent, because the API has no field
+for it. The API does not support stop sequences, so a request that has them is rejected. The service
+is asked not to store anything (`store: false`).
 
 A profile's `extra` is merged into the request and overrides our own fields. A value of None removes
 our field. Example: `reasoning = { effort = "low", summary = "auto" }`. The official service returns
-the model's reasoning only in summaries. For the key's header on Azure see `openai.py`.
+only summaries of the model's reasoning. For the header of the key on Azure, see `openai.py`.
 
-Fields and errors: openai/openai-python@e43b422: src/openai/types/responses (response_create_
-params.py, response.py, response_usage.py, response_error.py, response_stream_event.py).
+Sources of fields and errors: openai/openai-python@e43b422: src/openai/types/responses
+(response_create_params.py, response.py, response_usage.py, response_error.py,
+response_stream_event.py).
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ from snellen.transport import Response
 PATH = "responses"
 STOPS = {"max_output_tokens": "length", "content_filter": "filter"}
 SILENT = {"message", "reasoning", "output_text", "refusal"}
-"""Types of items and parts that are text or have no content."""
+"""Types of items and parts that hold text or have no content."""
 ENDS = ("response.completed", "response.incomplete", "response.failed")
-"""Events that end a stream. They hold the whole response."""
+"""Events that end a stream. They contain the whole response."""
 PIECES = (
     "response.output_text.delta",
     "response.refusal.delta",
@@ -50,7 +51,7 @@ PIECES = (
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAIResponses:
-    """The model of that name on the profile's server."""
+    """Open the model with this name on the profile's server."""
     return OpenAIResponses(opened(name, profile=profile, api_key=api_key, path=PATH))
 
 
@@ -83,7 +84,7 @@ class OpenAIResponses(OpenAIService):
     # -- and back
 
     def _streamed(self, response: Response) -> Reply:
-        """The reply in a stream's last event."""
+        """The reply, which the last event of a stream contains."""
         first = None
         for event in response.events:
             fields = self._there.json(event.data, "an event of a response")
@@ -113,7 +114,7 @@ class OpenAIResponses(OpenAIService):
         parts = [
             part for item in _of_kind("message", output) for part in objects(item.get("content"))
         ]
-        # Other servers return the reasoning itself instead of a summary.
+        # Servers other than OpenAI's return the reasoning itself instead of a summary.
         thoughts = _of_kind("reasoning", output)
         reasoning = [part for item in thoughts for part in objects(item.get("summary"))]
         reasoning = reasoning or [
@@ -150,7 +151,7 @@ def _image(image: Image) -> dict[str, Any]:
 
 
 def _is_output(output: object) -> bool:
-    """Whether the content of messages is a list of parts with text."""
+    """Whether the content of each message is a list of parts with text."""
     if not are_parts(output):
         return False
     contents = [message.get("content") for message in _of_kind("message", objects(output))]

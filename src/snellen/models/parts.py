@@ -1,4 +1,5 @@
-"""A message's parts in the order in which a model gets them. A video becomes its frames."""
+"""Converts a message's parts, in the order in which a model gets them. A video becomes its
+frames."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ def parts_of(
     image: Callable[[Image], T],
     video: Callable[[Video], T] | None = None,
 ) -> list[T]:
-    """Convert texts with `text`, and images and frames of videos with `image`. If there is a
-    `video`, it converts whole videos.
+    """Convert texts with `text`, and images and frames of videos with `image`. If `video` is
+    passed, it converts whole videos instead of their frames.
 
     Raises:
         Rejected: the frames of a video were not decoded.
@@ -34,5 +35,8 @@ def parts_of(
         elif part.frames:
             parts += [image(frame.image) for frame in part.frames]
         else:
-            raise Rejected(f"{part.label or part.source}: no frames of it were decoded to be sent.")
+            raise Rejected(
+                f"{part.label or part.source}: no frames of this video were decoded, so none can "
+                "be sent."
+            )
     return parts

@@ -1,32 +1,38 @@
-"""A model of your own, in a few lines and without an import of Snellen: python:FILE:NAME, or an
-object passed to `snellen.evaluate`.
+"""A model of your own, in a few lines and without importing Snellen: python:FILE:NAME, or an object
+that you pass to `snellen.evaluate`.
 
-NAME in FILE (a path ending in .py, or the name of an installed module), or the object, is
+FILE is a path that ends in .py, or the name of an installed module. NAME in FILE, or the object
+that you pass, must be one of these:
 
-- a function `answer(messages) -> str`, sync or async. `messages[-1].text` is the question's text.
+- A function `answer(messages) -> str`, sync or async. `messages[-1].text` is the question's text.
   `messages[-1].images` are its images, with their bytes (`image.source`), type (`image.mime`), and
-  size in pixels (`image.width`, `image.height`);
-- an object with such a method `generate(messages) -> str`, or its class, which is instantiated once
-  without arguments;
-- an object or class with `generate_batch(list of messages) -> list of str`, sync, which answers all
-  waiting questions together;
-- an object or class with `inference(video_file_name, prompt, start_time, end_time)`, as in
+  size in pixels (`image.width`, `image.height`).
+
+- An object with a method `generate(messages) -> str`, which works like such a function, or the
+  object's class. A class is instantiated once, without arguments.
+
+- An object or class with a sync method `generate_batch(list of messages) -> list of str`, which
+  answers all waiting questions together.
+
+- An object or class with `inference(video_file_name, prompt, start_time, end_time)`, as in
   OVO-Bench. It gets the path of the video's file, the question's text, and the start and end of the
-  visible part in seconds, and reads the file itself. It returns text, a list of a single text, or
-  None after a failure. Without the last two parameters it gets only questions about whole files;
-- an object or class with `open(spec)`, which returns a session that watches a stream. The session
+  visible part in seconds, and it reads the file itself. It returns a text, a list with a single
+  text, or None if it failed. Without the last two parameters, it gets only questions about whole
+  files.
+
+- An object or class with `open(spec)`, which returns a session that watches a stream. The session
   has `feed(frames)` and `ask(query, must_answer)`, and optionally `fork()` and `close()`. `feed`
   and `ask` return text, a `snellen.core.model.Emission`, a list of these, or None.
 
-A sync function gets a single question at a time, unless `--concurrency` or the profile has a higher
-number. It must then be thread-safe. A call that exceeds the total timeout is given up, and its
-question fails. The next question runs in another thread. An exception ends the old call as soon as
-it executes Python code again.
+A sync function gets one question at a time, unless `--concurrency` or the profile sets a higher
+number. In that case, the function must be thread-safe. If a call exceeds the total timeout, it is
+abandoned, and its question fails. The next question runs in another thread. The abandoned call gets
+an exception as soon as it executes Python code again.
 
 If the first parameter is named `request` (or `requests`), or annotated as `Request`, the function
 gets the whole request (`snellen.core.model.Request`). It may return a `Reply` instead of text. An
-object's `revision` (text) identifies it, together with its file's digest: after a change, questions
-are asked again.
+object's attribute `revision` (a text) identifies the object, together with the digest of its file.
+If either changes, questions are asked again.
 """
 
 from __future__ import annotations
@@ -49,10 +55,10 @@ from snellen.models.user_code import Calls, errors_as, load_object, opened
 def open_model(
     name: str, *, profile: Profile, api_key: str | None
 ) -> Python | Batched | Files | PythonStream:
-    """The model at `FILE:NAME`.
+    """Load the model at `FILE:NAME`.
 
     Raises:
-        UsageError: there is no such file or name, or the object is not a model.
+        UsageError: the file or the name does not exist, or the object is not a model.
     """
     own = load_object(name, "python")
     title = f"python:{name}"
@@ -68,14 +74,15 @@ def of_object(
     source: str | None = None,
     digest: str | None = None,
 ) -> Python | Batched | Files | PythonStream:
-    """A function, an object, or a class as a model of that name.
+    """Wrap a function, an object, or a class as a model with that name.
 
-    `threads` is the number of threads for sync calls. `source` is the file whose lines error
-    messages quote. The model's revision is the one that it declares, plus the file's `digest`. With
-    neither, the revision is a digest of the model's source.
+    `threads` is the number of threads for sync calls. `source` is the file whose line numbers error
+    messages quote. The model's revision is the one that the object declares, plus the file's
+    `digest`. If there is neither, the revision is a digest of the model's source code.
 
     Raises:
-        UsageError: the value is not a model, or is a class that needs arguments.
+        UsageError: the value is not a model, or it is a class that cannot be instantiated without
+            arguments.
     """
     if inspect.isclass(value):
         source = source or _file(value)
@@ -110,7 +117,7 @@ def of_object(
             return watching
     model = Python(name, answer, revision, threads=threads or limit, limit=limit)
     copy_traits(value, model)
-    # A model's methods show what it can do, so the wrapper has only those of the value.
+    # A model's methods show what it can do, so the wrapper has only the methods of the value.
     if isinstance(value, Ranks):
         model.rank = _ranking(_AnswerFunction(name, value.rank, source))
     if watching is not None:
@@ -126,7 +133,7 @@ def _entry_point(value: Any) -> Callable[..., Any] | None:
 
 
 def name_of(value: Any) -> str:
-    """An object's own name, else the name of its function or class."""
+    """An object's attribute `name`, or otherwise the name of its function or class."""
     name = getattr(value, "name", None)
     if not inspect.isclass(value) and isinstance(name, str) and name:
         return name
@@ -141,8 +148,9 @@ def _declared(value: Any) -> str | None:
 
 
 class Python:
-    """A function of messages as a model. A sync function runs in `threads` threads (None: one).
-    `limit` is the number of concurrent requests for an async function (None: find out)."""
+    """A model that calls a function with messages. A sync function runs in `threads` threads (None:
+    one). `limit` is the number of concurrent requests for an async function (None: adapted during
+    the run)."""
 
     rank: Callable[[Request], Coroutine[Any, Any, Sequence[Ranked]]]
     open: Callable[[SessionSpec], Coroutine[Any, Any, Session]]
@@ -167,14 +175,15 @@ class Python:
         """The function's reply.
 
         Raises:
-            Rejected: it raised an exception. The message has the exception and its line.
+            Rejected: the function raised an exception. The message quotes the exception and the
+                number of its line.
         """
         argument = self._answer.argument(loaded(request))
         if self._answer.is_async:
             output = await self._answer.awaited(self._answer(argument))
         else:
             output = await self._threads.run(self._answer, argument)
-            if inspect.isawaitable(output):  # an async function behind a sync one
+            if inspect.isawaitable(output):  # a sync function that returned a coroutine
                 output = await self._answer.awaited(output)
         return _reply(self.name, output)
 
@@ -183,7 +192,8 @@ class Python:
 
 
 class Batched:
-    """A function of several conversations as a model of batches. `models.batching` fills them."""
+    """A model that calls a function with several conversations. `models.batching` makes the
+    batches."""
 
     def __init__(self, name: str, answer: _AnswerFunction, revision: str | None) -> None:
         self.name = name
@@ -191,29 +201,31 @@ class Batched:
         self._answer = answer
 
     def generate_batch(self, requests: Sequence[Request]) -> Sequence[Reply]:
-        """A reply per request, in order.
+        """Answer the requests with one reply each, in order.
 
         Raises:
-            Rejected: the function raised an exception, or did not return a list of as many replies.
+            Rejected: the function raised an exception, or did not return a list with one reply per
+                request.
         """
         output = self._answer([self._answer.argument(loaded(request)) for request in requests])
         n = len(requests)
         if isinstance(output, list | tuple) and len(output) == n:
             return [_reply(self.name, item) for item in output]
         if inspect.iscoroutine(output):
-            output.close()  # or Python warns that nobody awaited it
+            output.close()  # avoids Python's warning that it was never awaited
         what = f"a list of {len(output)}" if isinstance(output, list | tuple) else type_of(output)
         raise Rejected(
             f"{self.name} returned {what} for {n} conversation{'s' * (n != 1)}. It must return a "
-            "list with a reply per conversation."
+            "list with one reply per conversation."
         )
 
 
 class Files:
-    """A function that reads a video's file itself and picks its own frames."""
+    """A model that calls a function which reads the video's file itself and picks its own
+    frames."""
 
     wants_frames = False
-    """Snellen decodes no frames for it."""
+    """The model needs no decoded frames."""
 
     def __init__(
         self,
@@ -232,17 +244,17 @@ class Files:
         self._calls = Calls(name=name, source=source, threads=self._threads)
 
     async def generate(self, request: Request) -> Reply:
-        """The function's reply about the request's single video.
+        """The function's reply to a question about a single video.
 
         Raises:
-            Rejected: it raised an exception or did not return text; the request does not have
-                exactly one video; or the request is about a part of a video, and the function takes
-                no times.
+            Rejected: the function raised an exception or did not return text. Or the request does
+                not have exactly one video. Or it is about a part of a video, and the function has
+                no parameters for times.
         """
         videos = [video for message in request.messages for video in message.videos]
         if len(videos) != 1:
             raise Rejected(
-                f"{self.name} answers questions about a single video, and the question has "
+                f"{self.name} answers only questions about one video, but the question has "
                 f"{len(videos)}.",
                 hopeless=True,
             )
@@ -251,8 +263,8 @@ class Files:
         if video.start or video.end is not None:
             if not self._takes_times:
                 raise Rejected(
-                    f"{self.name}: the question is about a part of the video, and `inference` "
-                    "would see all of it. Add the parameters start_time and end_time, or use "
+                    f"{self.name}: the question is about a part of the video, but `inference` "
+                    "would see all of it. Add the parameters start_time and end_time to it, or use "
                     "videos that are already cut.",
                     hopeless=True,
                 )
@@ -264,7 +276,7 @@ class Files:
         if isinstance(output, list | tuple) and len(output) == 1:
             (output,) = output
         if output is None:
-            raise Rejected(f"{self.name} returned None: it failed without giving a reason.")
+            raise Rejected(f"{self.name} returned None, so it failed without giving a reason.")
         return _reply(self.name, output)
 
     async def close(self) -> None:
@@ -280,7 +292,8 @@ def _takes_times(ask: Callable[..., Any]) -> bool:
 
 
 class PythonStream:
-    """An object with `open(spec)` as a model of streams, `threads` of them concurrently."""
+    """A model that watches streams with an object's `open(spec)`. At most `threads` streams are
+    open at once."""
 
     def __init__(
         self, name: str, model: Any, source: str | None, revision: str | None, threads: int
@@ -301,7 +314,7 @@ class PythonStream:
 
 
 def _silence(name: str, model: Any) -> Sequence[str]:
-    """The texts that an object returns to stay silent.
+    """The texts that an object returns when it means to stay silent.
 
     Raises:
         UsageError: `silence` is not a list of texts.
@@ -314,11 +327,12 @@ def _silence(name: str, model: Any) -> Sequence[str]:
 
 
 class _AnswerFunction:
-    """A user's function. Converts its argument, and raises its exceptions as `Rejected`."""
+    """Calls a user's function. It converts the argument, and it raises the function's exceptions as
+    `Rejected`."""
 
     def __init__(self, name: str, answer: Callable[[Any], Any], source: str | None) -> None:
         self._wants_request = _wants_request(answer)
-        call = type(answer).__call__  # an object may be a function too
+        call = type(answer).__call__  # for an object with an async method `__call__`
         self.is_async = inspect.iscoroutinefunction(answer) or inspect.iscoroutinefunction(call)
         self._name = name
         self._answer = answer
@@ -349,7 +363,7 @@ def _ranking(answer: _AnswerFunction) -> Callable[[Request], Coroutine[Any, Any,
 def _wants_request(answer: Callable[[Any], Any]) -> bool:
     try:
         first = next(iter(inspect.signature(answer).parameters.values()), None)
-    except (TypeError, ValueError):  # a function in C without a signature
+    except (TypeError, ValueError):  # for example, a function in C without a signature
         return False
     if first is None:
         return False
@@ -357,7 +371,7 @@ def _wants_request(answer: Callable[[Any], Any]) -> bool:
 
 
 def _unwrapped(value: Any) -> Any:
-    """The function inside a functools.partial."""
+    """Unwrap the function inside a functools.partial."""
     while isinstance(value, functools.partial):
         value = value.func
     return value
@@ -367,18 +381,18 @@ def _file(value: Any) -> str | None:
     """The file that defines a function or class, if it is known."""
     try:
         return inspect.getsourcefile(_unwrapped(value))
-    except TypeError:  # built in, or typed at a prompt
+    except TypeError:  # it is built in, or it was typed at a prompt
         return None
 
 
 def _digest(value: Any, ask: Any) -> str | None:
-    """A digest of the source of a function, or of an object's class. None if the source is not
-    available, and for Snellen's own classes, which change only with this package."""
+    """A digest of the source code of a function or of an object's class. None if the source is not
+    available, or if it is Snellen's own, which changes only with this package."""
     value = _unwrapped(value)
     what = value if inspect.isroutine(value) else type(value)
     if str(what.__module__).partition(".")[0] == "snellen":
         return None
-    # The method, too: for a class typed in a notebook, inspect finds only the methods' source.
+    # Include the method: for a class in a notebook, `inspect` finds only the source of methods.
     sources = [source for function in (what, _unwrapped(ask)) for source in _sources(function)]
     return blake2b("".join(sources).encode(), digest_size=16).hexdigest() if sources else None
 

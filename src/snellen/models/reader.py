@@ -1,19 +1,21 @@
-"""baseline/reader: a small classical reader of letters, colors, counts, and positions.
+"""baseline/reader: reads letters, colors, counts, and positions with classical image processing.
 
-It sees the encoded picture and the question, like any model. It knows the shapes of letters from
-its own bitmaps of five by five cells. It learns nothing and has no randomness: the same picture and
-question give the same reply.
+Like any model, it gets the encoded picture and the question. It knows the shapes of letters from
+its own bitmaps of five by five cells. It does not learn, and it has no randomness, so the same
+picture and question always give the same reply.
 
-    letters    the row is split at empty columns or, in a picture with other content, at even steps
-               from pieces in line; each letter is compared with the bitmaps
-    colors     the named color nearest to the mean of the ink, which is all that differs from the
-               background
-    counts     the number of connected pieces of ink
-    positions  the part of the picture with the center of the ink
-    relations  the side of a piece on which the other piece is; the rounder piece is the circle
+    letters    The row of letters is split at empty columns. If the picture has other content, the
+               row is found from pieces that are in line, and it is split at even steps. Each letter
+               is compared with the bitmaps.
+    colors     The answer is the named color that is nearest to the mean color of the ink. Ink is
+               everything that differs from the background.
+    counts     The answer is the number of connected pieces of ink.
+    positions  The answer is the part of the picture that contains the center of the ink.
+    relations  The answer is the side of one piece on which the other piece is. The rounder piece is
+               the circle.
 
-A noisy picture is blurred until something stands out. For letters that come and go, it reads every
-frame in order: consecutive equal frames show the same letter.
+A noisy picture is blurred until something stands out. For letters that come and go, every frame is
+read in order. Consecutive frames with the same letter show it only once.
 """
 
 from __future__ import annotations
@@ -37,9 +39,10 @@ from snellen.media import images
 from snellen.media.content import Image, Message, Video
 
 Pixels = NDArray[np.uint8] | NDArray[np.float64]
-"""(height, width, 3), RGB, 0 to 255."""
+"""A picture of shape (height, width, 3), in RGB, with values from 0 to 255."""
 Ink = NDArray[np.float64]
-"""(height, width), 0 at the background's color, 1 where the picture differs most from it."""
+"""An array of shape (height, width). It is 0 where the picture has the background's color, and 1
+where it differs most from that color."""
 
 LETTERS = {
     "A": "..#.. .#.#. #...# ##### #...#",
@@ -69,7 +72,7 @@ LETTERS = {
     "Y": "#...# .#.#. ..#.. ..#.. ..#..",
     "Z": "##### ...#. ..#.. .#... #####",
 }
-# Mean colors under these names in R. Munroe's survey of 2010, xkcd.com/color/rgb.
+# The mean colors for these names in R. Munroe's survey of 2010, xkcd.com/color/rgb.
 COLORS = {
     "red": (229, 0, 0),
     "orange": (249, 115, 6),
@@ -84,35 +87,39 @@ COLORS = {
     "white": (255, 255, 255),
 }
 PLACES = {"top": (3, 1), "bottom": (3, 5), "left": (1, 3), "right": (5, 3)}
-"""Right and down, in sixths of the picture. A part without such a word is the middle."""
+"""For each word, the center of that part of the picture, as (x, y) in sixths of the width and
+height. The name of a part without any of these words means the middle."""
 FAINTEST_NOISE = 1.0
-"""In levels of 255. A picture with less noise is not blurred."""
+"""The noise level below which a picture is not blurred, on a scale from 0 to 255."""
 BLURS = (3, 5, 7, 9, 11)
-"""Widths of the blur's square, in pixels. The first sufficient width is used."""
+"""The widths, in pixels, of the square over which a picture is blurred. The first width that is
+large enough is used."""
 STANDS_OUT = 8.0
-"""Standard deviations of the blurred noise that something must reach to stand out."""
+"""Something stands out if it differs from the median by more than this number of standard
+deviations of the blurred noise."""
 SMALLEST = 6
-"""The minimum height of a piece in pixels. Smaller pieces are specks."""
+"""The minimum height of a piece, in pixels. Smaller pieces are ignored as specks."""
 EMPTY = 40
-"""The maximum range of an empty screen, in levels of 255: artifacts of compression."""
+"""The maximum difference between the pixels of an empty screen, on a scale from 0 to 255. Even an
+empty screen has compression artifacts."""
 ORDINALS = {"first": 0, "second": 1, "third": 2, "last": -1}
 SOLID = 0.5
-"""Pixels with more ink than this are ink, the others are background."""
+"""Pixels whose ink value is higher than this are ink. The others are background."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Reader:
-    """The reader. It answers batches, which `models.batching` fills."""
+    """Open the reader. It answers the batches that `models.batching` makes."""
     return Reader(f"baseline/{name}")
 
 
 class Reader:
-    """Recognizes a question's kind by its words. It has no answer to other questions."""
+    """Recognizes the kind of a question by its words. Its reply to other questions is empty."""
 
     def __init__(self, name: str = "baseline/reader") -> None:
         self.name = name
 
     def generate_batch(self, requests: Sequence[Request]) -> list[Reply]:
-        """A reply per request.
+        """Answer the requests with one reply each.
 
         Raises:
             Rejected: a picture cannot be decoded.
@@ -129,7 +136,7 @@ class Reader:
             if COME_AND_GO.search(question):
                 listed = LISTED.search(question)
                 letters = listed.group() if listed else ""
-                # Without their `place`, frames that look alike are equal.
+                # Without their labels, frames with the same content are equal.
                 alike = (replace(picture, label="") for picture in pictures)
                 return _came([_letter_on(picture, letters) for picture in alike], question)
             pixels = images.pixels(pictures[0])
@@ -152,7 +159,7 @@ class Reader:
 
 
 def _pictures(message: Message) -> list[Image]:
-    """The pictures and the frames of videos, in order."""
+    """The pictures and video frames in a message, in order."""
     shown: list[Image] = []
     for part in message.content:
         if isinstance(part, Image):
@@ -163,10 +170,10 @@ def _pictures(message: Message) -> list[Image]:
 
 
 def _calmed(pixels: NDArray[np.uint8]) -> Pixels:
-    """The picture, blurred with the narrowest square that makes something stand out from noise."""
+    """If the picture is noisy, blur it with the smallest square that makes something stand out."""
     grey = pixels[:, :, 1].astype(np.int16)
-    # The noise is estimated from second differences, after Immerkaer 1996, Computer Vision and
-    # Image Understanding 64, 300, with the median instead of the mean, so that shapes don't count.
+    # The noise is estimated from second differences (Immerkaer 1996, Computer Vision and Image
+    # Understanding 64, 300), but with the median instead of the mean, so that shapes do not count.
     bent = np.diff(np.diff(grey, n=2, axis=0), n=2, axis=1)
     noise = float(np.median(np.abs(bent))) / 0.6745 / 6 if bent.size else 0.0
     if noise < FAINTEST_NOISE:
@@ -180,7 +187,8 @@ def _calmed(pixels: NDArray[np.uint8]) -> Pixels:
 
 
 def _blurred(pixels: NDArray[np.uint8], width: int) -> NDArray[np.float64]:
-    """Each pixel's mean over a square of this odd width, (height, width, 3)."""
+    """Replace each pixel with the mean over a square around it, whose width must be odd. The result
+    has the shape (height, width, 3)."""
     before, after = width // 2 + 1, width // 2
     around = np.pad(pixels, ((before, after), (before, after), (0, 0)), "edge").astype(np.int64)
     sums = around.cumsum(axis=0).cumsum(axis=1)
@@ -190,7 +198,8 @@ def _blurred(pixels: NDArray[np.uint8], width: int) -> NDArray[np.float64]:
 
 
 def _ink(pixels: Pixels) -> Ink | None:
-    """Each pixel's distance from the color of the picture's edge, or None if all are equal."""
+    """How much each pixel differs from the color at the edges of the picture; None if no pixel
+    differs from it."""
     edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
     background = np.median(edge, axis=0)
     far: Ink = np.maximum.reduce([np.abs(pixels[:, :, k] - background[k]) for k in range(3)])
@@ -199,13 +208,14 @@ def _ink(pixels: Pixels) -> Ink | None:
 
 
 def _spans(there: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """The stretches of True, as the first index and the index after the last."""
+    """The ranges of consecutive True values, each as the first index and the index after the
+    last."""
     ends = np.flatnonzero(np.diff(there, prepend=False, append=False)).tolist()
     return list(zip(ends[::2], ends[1::2], strict=True))
 
 
 class _Box(NamedTuple):
-    """A rectangle around `area` pixels. `bottom` and `right` are exclusive."""
+    """The bounding box of a piece with `area` pixels. `bottom` and `right` are exclusive."""
 
     top: int
     bottom: int
@@ -219,10 +229,12 @@ class _Box(NamedTuple):
 
 
 def _pieces(inked: NDArray[np.bool_]) -> list[_Box]:
-    """The boxes around connected pieces (pixels that touch at a side or a corner)."""
+    """The bounding boxes of the connected pieces. Pixels are connected if they touch at a side or a
+    corner."""
     lines, ends = np.nonzero(np.diff(inked, axis=1, prepend=False, append=False))
     runs = list(zip(lines[::2].tolist(), ends[::2].tolist(), ends[1::2].tolist(), strict=True))
-    # A union-find forest: a run's entry is another run of its piece, and the root is its own entry.
+    # A union-find forest of runs. The entry of a run is another run of the same piece, and the
+    # entry of a root is the root itself.
     joined: list[int] = []
     on_line: dict[int, list[tuple[int, int, int]]] = {}
 
@@ -251,9 +263,10 @@ def _pieces(inked: NDArray[np.bool_]) -> list[_Box]:
 COME_AND_GO = re.compile(r"\b(on the screen now|letters come and go)\b", re.IGNORECASE)
 
 
-@lru_cache(maxsize=128)  # many frames are equal, and appear in several questions
+@lru_cache(maxsize=128)  # many frames are equal, and they appear in several questions
 def _letter_on(picture: Image, letters: str) -> str:
-    """The letters on the screen, "" if it is empty. If letters are listed, only these count."""
+    """The letters on the screen; "" if it is empty. If `letters` lists letters, only those are
+    recognized."""
     pixels = images.pixels(picture)
     if (pixels.max(axis=(0, 1)) - pixels.min(axis=(0, 1))).max() < EMPTY:
         return ""
@@ -262,8 +275,9 @@ def _letter_on(picture: Image, letters: str) -> str:
 
 
 def _came(seen: Sequence[str], question: str) -> str:
-    """The answer from each frame's letter: the last letter, a letter's count, or the letter at a
-    position; "" if too few letters came."""
+    """Answer a question from the letter in each frame: how many times a letter came, which letter
+    came first, second, third, or last, or which letter is on the screen now. "" if too few letters
+    came."""
     came = [letter for letter, _ in groupby(seen) if letter]
     if match := re.search(r"\bhow many times has the letter ([A-Z])\b", question, re.IGNORECASE):
         return str(came.count(match[1]))
@@ -279,7 +293,8 @@ LISTED = re.compile(r"\b[A-Z](?:, [A-Z]\b)+")
 
 
 def _letters(ink: Ink, question: str) -> str:
-    """The row of letters, left to right. If the question lists letters, only these count."""
+    """The letters in the row, from left to right. If the question lists letters, only those are
+    recognized."""
     listed = LISTED.search(question)
     names = listed.group().split(", ") if listed else list(LETTERS)
     number = re.search(r"\b([1-9]) letters\b", question)
@@ -293,9 +308,11 @@ def _letters(ink: Ink, question: str) -> str:
 
 
 def _places(inked: NDArray[np.bool_], n: int | None) -> list[tuple[int, int, int, int]]:
-    """Top, bottom, left, and right of the row's letters. `n` is their number, if it is known.
+    """The top, bottom, left, and right of each letter in the row. `n` is the number of letters, or
+    None if it is not known.
 
-    In a flat picture, the row is everything. In others, pieces in line show where it is.
+    In a wide and flat picture, all ink belongs to the row. In other pictures, the row is found from
+    pieces that are in line.
     """
     columns: NDArray[np.bool_] = np.logical_or.reduce(inked, axis=0)
     lines = np.flatnonzero(inked.any(axis=1))
@@ -315,7 +332,8 @@ def _places(inked: NDArray[np.bool_], n: int | None) -> list[tuple[int, int, int
 def _in_line(
     pieces: Sequence[_Box], inked: NDArray[np.bool_], n: int
 ) -> list[tuple[int, int, int, int]]:
-    """The `n` places of a row, found from pieces that are letters; empty if no two are in line."""
+    """The places of the `n` letters of a row, found from those pieces that look like letters in
+    line. Empty if no two pieces are in line."""
     large = [piece for piece in pieces if piece.bottom - piece.top >= SMALLEST]
 
     def like(box: _Box) -> list[_Box]:
@@ -354,9 +372,9 @@ def _in_line(
 
 
 def _joined(spans: Sequence[tuple[int, int]], n: int) -> list[tuple[int, int]]:
-    """The stretches, joined across the narrowest gaps until `n` are left.
+    """Join ranges across the narrowest gaps until `n` are left.
 
-    If there are fewer than `n`, their whole range is divided into `n` even parts.
+    If there are fewer than `n` ranges, their whole extent is divided into `n` equal parts.
     """
     if len(spans) < n:
         first, last = spans[0][0], spans[-1][1]
@@ -369,7 +387,7 @@ def _joined(spans: Sequence[tuple[int, int]], n: int) -> list[tuple[int, int]]:
 
 
 def _merged(spans: Sequence[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
-    """The stretches, joined across gaps narrower than `gap`, since small letters fall apart."""
+    """Join ranges across gaps that are narrower than `gap`, since small letters fall apart."""
     merged = [spans[0]]
     for first, last in spans[1:]:
         if first - merged[-1][1] < gap:
@@ -381,7 +399,8 @@ def _merged(spans: Sequence[tuple[int, int]], gap: float) -> list[tuple[int, int
 
 @lru_cache(maxsize=64)
 def _resized(name: str, shape: tuple[int, int]) -> Ink:
-    """A letter's bitmap resized to a shape: each pixel's share of ink."""
+    """Resize the bitmap of a letter to a shape. Each value is the fraction of the pixel that is
+    ink."""
     cells = np.array([[cell == "#" for cell in line] for line in LETTERS[name].split()])
     used = np.flatnonzero(cells.any(axis=0))
     cells = cells[:, used[0] : used[-1] + 1].astype(float)
@@ -390,7 +409,8 @@ def _resized(name: str, shape: tuple[int, int]) -> Ink:
 
 
 def _shares(pixels: int, cells: int) -> NDArray[np.float64]:
-    """The share of each pixel that each cell covers, over the same length: (pixels, cells)."""
+    """The fraction of each pixel that each cell covers, if the pixels and the cells divide the same
+    length. The result has the shape (pixels, cells)."""
     pixel, cell, step = np.arange(pixels)[:, None], np.arange(cells)[None, :], pixels / cells
     shared: NDArray[np.float64] = np.minimum(pixel + 1, (cell + 1) * step) - np.maximum(
         pixel, cell * step
@@ -399,7 +419,7 @@ def _shares(pixels: int, cells: int) -> NDArray[np.float64]:
 
 
 def _likeness(a: Ink, b: Ink) -> float:
-    """The correlation of two pictures, 0 if either is constant."""
+    """The correlation of two pictures; 0 if one of them is constant."""
     da, db = a - a.mean(), b - b.mean()
     size = float(np.sqrt((da * da).sum() * (db * db).sum()))
     return float((da * db).sum()) / size if size else 0.0
@@ -409,14 +429,15 @@ def _likeness(a: Ink, b: Ink) -> float:
 
 
 def _color(pixels: NDArray[np.uint8], ink: Ink, choices: Sequence[str]) -> str:
-    """The named color nearest to the mean of the ink, among the choices if there are any."""
+    """The named color that is nearest to the mean color of the ink. If choices name colors, it is
+    one of those."""
     mean = pixels[ink > SOLID].mean(axis=0)
     names = [name for name in COLORS if name in choices] or list(COLORS)
     return min(names, key=lambda name: sum((mean[k] - COLORS[name][k]) ** 2 for k in range(3)))
 
 
 def _position(ink: Ink, choices: Sequence[str]) -> str:
-    """The choice that names the part of the picture with the center of the ink."""
+    """The choice that names the part of the picture in which the center of the ink is."""
     height, width = ink.shape
     total = ink.sum()
     y = float(ink.sum(axis=1) @ (np.arange(height) + 0.5)) / total / height * 6
@@ -431,7 +452,8 @@ def _position(ink: Ink, choices: Sequence[str]) -> str:
 
 
 def _relation(pieces: Sequence[_Box], subject: str) -> str:
-    """The side of the other piece on which the subject (circle or square) is."""
+    """The side of the other piece on which the subject (circle or square) is. "" if there are not
+    exactly two pieces."""
     if len(pieces) != 2:
         return ""
 

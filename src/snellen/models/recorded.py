@@ -1,4 +1,4 @@
-"""recorded/RUN: a run's replies, given again to the same requests."""
+"""recorded/RUN: repeats the replies of a run for the same requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from snellen.store import ReplyRecord, Run
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Recorded:
-    """The replies of the run folder `name`.
+    """Open the replies in the run folder `name`.
 
     Raises:
         StoreError: `name` is not a run folder.
@@ -28,7 +28,8 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Recorded:
 
 
 class Recorded:
-    """Answers by request digest. The table is that of a run, or of a dummy with the answers."""
+    """Looks up replies by the digest of the request. The replies are those of a run, or of a dummy
+    model that knows the answers."""
 
     takes_tools = True
     wants_frames = False
@@ -38,19 +39,19 @@ class Recorded:
         self._replies = replies
 
     async def generate(self, request: Request) -> Reply:
-        """The reply to a request with the same words, media, settings, and seed.
+        """The recorded reply to a request with the same text, media, settings, and seed.
 
         Raises:
-            Rejected: the run has no such reply.
+            Rejected: no reply to such a request was recorded.
         """
         reply = self._replies.get(request_digest(loaded(request)))
         if reply is None:
             raise Rejected(
-                f"{self.name} has no reply to this request: it was recorded with other words, "
-                "media, settings or seed."
+                f"{self.name} has no reply to this request, because it was recorded with different "
+                "text, media, settings, or seed."
             )
         return reply
 
     async def rank(self, request: Request) -> tuple[Ranked, ...]:
-        """The recorded log-probabilities of the choices. Raises as `generate` does."""
+        """The recorded log-probabilities of the choices. Raises the same errors as `generate`."""
         return (await self.generate(request)).choices

@@ -1,4 +1,4 @@
-"""A model for tests with scripted replies, rankings, and streams.
+"""A model for tests, whose replies, rankings, and streams are scripted.
 
 model = Scripted("A")
 model = Scripted([Reply(text="A"), Overloaded("busy"), "B"])
@@ -22,13 +22,14 @@ Say = Callable[[Request], Outcome]
 
 
 class Scripted:
-    """Implements all three protocols.
+    """A model with scripted replies that generates, ranks, and watches streams.
 
-    `say` is a text, outcomes in order of arrival (the last one is repeated), or a function of the
-    request. `delay` is the seconds that an answer takes. `rank` returns a request's
-    log-probabilities by choice. `stream` maps media times in seconds to messages, and `answers`
-    maps ids of queries to answers. `requests` lists the requests in order of arrival. `most` is the
-    highest number of concurrent requests.
+    `say` is a text, a list of outcomes, or a function that returns the outcome for a request. The
+    outcomes of a list are used in the order in which requests arrive, and the last one is repeated.
+    `delay` is the number of seconds that an answer takes. `rank` returns the log-probabilities of a
+    request's choices. `stream` maps media times in seconds to messages, and `answers` maps the ids
+    of queries to answers. The attribute `requests` lists the requests in the order in which they
+    arrived, and `most` is the highest number of concurrent requests so far.
     """
 
     def __init__(
@@ -52,14 +53,15 @@ class Scripted:
         self._now = 0
 
     async def generate(self, request: Request) -> Reply:
-        """The next reply; a scripted error is raised."""
+        """The next reply. If the next outcome is an error, it is raised."""
         outcome = await self._ask(request, self._say)
         if isinstance(outcome, ModelError):
             raise outcome
         return outcome if isinstance(outcome, Reply) else Reply(text=outcome, stop="stop")
 
     async def rank(self, request: Request) -> Sequence[Ranked]:
-        """The scripted log-probabilities; without a script the first choice is likeliest."""
+        """The scripted log-probabilities. Without a script, the first choice is the most likely
+        one."""
         ranked = self._rank or _first_likeliest
         return await self._ask(request, ranked)
 
@@ -79,7 +81,8 @@ class Scripted:
 
 
 class ScriptedSession:
-    """Says each line when the frame of its time arrives. Its state is the latest time it saw."""
+    """A session that says each message when a frame of its time, or a later one, arrives. Its state
+    is the time of the latest frame."""
 
     def __init__(
         self, stream: Mapping[float, str], answers: Mapping[str, str], seen: float = -1.0

@@ -1,7 +1,9 @@
-"""Shared parts of servers' back ends: their errors as our classes, and optional fields."""
+"""Shared parts of the back ends for servers: the conversion of errors, and access to optional
+fields."""
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,28 +21,31 @@ from snellen.media.content import Image, Message
 from snellen.transport import Response, Transport
 
 QUOTED = 300
-"""Characters of a server's message that are kept."""
+"""The maximum number of characters that are quoted from a server's message."""
+THINKING = re.compile(r"thinking|reasoning[_.]effort|budget_tokens", re.IGNORECASE)
+"""Matches messages in which services refuse a setting of thinking."""
 BEARER = "Authorization"
 GAP = b"\x00"
-"""Placeholder for a string that is inserted later. JSON has no such byte: strings escape it."""
+"""A placeholder for a string that is inserted later. This byte never occurs in JSON, because
+strings escape it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """A model on a server, and its error messages."""
+    """A model on a server. Its methods make the exceptions for errors."""
 
     name: str
     """The name of the model."""
     transport: Transport
     """The HTTP client."""
     path: str
-    """The path after the server's address."""
+    """The path of requests, relative to the server's address."""
     version: str = "/v1"
-    """The end that the address usually has."""
+    """The path with which the server's address usually ends."""
     key_variable: str | None = None
-    """The environment variable of the key; None without one."""
+    """The environment variable that holds the key; None if there is no key."""
     stream: bool = False
-    """Whether replies come in pieces."""
+    """Whether replies are streamed."""
 
     def error(
         self,
@@ -52,40 +57,49 @@ class Service:
         is_wrong_key: bool = False,
         is_hopeless: bool = False,
     ) -> Overloaded | Rejected:
-        """The exception for a status other than 200. `is_hopeless` says that an error that is not
-        retried would fail every other question, too."""
+        """The exception for a status other than 200. `is_hopeless` says that the error, if it is
+        not retried, would make every other question fail, too."""
         message = self.transport.redact(f"{self.transport.where}: {status}: {words}")
         if is_unpaid or status == 402:
-            return Rejected(f"{_ended(message)} The account must be paid.", hopeless=True)
+            return Rejected(
+                f"{_ended(message)} Check the account's credit and billing.",
+                hopeless=True,
+            )
         if is_temporary(status):
             return Overloaded(message, retry_after=wait, throttled=status == 429)
         if is_wrong_key or status == 401:
             hint = (
                 f"Is the key in {self.key_variable} right?"
                 if self.key_variable
-                else "Pass the name of the variable that holds its key with --api-key-env."
+                else "Pass the name of the environment variable that holds the key with "
+                "--api-key-env."
             )
             return Rejected(f"{_ended(message)} {hint}", hopeless=True)
         if status == 404:
             return Rejected(
-                f"{_ended(message)} Is {self.name!r} a model there, and is the address the part "
-                f"before /{self.path} (it usually ends in {self.version})?",
+                f"{_ended(message)} Does the server have a model {self.name!r}? Is the address "
+                f"right? (It is the part before /{self.path}, and usually ends in {self.version}.)",
                 hopeless=True,
             )
         if status == 400 and "temperature" in words.lower():
             return Rejected(
-                f"{_ended(message)} If the model takes no temperature, use --temperature default, "
-                "which sends none.",
+                f"{_ended(message)} If the model does not accept a temperature, use --temperature "
+                "default, which sends none.",
+                hopeless=True,
+            )
+        if status == 400 and THINKING.search(words):
+            return Rejected(
+                f"{_ended(message)} If the model does not take this effort, use another --effort.",
                 hopeless=True,
             )
         return Rejected(message, hopeless=is_hopeless)
 
     def json(self, data: bytes, what: str) -> dict[str, Any]:
-        """The JSON object in a reply or in an event of a stream.
+        """Parse the JSON object in a reply or in an event of a stream. `what` describes the
+        expected object, such as "a message".
 
         Raises:
-            Overloaded: the data is not JSON, or not an object. `what` names the expected
-                object, with its article.
+            Overloaded: the data is not JSON, or not a JSON object.
         """
         try:
             value = orjson.loads(data)
@@ -99,8 +113,8 @@ class Service:
         return Overloaded(f"{self.transport.where}: the reply is {what}, but {quote(data)}")
 
     def without_text(self, kinds: Collection[str]) -> Rejected:
-        """The error for a reply that has something else instead of text, such as a tool call that
-        was not requested. It does not answer the question, so it is not scored."""
+        """The error for a reply that has no text but other content, such as a tool call that was
+        not requested. Such a reply does not answer the question, so it is not scored."""
         content = self.transport.redact(", ".join(sorted(kinds)))
         return Rejected(
             f"{self.transport.where}: the reply has no text, only {content}, which was not "
@@ -108,13 +122,13 @@ class Service:
         )
 
     def cut(self) -> Overloaded:
-        """The error for a stream that ended without its end mark."""
-        return Overloaded(f"{self.transport.where}: the stream ended before the reply did")
+        """The error for a stream that ended before the reply was complete."""
+        return Overloaded(f"{self.transport.where}: the stream ended before the reply was complete")
 
 
 class OnServer(ABC):
-    """A model on a server. A back end writes requests and reads bodies, streams of events, and
-    errors. `what` is the name of a whole body in messages."""
+    """The base class of models on servers. A back end implements how requests are written, and how
+    bodies, streams of events, and errors are read. Messages call a whole body `what`."""
 
     what: ClassVar[str]
 
@@ -127,9 +141,9 @@ class OnServer(ABC):
         """The reply to a request.
 
         Raises:
-            Overloaded: the server's status or error allows a retry, the body is malformed, or the
-                stream is incomplete.
-            Rejected: the server's status or error allows no retry.
+            Overloaded: a retry may help, because of the server's status or error, or because the
+                body is malformed or the stream is incomplete.
+            Rejected: a retry will not help, because of the server's status or error.
         """
         response = await self._there.transport.post(self._path, await self._encoded(request))
         if response.status != 200:
@@ -138,7 +152,8 @@ class OnServer(ABC):
             reply = self._streamed(response)
         else:
             reply = self._reply(self._there.json(response.body, self.what), response)
-        # The bytes have no keys, but JSON can spell one in escapes, and a stream can split it.
+        # Keys were already removed from the bytes. But JSON can contain a key in escaped form, and
+        # a stream can split it.
         redact = self._there.transport.redact
         text = redact(reply.text)
         reasoning = None if reply.reasoning is None else redact(reply.reasoning)
@@ -159,7 +174,8 @@ class OnServer(ABC):
     def _reply(
         self, body: Mapping[str, Any], response: Response, first: float | None = None
     ) -> Reply:
-        """The reply in a whole body. `first` is when the first piece of a stream came."""
+        """The reply in a whole body. `first` is the time at which the first piece of a stream
+        arrived."""
 
     @abstractmethod
     def _streamed(self, response: Response) -> Reply: ...
@@ -170,7 +186,8 @@ class OnServer(ABC):
     ) -> Overloaded | Rejected: ...
 
     def _withheld(self, status: int, error: Mapping[str, Any], response: Response) -> Reply:
-        """The reply that an error means, for services whose content filters answer with errors."""
+        """Handle an error: raise an exception, or return a reply if a service reports with an error
+        that its content filter withheld the reply."""
         raise self._error(status, error, response)
 
 
@@ -185,8 +202,9 @@ def service(
     headers: Mapping[str, str] | None = None,
     version: str = "/v1",
 ) -> Service:
-    """The model of that name on the profile's server. The key goes in the profile's key header,
-    else in `key_header`. `variable` is the environment variable of the official server's key."""
+    """The model with this name on the profile's server. The key is sent in the header that the
+    profile sets, or otherwise in `key_header`. `variable` is the environment variable that usually
+    holds the key of the official server."""
     assert profile.base_url is not None
     header = profile.key_header or key_header
     sent = dict(headers or {})
@@ -214,8 +232,8 @@ def service(
 
 
 def encoded(image: Image, *, takes: Sequence[str] | None = None) -> tuple[str, bytes]:
-    """An image's type, and its bytes as base64. It becomes a PNG if the server's types, `takes`, do
-    not include its own (None: the server takes every type that is loaded)."""
+    """The media type of an image, and its bytes in base64. `takes` lists the types that the server
+    accepts (None: all types that can be loaded). An image of another type is converted to PNG."""
     image = images.load(image)
     if takes is not None and image.mime not in takes:
         image = images.as_png(image)
@@ -224,15 +242,16 @@ def encoded(image: Image, *, takes: Sequence[str] | None = None) -> tuple[str, b
 
 
 class Encoded(NamedTuple):
-    """The text of a JSON string, in pieces: bytes that need no escapes, such as base64. This saves
+    """The text of a JSON string, as bytes that need no escaping, such as base64. This avoids
     decoding, searching, and encoding the text again."""
 
     pieces: tuple[bytes, ...]
-    """The pieces."""
+    """The bytes, in pieces that follow each other."""
 
 
 def system_apart(messages: Sequence[Message]) -> tuple[str | None, Sequence[Message]]:
-    """The system message, for servers with a separate field for it, and the turns after it.
+    """Split a conversation into the system message and the turns after it, for servers that have a
+    separate field for the system message.
 
     Raises:
         Rejected: a system message is not the first message, or has pictures.
@@ -243,21 +262,21 @@ def system_apart(messages: Sequence[Message]) -> tuple[str | None, Sequence[Mess
         first, rest = messages[0].text, messages[1:]
         if not all(isinstance(part, str) for part in messages[0].content):
             raise Rejected(
-                "the system message has pictures, and this service takes only text there."
+                "the system message has pictures, but this service accepts only text in it."
             )
     if any(message.role == "system" for message in rest):
         raise Rejected(
-            "the request has a system message that is not the first message. This service takes a "
-            "single system message, before all others."
+            "the request has a system message that is not the first message. This service accepts "
+            "only one system message, before all other messages."
         )
     return first, rest
 
 
 def body_of(fields: Mapping[str, Any]) -> bytes:
-    """A request's body, without the fields that are None.
+    """Encode the body of a request as JSON, without the fields that are None.
 
-    Strings that are already encoded are inserted last: copying a picture of 1 MB into the growing
-    buffer of the JSON encoder costs as much as all other work on it here.
+    Strings that are already encoded are inserted at the end. Copying a picture of 1 MB into the
+    growing buffer of the JSON encoder would take as long as all other work on the picture here.
     """
     strings: list[tuple[bytes, ...]] = []
 
@@ -281,32 +300,35 @@ def body_of(fields: Mapping[str, Any]) -> bytes:
 
 
 def error_in(body: bytes) -> dict[str, Any]:
-    """The error object of a body, in the shapes that servers use. It is empty without an error."""
+    """The error object in a body, in any of the formats that servers use. It is empty if there is
+    no error."""
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:
         return {}
-    if isinstance(value, list) and value:  # Google's, when a stream was requested
+    if isinstance(value, list) and value:  # Google sends a list if a stream was requested
         value = value[0]
     error = value.get("error", value) if isinstance(value, dict) else {}
     return error if isinstance(error, dict) else {"message": error}
 
 
 def words_of(error: Mapping[str, Any], body: bytes = b"") -> str:
-    """The error's own message on one line, else the beginning of the body."""
+    """The message of an error, on one line. If there is none, the beginning of the body."""
     message = string(error.get("message"))
     return " ".join(message.split())[:QUOTED] if message else quote(body)
 
 
 def times(response: Response, first: float | None = None) -> Times:
-    """A reply's times. `first` is when the first piece of a stream came."""
-    return Times(first=response.first if first is None else first, total=response.total)
+    """The times of a reply. `first` is the time at which the first piece of a stream arrived."""
+    return Times(
+        first=response.first if first is None else first, token=first, total=response.total
+    )
 
 
 def count(counts: object, name: str) -> int | None:
-    """The count in a field; None if the field is absent or is not a count."""
+    """The count in a field; None if the field is missing or is not a count."""
     value = counts.get(name) if isinstance(counts, dict) else None
-    # In Python `true` is an integer; in a journal it is not.
+    # In Python, True is an integer, but it must not be stored as a count.
     is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT
     return value if is_count else None
 
@@ -322,7 +344,7 @@ def string(value: object) -> str | None:
 
 
 def objects(value: object) -> list[dict[str, Any]]:
-    """The objects in a list. Another value has none."""
+    """The JSON objects in a list; empty if the value is not a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
@@ -331,19 +353,19 @@ def is_optional(value: object, kind: type) -> bool:
 
 
 def are_objects(value: object) -> bool:
-    """Whether a field is a list of objects, or absent."""
+    """Whether a field is a list of JSON objects, or missing."""
     if value is None:
         return True
     return isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
 def are_parts(value: object) -> bool:
-    """Whether a field is a list of objects with a type, or absent."""
+    """Whether a field is a list of JSON objects with a type, or missing."""
     return are_objects(value) and all(isinstance(part.get("type"), str) for part in objects(value))
 
 
 def are_texts(parts: Sequence[Mapping[str, Any]], kind: str, field: str = "text") -> bool:
-    """Whether all parts of type `kind` have text in a field."""
+    """Whether all parts of type `kind` have text in the given field."""
     return all(isinstance(part.get(field), str) for part in parts if part.get("type") == kind)
 
 
@@ -354,5 +376,5 @@ def quote(body: bytes) -> str:
 
 
 def _ended(words: str) -> str:
-    """A server's message, ready to be followed by a sentence of ours."""
+    """End a server's message with a period, if necessary, so that a sentence can follow it."""
     return words if words.endswith((".", "!", "?")) else f"{words}."

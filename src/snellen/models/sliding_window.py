@@ -1,7 +1,8 @@
-"""Makes a streaming model of any model: each question is asked with the newest frames.
+"""Turns any model into a streaming model, by asking each question with the newest frames.
 
-With four frames at one frame per second, an ordinary model beats the streaming models published
-with OVO-Bench (SimpleStream, arXiv 2604.02317), so this is the baseline to compare with.
+With four frames at one frame per second, an ordinary model beats the streaming models in the
+results of OVO-Bench (SimpleStream, arXiv 2604.02317). Therefore, this is the baseline to compare
+with.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from snellen.models.traits import copy_traits
 
 
 class SlidingWindow:
-    """Shows the model the last `n` frames before each question (None: all frames), or the subset
-    that a frame policy picks. Each question shows the frames again."""
+    """A streaming model that shows an ordinary model the last `n` frames before each question
+    (None: all frames). A frame policy can pick some of them. The frames are sent again with each
+    question."""
 
     forks_apart = True
     speaks = False
@@ -40,7 +42,8 @@ class SlidingWindow:
 
 
 class WindowSession:
-    """A stream: its newest frames, and its questions and answers except those of forks."""
+    """A session for one stream. It stores the newest frames, and its questions and answers except
+    those of forks."""
 
     def __init__(
         self,
@@ -61,16 +64,16 @@ class WindowSession:
         return []
 
     async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
-        """The reply to the question, which follows the frames.
+        """The reply to the question, which is sent after the frames.
 
         Raises:
-            Overloaded, Rejected: as the model does.
-            Rejected: `must_answer` is false, and the model cannot speak unasked.
+            Overloaded, Rejected: the model raises them.
+            Rejected: `must_answer` is false, but the model cannot speak unprompted.
         """
         if not must_answer:
             raise Rejected(
-                f"{self._model.name} answers questions, and cannot watch a stream and speak "
-                "unasked.",
+                f"{self._model.name} only answers questions. It cannot watch a stream and speak "
+                "unprompted.",
                 hopeless=True,
             )
         question = user(*(frame.image for frame in self._shown()), query.text)

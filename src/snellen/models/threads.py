@@ -1,6 +1,7 @@
-"""Threads for a model's synchronous calls. A call that hangs is abandoned with its thread.
+"""Threads for a model's synchronous calls. A call that hangs is abandoned together with its thread.
 
-ThreadPoolExecutor does not fit: it cannot give up a thread, and it waits for all threads at exit.
+ThreadPoolExecutor is not suitable, because it cannot abandon a thread and waits for all threads at
+exit.
 """
 
 from __future__ import annotations
@@ -18,20 +19,21 @@ from snellen.errors import Rejected
 
 T = TypeVar("T")
 MAX_HUNG = 16
-"""With this many abandoned calls still running, no further call is made."""
+"""If this number of abandoned calls are still running, no further calls are made."""
 
 
 class Abandoned(BaseException):
-    """Raised in a thread when nobody waits for its call any more."""
+    """Raised in a thread if no caller waits for its call any more."""
 
 
 class CallThreads:
-    """Runs synchronous calls in order of arrival, at most `count` concurrently.
+    """Runs synchronous calls in order of arrival, at most `count` at once.
 
-    The time limit of a call (`Deadline`) begins when a thread takes it. A call that is cancelled
-    while it runs is given up: the next call gets another thread. The old thread gets an exception
-    as soon as it executes Python code again, so that two threads do not use the model concurrently.
-    All threads are daemons: one that never returns does not keep the process alive.
+    The time limit of a call (`Deadline`) starts when a thread takes the call. If a call is
+    cancelled while it runs, it is abandoned, and the next call gets another thread. The old thread
+    gets an exception as soon as it executes Python code again, so that two threads do not use the
+    model concurrently. All threads are daemon threads, so a thread that never returns does not keep
+    the process alive.
     """
 
     def __init__(self, count: int, title: str) -> None:
@@ -50,8 +52,8 @@ class CallThreads:
         *args: Any,
         deadlines: Sequence[Deadline] | None = None,
     ) -> T:
-        """Return what the function returns. `deadlines` are those of the samples that the call
-        answers (None: that of the running task).
+        """Call the function in a thread, and return its result. `deadlines` are the time limits of
+        the samples that the call answers (None: the time limit of the running task).
 
         Raises:
             Rejected: too many earlier calls hang.
@@ -85,8 +87,8 @@ class CallThreads:
             self._hung = {thread for thread in self._hung if thread.is_alive()}
             if len(self._hung) >= MAX_HUNG:
                 raise Rejected(
-                    f"not asked: {len(self._hung)} earlier calls of the model hang. Run the same "
-                    "command again to ask the remaining questions.",
+                    f"the question was not asked, because {len(self._hung)} earlier calls of the "
+                    "model hang. Run the same command again to ask the remaining questions.",
                     hopeless=True,
                 )
             for deadline in call.deadlines:
@@ -104,23 +106,23 @@ class CallThreads:
     def _give_up(self, call: _Call) -> None:
         with self._lock:
             if call.future.cancel():
-                return  # the call has not begun
+                return  # the call has not started
             thread = next((thread for thread in self._threads if thread.call is call), None)
             if thread is None:
                 return  # the call has ended
             self._threads.discard(thread)
             self._hung.add(thread)
-            # The thread needs this lock before it can end, so its identifier is still valid here.
+            # The thread cannot end without this lock, so its identifier is still valid here.
             thread.interrupt()
             self._add_thread()
 
     def next_call(self, thread: _Thread) -> _Call | None:
-        """The next call for a thread. None means that the thread must end."""
+        """Wait for the next call for a thread. None means that the thread must end."""
         while True:
             self._calls.acquire()
             with self._lock:
                 if self._closed or thread not in self._threads:
-                    self._calls.release()  # another thread may be waiting for it
+                    self._calls.release()  # another thread may be waiting for this call
                     return None
                 if self._waiting:
                     call = self._waiting.popleft()
@@ -151,12 +153,12 @@ class _Call:
         self._args = args
 
     def make(self) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody waits
+        with suppress(RuntimeError):  # raised if the loop is closed, and then no caller waits
             for deadline in self.deadlines:
                 self._loop.call_soon_threadsafe(deadline.start)
         try:
             result = self._function(*self._args)
-        except StopIteration as error:  # a future rejects it, and its caller would wait forever
+        except StopIteration as error:  # futures reject it, so the caller would wait forever
             raised = RuntimeError(f"{self._title} raised StopIteration")
             raised.__cause__ = error
             self.future.set_exception(raised)
@@ -181,9 +183,9 @@ class _Thread(threading.Thread):
                     return
 
     def interrupt(self) -> None:
-        """Raise Abandoned in the thread when it executes Python code again."""
+        """Raise `Abandoned` in the thread as soon as it executes Python code again."""
         if self.ident is not None:
-            import ctypes  # 2 MiB, for calls that hang
+            import ctypes  # imported only here, since it takes 2 MiB
 
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
                 ctypes.c_ulong(self.ident), ctypes.py_object(Abandoned)

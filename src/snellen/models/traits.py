@@ -1,4 +1,4 @@
-"""Attributes by which a model describes itself. A wrapper has the same ones as its model."""
+"""Attributes with which a model describes itself. A wrapper gets the attributes of its model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ TRAITS: Mapping[str, Callable[[object], bool]] = {
         isinstance(value, list | tuple) and all(isinstance(note, str) for note in value)
     ),
 }
-"""Each trait and the check of its value: a caller's object may use the name for something else."""
+"""Maps each trait to a function that checks its value. The check is necessary because a user's
+object may use the same name for something else."""
 
 
 def copy_traits(model: object, wrapper: object) -> None:

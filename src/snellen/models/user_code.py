@@ -1,6 +1,6 @@
-"""Loads and calls a user's own code, and converts its exceptions to our errors.
+"""Loads and calls a user's own code, and converts its exceptions to Snellen's errors.
 
-A user's sessions are wrapped in ours: their methods may be sync or async, and may return text
+A user's sessions are wrapped, because their methods may be sync or async, and may return text
 instead of emissions.
 """
 
@@ -28,28 +28,29 @@ from snellen.models.code_files import digest_of_code
 from snellen.models.threads import CallThreads
 
 FILE_MODULE = "snellen_python_"
-"""Prefix of the names of modules that are loaded from a file."""
+"""The prefix of the names of modules that are loaded from a file by its path."""
 
 # -- loading
 
 
 @dataclass(frozen=True, kw_only=True)
 class UserObject:
-    """An object in a file or module."""
+    """An object in a user's file or module."""
 
     value: Any
     """The object."""
     source: str | None
-    """Its file; None if it has none."""
+    """The path of the file; None if the module has no file."""
     digest: str | None
-    """The digest of that file, and of the modules of its author that it imports."""
+    """The digest of the file and of the author's other modules that it imports; None if there is no
+    file."""
 
 
 def load_object(name: str, kind: str) -> UserObject:
-    """The object at `FILE:NAME`.
+    """Load the object at `FILE:NAME`.
 
     Raises:
-        UsageError: there is no such file or name, or the file cannot be loaded.
+        UsageError: the file or the name does not exist, or the file cannot be loaded.
     """
     file, attribute = split(name, kind)
     module = module_of(file, f"{kind}:{file}")
@@ -62,10 +63,10 @@ def load_object(name: str, kind: str) -> UserObject:
 
 
 def attribute_of(module: ModuleType, name: str, where: str) -> Any:
-    """The object under a name in a module. Messages call the module `where`.
+    """The object with this name in a module. Messages call the module `where`.
 
     Raises:
-        UsageError: the module has no such name.
+        UsageError: the module does not contain the name.
     """
     value: Any = module
     for part in name.split("."):
@@ -76,8 +77,8 @@ def attribute_of(module: ModuleType, name: str, where: str) -> Any:
 
 
 def defined_in(module: ModuleType) -> list[str]:
-    """The functions, classes, and instances that a module defines, without its imports. If there
-    are none, its constants."""
+    """The names of the functions, classes, and instances that a module defines itself. If there are
+    none, the names of its constants."""
     public = {
         name: getattr(value, "__module__", None)
         for name, value in vars(module).items()
@@ -88,34 +89,40 @@ def defined_in(module: ModuleType) -> list[str]:
 
 
 def unknown_name(name: str, where: str, known: Sequence[str]) -> UsageError:
-    """The error for a name that a file or module does not have, with the names that it has."""
+    """The error for a name that a file or module does not contain. It lists the names that
+    exist."""
     close = difflib.get_close_matches(name, known, 2, cutoff=0.6)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
     return UsageError(f"{where} has no {name!r}; it has {', '.join(known) or 'nothing'}.{hint}")
 
 
 def split(name: str, kind: str) -> tuple[str, str]:
-    """The file and the name in it.
+    """Split `FILE:NAME` into the file and the name.
 
     Raises:
         UsageError: `name` does not have the form `FILE:NAME`.
     """
     file, colon, attribute = name.rpartition(":")
     if not colon or not file:
-        raise UsageError(f"{kind}:{name}: write {kind}:FILE:NAME, with a function or class NAME.")
+        raise UsageError(
+            f"{kind}:{name}: the name of an object is missing. Write {kind}:FILE:NAME, where NAME "
+            "is a function or class in FILE."
+        )
     return file, attribute
 
 
 def _importable_name(module: ModuleType) -> str | None:
-    """The name by which a module is imported, or None for a file that was loaded by its path."""
+    """The name by which a module can be imported, or None if it was loaded from a file by its
+    path."""
     return None if module.__name__.startswith(FILE_MODULE) else module.__name__
 
 
 def module_of(file: str, title: str) -> ModuleType:
-    """The module in a file (`my_model.py`), or the module of that name. Messages call it `title`.
+    """Load the module in a file (`my_model.py`), or the installed module with this name. Messages
+    call it `title`.
 
     Raises:
-        UsageError: there is no such file or module, or it cannot be loaded.
+        UsageError: the file or module does not exist or cannot be loaded.
     """
     path = Path(file)
     if path.suffix != ".py":
@@ -128,14 +135,14 @@ def module_of(file: str, title: str) -> ModuleType:
             ) from error
     if not path.is_file():
         raise UsageError(f"{title}: there is no such file.")
-    # Under its own name, a file called json.py would replace Python's module.
+    # Without the prefix, a file named json.py would replace Python's own module.
     name = f"{FILE_MODULE}{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    # As with a script, modules in its folder can be imported. The folder comes last in the path, so
-    # that its modules hide no others.
+    # As with a script, the file can import modules in its folder. The folder is the last in
+    # `sys.path`, so that its modules do not hide others.
     folder = str(path.parent.resolve())
     if folder not in sys.path:
         sys.path.append(folder)
@@ -147,7 +154,7 @@ def module_of(file: str, title: str) -> ModuleType:
 # -- errors
 
 PASSED = (KeyboardInterrupt, asyncio.CancelledError)
-"""Exceptions that stop the program or a task, whoever raises them."""
+"""Exceptions that stop the program or a task. They are never converted."""
 
 
 @contextmanager
@@ -157,9 +164,13 @@ def errors_as(
     source: str | None,
     but: type[BaseException] | tuple[type[BaseException], ...] = (),
 ) -> Iterator[None]:
-    """Raise an exception of a user's code as an error of ours: a `Rejected` fails a single
-    question. Exceptions of type `but`, Ctrl-C, and the cancellation of a task pass unchanged.
-    SystemExit is converted, too: otherwise `sys.exit()` would end the run with success."""
+    """Convert exceptions of a user's code to an error of type `kind`. (A `Rejected` makes only one
+    question fail.)
+
+    Exceptions of the types in `but`, Ctrl-C, and the cancellation of a task are not converted.
+    SystemExit is converted, since `sys.exit()` in a user's code would otherwise end the run as if
+    it had succeeded.
+    """
     try:
         yield
     except BaseException as error:
@@ -169,7 +180,8 @@ def errors_as(
 
 
 def _described(error: BaseException, source: str | None) -> str:
-    """The exception, and the last line of the user's file in its traceback."""
+    """Describe an exception, with the number of the last line of the user's file in its
+    traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == source]
     where = f" ({Path(source).name}, line {lines[-1]})" if source and lines else ""
@@ -181,12 +193,12 @@ def _described(error: BaseException, source: str | None) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Calls:
-    """Calls a user's methods. Async methods are awaited; sync methods run in `threads`."""
+    """Calls a user's methods. Async methods are awaited, and sync methods run in `threads`."""
 
     name: str
     """The name of the model."""
     source: str | None
-    """The file of its code."""
+    """The file with the model's code; None if it is not known."""
     threads: CallThreads
     """The threads for sync methods."""
 
@@ -194,10 +206,11 @@ class Calls:
         """Call the function and return its result.
 
         Raises:
-            Rejected: it raised an exception. The message has the exception and its line.
+            Rejected: the function raised an exception. The message quotes the exception and the
+                number of its line.
         """
 
-        def call() -> Any:  # errors are converted in the thread: a future rejects StopIteration
+        def call() -> Any:  # converts errors in the thread, since futures reject StopIteration
             with self._errors():
                 return function(*args, **kwargs)
 
@@ -216,10 +229,10 @@ class Calls:
 
 
 async def opened(calls: Calls, opens: Callable[..., Any], spec: SessionSpec) -> OwnSession:
-    """A session around the result of a user's `open(spec)`.
+    """Call a user's `open(spec)`, and wrap the session that it returns.
 
     Raises:
-        Rejected: it raised an exception, or returned an object without `feed` and `ask`.
+        Rejected: `open` raised an exception, or returned an object without `feed` and `ask`.
     """
     return _session(calls, await calls(opens, spec))
 
@@ -231,12 +244,13 @@ def _session(calls: Calls, session: Any) -> OwnSession:
             "methods `feed` and `ask`.",
             hopeless=True,
         )
-    # A session's methods show what it can do.
+    # A session's methods show what it can do, so only a session with `fork` gets a `fork`.
     return (OwnForks if callable(getattr(session, "fork", None)) else OwnSession)(calls, session)
 
 
 class OwnSession:
-    """A user's session with the interface that the runner needs. Its `close` is optional."""
+    """Wraps a user's session, so that it has the interface that the runner needs. The user's
+    session need not have `close`."""
 
     def __init__(self, calls: Calls, session: Any) -> None:
         self._calls = calls
@@ -253,7 +267,8 @@ class OwnSession:
             await self._calls(close)
 
     def _emissions(self, output: object) -> Sequence[Emission]:
-        """The emissions in an output. None and "" are silence. A single emission needs no list."""
+        """The emissions in the output of a user's method. None and "" mean silence. A single
+        emission need not be in a list."""
         if output is None:
             return []
         many = output if isinstance(output, list | tuple) else [output]

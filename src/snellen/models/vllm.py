@@ -1,8 +1,8 @@
-"""A model that vLLM runs from this process, without a server, with continuous batching.
+"""Runs a model with vLLM from this process, without a server and with continuous batching.
 
-vLLM renders the prompt as `vllm serve` does, with the model's chat template and pictures in their
-places. A video is sent as its frames, an image per frame. Settings that a request leaves open come
-from the model's generation_config.json, as in `vllm serve`.
+vLLM renders the prompt as `vllm serve` does, with the model's chat template and with pictures at
+their place in the message. A video is sent as one image per frame. Settings that a request does not
+specify come from the model's generation_config.json, as in `vllm serve`.
 
 Written for vLLM 0.32 (vllm-project/vllm, vllm/v1/engine/async_llm.py, vllm/renderers/base.py).
 """
@@ -27,17 +27,20 @@ from snellen.models._openai import chat_message
 from snellen.models.weights import digest
 
 MOST = 256
-"""Maximum number of concurrent requests, unless the profile has a higher number."""
+"""The maximum number of concurrent requests, unless the profile sets a higher number."""
 OURS = ("model", "trust_remote_code")
 """Engine options that a profile's `extra` cannot set."""
 FROM_REQUEST = ("max_tokens", "temperature", "top_p", "stop", "n", "logprobs", "prompt_logprobs")
-"""Sampling settings that come from a request, or that reading the reply depends on."""
+"""Sampling settings that a profile's `extra` cannot set, because they come from the request or
+because the code that reads the reply depends on them."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Vllm:
-    """The model in the folder `name`, or of that name on the hub. A profile's `extra` holds options
-    of the engine (`max_model_len`, `dtype`, `tensor_parallel_size`, …), of sampling (`top_k`, …),
-    and of the chat template (`chat_template_kwargs`).
+    """Load the model in the folder `name`, or the model with that name on the hub.
+
+    A profile's `extra` can contain options of the engine (`max_model_len`, `dtype`,
+    `tensor_parallel_size`, …), of sampling (`top_k`, …), and of the chat template
+    (`chat_template_kwargs`).
 
     Raises:
         UsageError: vLLM is missing, does not know an option, or cannot load the model.
@@ -58,13 +61,15 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Vllm:
             sampling[option] = value
         elif option != "chat_template_kwargs":
             raise UsageError(
-                f"vllm/{name}: {option!r} in its `extra` is not an engine or sampling option of "
-                f"vLLM {vllm.__version__} that a profile can set."
+                f"vllm/{name}: {option!r} in the profile's `extra` is not an engine or sampling "
+                f"option of vLLM {vllm.__version__} that a profile can set."
             )
     try:
         vllm.SamplingParams(**sampling)  # before the weights are loaded
     except (TypeError, ValueError) as error:
-        raise UsageError(f"vllm/{name}: {sampling} in its `extra`: {error}") from error
+        raise UsageError(
+            f"vllm/{name}: vLLM does not accept {sampling} in the profile's `extra`: {error}"
+        ) from error
     engine = {"disable_log_stats": True, "trust_remote_code": profile.trust_remote_code, **engine}
     if profile.revision is not None and not Path(name).is_dir():
         engine.setdefault("revision", profile.revision)
@@ -72,8 +77,9 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Vllm:
 
 
 def _loaded(name: str, options: Mapping[str, Any]) -> Any:
-    """The engine. No local variable holds it: vLLM keeps references to its callers' frames. These
-    would keep the engine alive until Python exits, and vLLM complains then.
+    """Start the engine. It is returned without being assigned to a local variable, because vLLM
+    keeps references to its callers' frames. These would keep the engine alive until Python exits,
+    and vLLM reports an error in that case.
 
     Raises:
         UsageError: vLLM cannot load the model with these options.
@@ -88,7 +94,7 @@ def _loaded(name: str, options: Mapping[str, Any]) -> Any:
 
 
 class Vllm:
-    """Answers and ranks. `sampling` holds the profile's sampling settings."""
+    """A model that generates and ranks. `sampling` holds the sampling settings of the profile."""
 
     def __init__(self, name: str, engine: Any, sampling: Mapping[str, object]) -> None:
         from vllm import __version__
@@ -107,7 +113,7 @@ class Vllm:
         """The reply to a request.
 
         Raises:
-            Rejected: the request is too long, or has content that the model does not accept; or the
+            Rejected: the request is too long, it has content that the model does not accept, or the
                 engine has ended.
             Overloaded: the engine failed during this request.
         """
@@ -121,7 +127,7 @@ class Vllm:
             "stop": list(request.stop) or None,
         }
         own = {name: value for name, value in requested.items() if value is not None}
-        # Without a limit vLLM itself would stop after 16 tokens.
+        # If `max_tokens` is not passed, vLLM stops after 16 tokens.
         settings = {"max_tokens": None, **self._sampling, **own}
         output = await self._ask(await self._prompt(request), settings)
         (completion,) = output.outputs
@@ -138,10 +144,10 @@ class Vllm:
 
     async def rank(self, request: Request) -> Sequence[Ranked]:
         """The log-probability of each choice after the prompt. A choice is tokenized separately, so
-        that no token spans the prompt's end and the choice's start.
+        that no token contains both the end of the prompt and the start of the choice.
 
         Raises:
-            Overloaded, Rejected: as `generate` does.
+            Overloaded, Rejected: in the same cases as `generate`.
         """
         prompt = await self._prompt(request)
         return await asyncio.gather(*(self._ranked(prompt, choice) for choice in request.choices))
@@ -154,16 +160,18 @@ class Vllm:
     async def _ranked(self, prompt: Mapping[str, Any], choice: str) -> Ranked:
         ids = self._engine.get_tokenizer().encode(choice, add_special_tokens=False)
         if not ids:
-            raise Rejected(f"{self.name}: the choice {choice!r} has no tokens, so it has no rank.")
+            raise Rejected(
+                f"{self.name}: the choice {choice!r} has no tokens, so it cannot be ranked."
+            )
         extended = {**prompt, "prompt_token_ids": [*prompt["prompt_token_ids"], *ids]}
-        # vLLM must generate a token, which is discarded.
+        # vLLM must generate at least one token. It is discarded.
         settings = {"max_tokens": 1, "temperature": 0.0, "prompt_logprobs": 0, "detokenize": False}
         output = await self._ask(extended, settings)
         logprobs = zip(output.prompt_logprobs[-len(ids) :], ids, strict=True)
         return Ranked(sum(at[token].logprob for at, token in logprobs), len(ids))
 
     async def _prompt(self, request: Request) -> Mapping[str, Any]:
-        """The model's tokens for the messages, and their pictures."""
+        """Render the messages to the tokens of the prompt, with their pictures."""
         from vllm.exceptions import VLLMClientError
         from vllm.renderers import ChatParams
 
@@ -181,7 +189,7 @@ class Vllm:
         return prompts[0]
 
     async def _ask(self, prompt: Mapping[str, Any], settings: Mapping[str, object]) -> Any:
-        """The engine's last output for a prompt."""
+        """Send a prompt to the engine, and return its last output."""
         from vllm import SamplingParams
         from vllm.exceptions import VLLMClientError, VLLMError
         from vllm.sampling_params import RequestOutputKind

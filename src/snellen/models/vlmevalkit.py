@@ -1,24 +1,37 @@
-"""An unmodified model class with VLMEvalKit's interface: vlmevalkit:FILE:CLASS.
+"""Runs an unmodified model class with VLMEvalKit's interface: vlmevalkit:FILE:CLASS.
 
-CLASS in FILE (a path ending in .py, or the name of an installed module) is a class, instantiated
-once with the profile's `extra` as keyword arguments; a functools.partial or function that returns
-an instance; or an object. Its interface, as in
+FILE is a path that ends in .py, or the name of an installed module. CLASS in FILE is one of these:
+
+- A class. It is instantiated once, with the profile's `extra` as keyword arguments.
+
+- A functools.partial or a function that returns an instance.
+
+- An object.
+
+These parts of its interface are used, as in
 open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
 
-- `generate_inner(message, dataset)`, else `generate(message, dataset)`: vlmeval/vlm/base.py. The
-  inner method is preferred, since the public methods of the base classes turn errors into text;
-- with `is_api`, `generate_inner(inputs, **kwargs) -> (code, answer, log)`: vlmeval/api/base.py.
-  Code 0 is success. Other codes are HTTP's, or have no meaning. The runner retries, not the class;
-- `chat_inner(messages, dataset)` for questions with several turns;
-- `use_custom_prompt(dataset)` and `build_prompt(line, dataset)` for the class's own prompts;
-- `VIDEO_LLM`: the class gets the files of videos, with `nframe` or `fps` set by the frame policy.
-  Other classes get frames as pictures;
+- `generate_inner(message, dataset)`, or otherwise `generate(message, dataset)`. The inner method is
+  preferred, since the public methods of the base classes turn errors into text. See
+  vlmeval/vlm/base.py.
+
+- `generate_inner(inputs, **kwargs) -> (code, answer, log)` if `is_api` is true. Code 0 means
+  success. Other codes are HTTP statuses or have no meaning. Retries are made by the runner, not by
+  the class. See vlmeval/api/base.py.
+
+- `chat_inner(messages, dataset)`, for questions with several turns.
+
+- `use_custom_prompt(dataset)` and `build_prompt(line, dataset)`, for the class's own prompts.
+
+- `VIDEO_LLM`. If it is true, the class gets the files of videos, and the frame policy sets `nframe`
+  or `fps`. Other classes get frames as pictures.
+
 - `split_thinking(text) -> (answer, thoughts)`.
 
-`dataset` is VLMEvalKit's name of the benchmark. Other back ends do not get it. `line` has the
+`dataset` is VLMEvalKit's name for the benchmark. No other back end gets this name. `line` holds the
 question without the right answer: `index`, `question`, `hint`, `A`, `B`, ..., the categories, and
-`image_path`, the pictures' files. The class controls generation: temperature and limits are its
-arguments.
+`image_path`, the files of the pictures. The class controls generation, so the temperature and token
+limits must be passed as its arguments.
 """
 
 from __future__ import annotations
@@ -54,23 +67,24 @@ from snellen.models.vlmevalkit_messages import (
 
 T = TypeVar("T")
 API_THREADS = 32
-"""VLMEvalKit's default of `--api-nproc`."""
+"""The default of VLMEvalKit's option `--api-nproc`."""
 FAILED = ("Failed to obtain answer", "Chat Mode: Failed")
-"""Texts that its base classes return instead of an answer: vlmeval/smp/file.py, INFER_FAIL_MSG, and
-vlmeval/vlm/base.py, `chat`."""
+"""Texts that VLMEvalKit's base classes return instead of an answer (vlmeval/smp/file.py,
+INFER_FAIL_MSG, and vlmeval/vlm/base.py, `chat`)."""
 QUOTED = 300
 SHORTEST_KEY = 8
-"""A shorter value may be a word in an error."""
+"""The minimum length of a value that counts as a key. A shorter value may be an ordinary word in an
+error message."""
 NOT_TAKEN = ("temperature", "top_p", "max_tokens", "token_floor", "base_url", "api_key_env")
-"""Fields of a profile that such a class does not get."""
+"""Fields of a profile that have no effect on such a class, so they are not allowed."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> VlmEvalKit:
-    """The model at `FILE:CLASS`.
+    """Load the model at `FILE:CLASS`.
 
     Raises:
         UsageError: the class does not exist, cannot be instantiated, or has no method to answer
-            questions; or the profile sets fields that the class does not get.
+            questions. Or the profile sets fields that have no effect on the class.
     """
     title = f"vlmevalkit:{name}"
     if unsupported := [field for field in NOT_TAKEN if getattr(profile, field) is not None]:
@@ -90,8 +104,8 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> VlmEvalKi
 
 
 class VlmEvalKit:
-    """An object of such a class. A single thread calls it. If it is a client of a service, the
-    profile sets the number of threads."""
+    """A model that calls an object with VLMEvalKit's interface, in a single thread. If the object
+    is a client of a service, the profile can set the number of threads."""
 
     def __init__(
         self, name: str, model: Any, source: str | None, revision: str | None, threads: int | None
@@ -102,7 +116,8 @@ class VlmEvalKit:
         self._source = source
         self._is_api = bool(getattr(model, "is_api", False))
         self._takes_videos = bool(getattr(model, "VIDEO_LLM", False))
-        # VLMEvalKit's base classes have a method for this, which the class calls itself.
+        # A class that is derived from VLMEvalKit's base classes calls `message_to_promptimg`
+        # itself.
         self._single_picture = getattr(model, "INTERLEAVE", None) is False and not hasattr(
             model, "message_to_promptimg"
         )
@@ -120,7 +135,7 @@ class VlmEvalKit:
             model.set_dump_image(_pictures_of)
 
     def own_prompt(self, benchmark: str) -> bool:
-        """Whether the class writes this benchmark's prompts itself.
+        """Whether the class has its own prompts for this benchmark.
 
         Raises:
             UsageError: the class raised an exception.
@@ -133,8 +148,8 @@ class VlmEvalKit:
             return bool(uses(benchmark))
 
     async def prompted(self, request: Request) -> Request:
-        """The request with the class's own prompt. Its pictures are loaded, unless they are
-        addresses: the caller may fetch these.
+        """Replace the prompt of a request with the class's own prompt. Pictures are loaded, unless
+        the prompt contains addresses of pictures, which the caller may download.
 
         Raises:
             Rejected: `build_prompt` raised an exception, or returned no prompt.
@@ -142,12 +157,12 @@ class VlmEvalKit:
         return await self._in_a_thread(self._prompted, request)
 
     async def generate(self, request: Request) -> Reply:
-        """The class's reply.
+        """The class's reply to a request.
 
         Raises:
             Rejected: the class raised an exception, returned no text, or does not support this
                 request.
-            Overloaded: a service failed, or could not be reached.
+            Overloaded: a service failed or could not be reached.
         """
         output = await self._in_a_thread(self._output, loaded(request))
         with errors_as(Rejected, self.name, self._source, but=ModelError):
@@ -165,7 +180,7 @@ class VlmEvalKit:
             ):
                 try:
                     return ask(request)
-                except OSError as error:  # includes those of HTTP clients
+                except OSError as error:  # includes the errors of HTTP clients
                     if self._is_api:
                         raise Overloaded(f"{self.name}: {type(error).__name__}: {error}") from error
                     raise
@@ -196,7 +211,8 @@ class VlmEvalKit:
         dataset = request.origin.benchmark if request.origin else None
         turns = [message for message in request.messages if message.role != "system"]
         rules = [message.text for message in request.messages if message.role == "system"]
-        # A client's settings change for this question alone, while other questions are running.
+        # A client's settings are changed only for this question, since other questions run at the
+        # same time.
         model = copy.copy(self._model) if self._is_api else self._model
         for film in (film for message in turns for film in message.videos):
             self._set_frames(model, film)
@@ -225,16 +241,17 @@ class VlmEvalKit:
         rules: Sequence[str],
         arguments: Mapping[str, Any],
     ) -> object:
-        """Send all turns so far. Their number is odd, and the last turn is the user's."""
+        """Send all turns so far. The number of turns is odd, and the last turn is the user's."""
         if not hasattr(model, "chat_inner"):
             raise Rejected(
-                f"{self.name}: the question has {len(turns)} turns, and the class has no method "
+                f"{self.name}: the question has {len(turns)} turns, but the class has no method "
                 "chat_inner(messages, dataset).",
                 hopeless=True,
             )
         if rules:
             raise Rejected(
-                f"{self.name}: the question has a system message, which chat_inner does not take.",
+                f"{self.name}: the question has a system message, which chat_inner does not "
+                "support.",
                 hopeless=True,
             )
         conversation = [{"role": turn.role, "content": self._parts(turn)} for turn in turns]
@@ -250,18 +267,19 @@ class VlmEvalKit:
         texts = [part["value"] for part in parts if part["type"] == "text"]
         media = [part for part in parts if part["type"] != "text"]
         if self._single_picture and media:
-            # Like message_to_promptimg: the first picture, and all texts on separate lines.
+            # As message_to_promptimg does, send the first picture, and all texts on separate lines.
             return [media[0], {"type": "text", "value": "\n".join(texts)}]
         return parts
 
     def _set_frames(self, model: Any, film: Video) -> None:
-        """Set how many frames the class reads from a video's file, as VLMEvalKit's runner does."""
+        """Set the number of frames that the class reads from a video's file, as VLMEvalKit's runner
+        does."""
         if not self._takes_videos:
             return
         if film.start or film.end is not None:
             raise Rejected(
                 f"{self.name} opens the files of videos itself. The question is about a part of "
-                "the video, and the class would see all of it.",
+                "the video, but the class would see all of it.",
                 hopeless=True,
             )
         policy = video.policy(film.policy or video.DEFAULT)
@@ -308,9 +326,9 @@ class VlmEvalKit:
         return Reply(text=output, reasoning=thoughts or None, stop="stop")
 
     def _failure(self, code: object, output: object, log: object) -> ModelError:
-        """The error for a code other than 0, or for a text that means a failure. Clients in the
-        folder vlmeval/api that send their own requests return HTTP's codes. Others return -1, which
-        has no meaning: the request is then retried, as in VLMEvalKit."""
+        """The error for a code other than 0, or for a text that means a failure. Those clients in
+        the folder vlmeval/api that send their own requests return HTTP statuses. Others return -1,
+        which has no meaning, so the request is retried, as in VLMEvalKit."""
         status = code if isinstance(code, int) and code > 0 else getattr(log, "status_code", None)
         words = " ".join(
             str(part) for part in (output, getattr(log, "text", log)) if part not in (None, "")
@@ -323,8 +341,8 @@ class VlmEvalKit:
         return Overloaded(message, throttled=status == 429)
 
     def _without_keys(self, words: str) -> str:
-        """A failure's message without the keys in the object: clients quote the request's address,
-        and some services take the key in it."""
+        """Remove the keys that the object holds from the message of a failure. Clients quote the
+        address of the request, and for some services, the address contains the key."""
         held = {**vars(type(self._model)), **getattr(self._model, "__dict__", {})}
         for name, value in held.items():
             if KEY.search(name) and isinstance(value, str) and len(value) >= SHORTEST_KEY:
@@ -333,6 +351,6 @@ class VlmEvalKit:
 
 
 def _pictures_of(line: Mapping[str, Any]) -> list[str]:
-    """The files of a row's pictures, as `dump_image` returns them."""
+    """The files of a row's pictures, in the form that VLMEvalKit's `dump_image` returns."""
     paths = line.get("image_path", [])
     return [paths] if isinstance(paths, str) else [*paths]

@@ -1,8 +1,9 @@
-"""Messages of VLMEvalKit's classes, converted from and to ours.
+"""Converts messages between VLMEvalKit's format and Snellen's.
 
-Its messages are lists of {"type": text|image|video, "value", "role"?}, lists of texts, a single
-text, or a single such object. Pictures and videos are files:
-open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/vlm/base.py,
+In VLMEvalKit, messages are lists of {"type": text|image|video, "value", "role"?}, lists of texts, a
+single text, or a single such object. Pictures and videos are files.
+
+Source: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/vlm/base.py,
 preproc_content, and vlmeval/smp/file.py, parse_file.
 """
 
@@ -31,11 +32,11 @@ ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png"}
 
 
 def load_class(name: str, kind: str) -> UserObject:
-    """The class or object at `FILE:NAME`.
+    """Load the class or object at `FILE:NAME`.
 
     Raises:
-        UsageError: there is no such file or name, or the file cannot be loaded. The message says
-            when the file needs VLMEvalKit itself.
+        UsageError: the file or the name does not exist, or the file cannot be loaded. The message
+            says so if the file needs VLMEvalKit itself.
     """
     try:
         with aside():
@@ -47,20 +48,22 @@ def load_class(name: str, kind: str) -> UserObject:
             raise
         raise UsageError(
             f"{error} VLMEvalKit is not installed in this environment. Install it (pip install -e "
-            "in a clone of it), or remove its base class: only the methods matter."
+            "in a clone of it), or remove its base class from your class. Only the methods matter."
         ) from error
 
 
 def build(own: UserObject, arguments: dict[str, Any], title: str) -> Any:
-    """The result of a class, partial, or function for these arguments, or the object itself.
+    """Call a class, partial, or function with the arguments, and return the result. An object is
+    returned as it is.
 
     Raises:
-        UsageError: the class or function raised an exception, or there are arguments for an object.
+        UsageError: the class or function raised an exception, or arguments were passed for an
+            object.
     """
     if not (isinstance(own.value, type | functools.partial) or inspect.isroutine(own.value)):
         if arguments:
             raise UsageError(
-                f"{title} is an object, not a class, so it cannot take {', '.join(arguments)}. "
+                f"{title} is an object, not a class, so it cannot accept {', '.join(arguments)}. "
                 "Pass its class, or remove the arguments."
             )
         return own.value
@@ -73,12 +76,12 @@ def build(own: UserObject, arguments: dict[str, Any], title: str) -> Any:
 
 _LOCK = Lock()
 _ASIDE: list[int] = []
-"""The threads inside `aside`, once per level of nesting."""
+"""The ids of the threads that are inside `aside`. A thread is listed once per level of nesting."""
 
 
 class _Routed:
-    """Standard output, which becomes standard error for the threads inside `aside`. This also holds
-    when a class keeps a reference to it, as a log handler does."""
+    """Replaces standard output, and sends what the threads inside `aside` write to standard error.
+    This works even if a class keeps a reference to the stream, as log handlers do."""
 
     def __init__(self, real: Any) -> None:
         self.real = real
@@ -89,8 +92,9 @@ class _Routed:
 
 @contextmanager
 def aside() -> Iterator[None]:
-    """Send this thread's prints to standard error, since standard output is a JSON document. Other
-    threads keep standard output, even if a class hangs after its run was interrupted."""
+    """Send what this thread prints to standard error, since standard output may be a JSON document.
+    Other threads still write to standard output, even if a class hangs after its run was
+    interrupted."""
     with _LOCK:
         routed = sys.stdout if isinstance(sys.stdout, _Routed) else _Routed(sys.stdout)
         sys.stdout = cast(TextIO, routed)
@@ -108,8 +112,8 @@ def aside() -> Iterator[None]:
 
 
 class PictureFiles:
-    """Pictures as files, which these classes open: the original bytes, once per digest, in a folder
-    that `close` deletes. Thread-safe."""
+    """Writes pictures to files, which VLMEvalKit's classes open. A file has the original bytes, and
+    there is one file per digest. `close` deletes the folder. This class is thread-safe."""
 
     def __init__(self) -> None:
         self._folder: TemporaryDirectory[str] | None = None
@@ -117,7 +121,7 @@ class PictureFiles:
         self._lock = Lock()
 
     def path(self, image: Image) -> str:
-        """The file of a picture."""
+        """Write a picture to a file, unless it exists already, and return the path."""
         image = images.load(image)
         assert isinstance(image.source, bytes) and image.digest and image.mime
         ending = ENDINGS.get(image.mime) or mimetypes.guess_extension(image.mime) or ""
@@ -131,7 +135,8 @@ class PictureFiles:
         return str(path)
 
     def image(self, path: str) -> Image:
-        """The picture in a file. If we wrote the file, it has the benchmark's name for it."""
+        """The picture in a file. If we wrote the file, its label is the benchmark's name for the
+        picture."""
         return self._known.get(path) or Image(Path(path), label=path)
 
     def close(self) -> None:
@@ -145,19 +150,20 @@ class PictureFiles:
 def ours(
     prompt: object, image: Callable[[str], Image] | None = None, where: str = "a part of the prompt"
 ) -> tuple[Message, ...]:
-    """Convert the result of a `build_prompt` to our messages. `image` turns a file's path into an
-    image.
+    """Convert the result of `build_prompt` to Snellen's messages. `image` converts the path of a
+    file to an image.
 
-    A text in a list can also be a picture, depending on its form: see `media.forms`.
+    A text in a list may also stand for a picture, depending on its form (see `media.forms`).
 
     Raises:
-        ValueError: the prompt has another format.
-        MediaError: a part is a picture that cannot be shown.
+        ValueError: the prompt has an unknown format.
+        MediaError: a picture cannot be used.
     """
     items = prompt if isinstance(prompt, list | tuple) else [prompt]
     if prompt is None or not items:
         raise ValueError(
-            f"a prompt must be a list of texts, or of objects with type and value: {prompt!r:.80}"
+            "a prompt must be a list of texts, or of objects with type and value, not "
+            f"{prompt!r:.80}"
         )
     parts = [
         (_role(item), _known(part, image)) for item in items for part in _parts_of(item, where)
@@ -185,15 +191,15 @@ def _role(item: object) -> Role:
 
 
 def _known(part: Part, image: Callable[[str], Image] | None) -> Part:
-    """A picture with the benchmark's name for it, if we wrote its file."""
+    """Give a picture the benchmark's name for it, if we wrote its file."""
     if image is None or not isinstance(part, Image) or not isinstance(part.source, Path):
         return part
     return image(str(part.source))
 
 
 def theirs(content: Sequence[Part], path: Callable[[Image], str]) -> list[dict[str, str]]:
-    """A message's parts in VLMEvalKit's format. A decoded video becomes its frames, other videos
-    become their files."""
+    """Convert a message's parts to VLMEvalKit's format. A decoded video is converted to its frames,
+    and other videos to their files."""
     parts: list[dict[str, str]] = []
     for part in content:
         if isinstance(part, str):

@@ -1,17 +1,17 @@
-"""A digest of the weights in a folder."""
+"""Computes a digest of the weights in a folder."""
 
 from hashlib import blake2b
 from pathlib import Path
 
 FILES = (".json", ".jinja", ".py", ".txt", ".safetensors")
-"""Types of files in a model's folder that change its replies."""
+"""Suffixes of the files in a model's folder that can change its replies."""
 END = 1 << 20
-"""Bytes at a file's start and end that distinguish it from others of its size."""
+"""The number of bytes at the start and at the end of a file that are part of the digest."""
 
 
 def digest(folder: Path) -> str:
-    """BLAKE2b-64 (hex) of the names, sizes, starts, and ends of a model's files. Training changes
-    weights everywhere, so their starts and ends suffice."""
+    """BLAKE2b-64 (hex) of the names, sizes, starts, and ends of a model's files. The starts and
+    ends are enough, because training changes the weights everywhere."""
     hasher = blake2b(digest_size=8)
     for path in sorted(folder.iterdir()):
         if path.suffix in FILES:

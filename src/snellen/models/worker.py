@@ -1,20 +1,22 @@
-"""worker:FILE:NAME: sessions of your own class, each in a separate process that gets only frames
-and questions, through a pipe.
+"""worker:FILE:NAME: runs each session of your own class in a separate process, which gets only
+frames and questions, through a pipe.
 
 NAME is a streaming model as in `python:FILE:NAME`: an object with `open(spec)`, or its class, which
-is instantiated without arguments. It is created again for each session, so nothing carries over
-from video to video.
+is instantiated without arguments. It is loaded again for each session, so nothing carries over from
+one video to the next.
 
-The process starts in an empty temporary folder that is also its HOME. Its environment has only the
-variables that find programs and devices, and its only open files are the pipes. It gets a frame, as
-encoded bytes, when its time has come, and a question under a meaningless id. Forks answer in
-sequence, before the next frame arrives: while a fork answers, the process has no later frame.
+The process starts in an empty temporary folder, which is also its HOME. Its environment has only
+the variables that are needed to find programs and devices, and its only open files are the pipes.
+It gets each frame, as encoded bytes, only when the time of the frame has come. It gets each
+question under a meaningless id. Forks answer one after another, before the next frame arrives, so
+the process has no later frames while a fork answers.
 
-This does not stop a process of the same user from reading that user's files, if it knows or finds
-their paths, or the system's information on other processes (/proc/PID/fd of the decoding process,
-where that is allowed). It keeps honest code from seeing ahead by mistake, and leaves nothing nearby
-for code that looks around. Against code that searches the disk, run all of Snellen as a user, or in
-a container, where FILE's process cannot read the videos.
+The process belongs to the same user, so it can still read that user's files if it knows or finds
+their paths. Where the system allows it, it can also read information about other processes, such as
+/proc/PID/fd of the process that decodes videos. The separation prevents honest code from seeing
+ahead by mistake, and it leaves no files nearby for code that looks around. To protect against code
+that searches the disk, run Snellen as a user, or in a container, where FILE's process cannot read
+the videos.
 """
 
 from __future__ import annotations
@@ -44,13 +46,13 @@ from snellen.models.user_code import split
 from snellen.models.worker_process import LENGTH, MOST_BYTES, Call, CallResult, Do, packed, shown
 
 SOURCE = Path(__file__).parents[2]
-"""The folder of this package."""
+"""The folder that contains this package."""
 LAST_WORDS = 2000
-"""Bytes that are kept of a process's standard error."""
+"""The maximum number of bytes of a process's standard error that are kept."""
 GONE = 1.0
-"""Seconds to wait for a process to end."""
+"""The maximum number of seconds to wait for a process to end."""
 QUOTED = 300
-"""Characters of standard error that messages quote."""
+"""The maximum number of characters that messages quote from standard error."""
 
 
 def open_model(
@@ -60,16 +62,19 @@ def open_model(
     api_key: str | None,
     environment: Mapping[str, str] | None = None,
 ) -> Worker:
-    """The model at `FILE:NAME`. `environment` holds the variables of its processes, without those
-    for their own folders.
+    """Open the model at `FILE:NAME`. `environment` holds the environment variables of its
+    processes, except those for each process's own folder.
 
     Raises:
-        UsageError: there is no such file. Its content is checked when a session opens.
+        UsageError: the file does not exist. Its content is checked only when a session opens.
     """
     file, attribute = split(name, "worker")
     path = Path(file).resolve()
     if path.suffix != ".py" or not path.is_file():
-        raise UsageError(f"worker:{name}: there is no Python file {file}. Its name ends in .py.")
+        raise UsageError(
+            f"worker:{name}: {file} does not exist or is not a Python file (a file whose name ends "
+            "in .py)."
+        )
     return Worker(
         f"worker:{name}",
         f"{path}:{attribute}",
@@ -81,8 +86,8 @@ def open_model(
 
 
 class Worker:
-    """A model that watches streams, `concurrency` of them concurrently, each in a process.
-    `timeout` limits each call, in seconds."""
+    """A model that watches streams, each in a separate process. At most `concurrency` streams are
+    open at once. `timeout` is the time limit of each call, in seconds."""
 
     def __init__(
         self,
@@ -103,11 +108,11 @@ class Worker:
         self._places = asyncio.Semaphore(concurrency)
 
     async def open(self, spec: SessionSpec) -> Session:
-        """A session in a new process.
+        """Open a session in a new process.
 
         Raises:
-            Rejected: the process ends or hangs, or the user's code returns no session. The message
-                has the end of the process's standard error.
+            Rejected: the process ends or hangs, or the user's code does not return a session. The
+                message quotes the end of the process's standard error.
         """
         await self._places.acquire()
         child = _Child(self.name, self._timeout, self._places)
@@ -122,7 +127,7 @@ class Worker:
 
 
 class _WorkerSession:
-    """The session in the process, or a fork of it there."""
+    """The session that runs in the process, or a fork of it in the same process."""
 
     def __init__(self, child: _Child, number: int) -> None:
         self._child = child
@@ -141,14 +146,14 @@ class _WorkerSession:
         )
 
     async def close(self) -> None:
-        """Close a fork, or the session itself and with it the process."""
+        """Close a fork, or close the session itself and end the process."""
         if self._number == 0:
             await self._child.end()
         else:
             await self._child.let_go(self._number)
 
     async def _none_answers(self) -> None:
-        """Wait until no fork is open, before time goes on in the process."""
+        """Wait until no fork is open, so that no fork gets later frames."""
         if self._number == 0:
             await self._child.idle.wait()
 
@@ -163,11 +168,11 @@ class _ForkingWorkerSession(_WorkerSession):
 
 
 class _Child:
-    """The process, which answers a single call at a time."""
+    """The process of a session. It answers one call at a time."""
 
     def __init__(self, name: str, timeout: float, places: asyncio.Semaphore) -> None:
         self.idle = asyncio.Event()
-        """No fork of the session is open."""
+        """Set while no fork of the session is open."""
         self.idle.set()
         self._name = name
         self._timeout = timeout
@@ -198,23 +203,26 @@ class _Child:
             stderr=pipe,
             cwd=folder,
             env={**environment, "HOME": folder, "TMPDIR": folder, "PYTHONPATH": str(SOURCE)},
-            start_new_session=True,  # so that its own child processes end with it
+            start_new_session=True,  # so that its own child processes are killed together with it
         )
         self._listening = asyncio.create_task(self._listen(self._process))
 
     async def call(self, do: Do, session: int, **more: Any) -> CallResult:
-        """The process's answer.
+        """Send a call to the process, and return its answer.
 
         Raises:
-            Overloaded, Rejected: the session's own error.
-            Rejected: the process ended, hangs, or sent a malformed answer. It is killed then.
+            Overloaded, Rejected: the session raised this error.
+            Rejected: the process ended, hangs, or sent a malformed answer. In these cases, it is
+                killed.
         """
         async with self._call_lock:
             if self._error is not None:
                 raise self._error
             call = Call(number=next(self._numbers), do=do, session=session, **more)
-            # This error stays if the caller is cancelled, since nobody then reads the answer.
-            self._error = Rejected(f"{self._name}: an earlier call of its process was interrupted")
+            # If the caller is cancelled, no one reads the answer, so this error stays.
+            self._error = Rejected(
+                f"{self._name}: an earlier call to the model's process was interrupted"
+            )
             try:
                 async with asyncio.timeout(self._timeout):
                     answer = await self._exchange(call)
@@ -229,11 +237,13 @@ class _Child:
                 if answer.failure is not None:
                     raise answer.failure.error()
                 return answer
-            self._error = Rejected(f"{self._name}: its process {reason}{await self._ending()}.")
+            self._error = Rejected(
+                f"{self._name}: the model's process {reason}{await self._ending()}."
+            )
             raise self._error
 
     async def fork(self, session: int) -> int:
-        """Fork a session, and return the fork's number."""
+        """Fork a session, and return the number of the fork."""
         answer = await self.call("fork", session)
         self._forks.add(answer.number)
         self.idle.clear()
@@ -250,7 +260,7 @@ class _Child:
 
     async def end(self) -> None:
         """Kill the process and its child processes."""
-        self._error = self._error or Rejected(f"{self._name}: its session was closed")
+        self._error = self._error or Rejected(f"{self._name}: the session was closed")
         self._kill()
         await self._gone()
         self._folder.cleanup()
@@ -261,13 +271,13 @@ class _Child:
     # -- ids of questions
 
     def hidden(self, query: Query) -> Query:
-        """The question under another id: its own may reveal how many more there are."""
+        """Replace the id of a question, since it may reveal how many more questions there are."""
         name = blake2b(query.id.encode(), key=self._secret, digest_size=8).hexdigest()
         self._names[name] = query.id
         return replace(query, id=name)
 
     def with_own_id(self, emission: Emission) -> Emission:
-        """The emission with its question's own id."""
+        """Restore the original id of the question that an emission answers."""
         return replace(emission, query=self._names.get(emission.query or ""))
 
     # -- the pipes
@@ -283,29 +293,30 @@ class _Child:
             raise ValueError(f"{length:,} bytes")
         answer = msgspec.msgpack.decode(await answers.readexactly(length), type=CallResult)
         if answer.number != call.number:
-            raise ValueError(f"the answer to call {answer.number}, not {call.number}")
+            raise ValueError(f"it answers call {answer.number}, not {call.number}")
         return answer
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
-        """Read the process's standard error, and keep its end."""
+        """Read the standard error of the process, and keep its end."""
         assert process.stderr is not None
         while chunk := await process.stderr.read(1 << 16):
             self._last_words = (self._last_words + chunk)[-LAST_WORDS:]
 
     async def _ending(self) -> str:
-        """End the process, and describe how it ended and the end of its standard error."""
-        await self._gone()  # if it has ended, it has an exit code
+        """Kill the process. The result describes how it ended, and quotes the end of its standard
+        error."""
+        await self._gone()  # a process that has ended by itself then has an exit code
         code = self._process.returncode if self._process is not None else None
         self._kill()
         await self._gone()
         how = "" if code is None else f" with code {code}"
         words = " ".join(self._last_words.decode(errors="replace").split())
-        quote = f"; its last output is {words[-QUOTED:]!r}" if words else ""
+        quote = f". The end of its standard error is {words[-QUOTED:]!r}" if words else ""
         return how + quote
 
     async def _gone(self) -> None:
-        """Wait until the process has ended and its output is read. The wait is short, since its
-        child processes may live on in another process group."""
+        """Wait until the process has ended and its output has been read. The wait is short, since
+        child processes in another process group may keep the output open."""
         if self._process is not None and self._listening is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(GONE):
@@ -314,6 +325,6 @@ class _Child:
     def _kill(self) -> None:
         if self._process is None or self._killed:
             return
-        self._killed = True  # another process may get its number later
+        self._killed = True  # never kill twice, since another process may get the same id later
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)

@@ -1,7 +1,8 @@
-"""The process of a `worker:` session, which answers calls that come through a pipe, and the format
-of calls and answers.
+"""The process of a `worker:` session, and the format of calls and answers. The process reads calls
+from a pipe and answers them.
 
-A message is its length in four bytes, big-endian, followed by that many bytes of MessagePack.
+A message consists of its length in four bytes (big-endian), and that number of bytes of
+MessagePack.
 """
 
 from __future__ import annotations
@@ -24,24 +25,24 @@ from snellen.models.user_code import Calls, errors_as, load_object, opened
 Do = Literal["open", "feed", "ask", "fork", "close"]
 LENGTH = struct.Struct(">I")
 MOST_BYTES = 64 << 20
-"""The maximum size of an answer."""
+"""The maximum size of an answer, in bytes."""
 
 
 class SentFrame(msgspec.Struct, frozen=True, kw_only=True):
-    """A frame on its way to a session."""
+    """A frame that is sent to a session."""
 
     time: float
-    """Its media time in seconds."""
+    """The media time of the frame, in seconds."""
     data: bytes
     """The encoded picture."""
     mime: str | None
-    """The media type."""
+    """The media type; None if not known."""
     width: int | None
-    """Pixels."""
+    """The width in pixels; None if not known."""
     height: int | None
-    """Pixels."""
+    """The height in pixels; None if not known."""
     digest: str | None
-    """`sha256:<hex>` of `data`."""
+    """The digest of `data`, as `sha256:<hex>`; None if not known."""
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,32 +51,32 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     """The number of the call."""
     do: Do
-    """What the session does."""
+    """The method of the session to call."""
     session: int = 0
-    """The number of the session; a fork has that of the call that created it."""
+    """The number of the session. The number of a fork is that of the call that created it."""
     spec: SessionSpec | None = None
-    """The video's facts, when a session opens."""
+    """The session's settings, for `open`."""
     frames: tuple[SentFrame, ...] = ()
-    """The frames."""
+    """The frames, for `feed`."""
     query: Query | None = None
-    """The question."""
+    """The question, for `ask`."""
     must_answer: bool = False
-    """Whether the session must answer now."""
+    """Whether the session must answer the question now, for `ask`."""
 
 
 class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """The failure of a call."""
+    """An error that a call raised."""
 
     text: str
-    """The message."""
+    """The error message."""
     later: bool = False
     """Whether a retry may help."""
     hopeless: bool = False
-    """Whether every other question would fail too."""
+    """Whether every other question would fail, too."""
     retry_after: float | None = None
     """The seconds to wait before a retry; None if unknown."""
     throttled: bool = False
-    """Whether there were too many requests."""
+    """Whether the server rejected the request because there were too many."""
 
     @staticmethod
     def of(error: ModelError | UsageError) -> CallFailure:
@@ -99,11 +100,11 @@ class CallResult(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     """The number of the call."""
     emissions: tuple[Emission, ...] = ()
-    """What the session said."""
+    """The messages that the session said."""
     forks: bool = False
-    """Whether the session can fork."""
+    """Whether the session can be forked."""
     failure: CallFailure | None = None
-    """The failure; None if it succeeded."""
+    """The error; None if the call succeeded."""
 
 
 def packed(what: Call | CallResult) -> bytes:
@@ -135,10 +136,11 @@ def frame_of(sent: SentFrame) -> Frame:
 
 
 def main() -> None:
-    """Answer the calls on standard input until its end, with sessions of the model at `FILE:NAME`
-    (the first argument)."""
+    """Answer the calls on standard input until it ends, with sessions of the model at `FILE:NAME`,
+    which is the first command-line argument."""
     calls, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    # The model's output must not mix with answers, and the model must not read calls.
+    # Redirect both streams, so that the model's output does not mix with answers, and the model
+    # cannot read calls.
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
@@ -156,7 +158,7 @@ class _Serving:
 
     async def all(self, calls: BinaryIO) -> None:
         loop = asyncio.get_running_loop()
-        # A thread reads, so that a session's own tasks go on meanwhile.
+        # Read in a thread, so that the session's own tasks can continue meanwhile.
         while call := await loop.run_in_executor(self._reading, _next, calls):
             try:
                 emissions = await self._done(call)
@@ -194,7 +196,9 @@ class _Serving:
             with errors_as(UsageError, f"{self._title}: {model.__name__}() failed", own.source):
                 model = model()
         if not callable(getattr(model, "open", None)):
-            raise UsageError(f"{self._title} has no method `open`, so it cannot watch streams.")
+            raise UsageError(
+                f"{self._title}: the model has no method `open`, so it cannot watch streams."
+            )
         calls = Calls(name=self._title, source=own.source, threads=self._threads)
         return await opened(calls, model.open, spec)
 

@@ -7,7 +7,7 @@ Templates are Jinja, in its sandbox. They see:
 - `frames(n)`, a list of n marks for frames of the first video;
 - `inside(text)`, the text with `<image 1>` replaced by the first picture, and so on; all pictures
   come first if the text has no such marks; `pieces(text)` gives the same as a list;
-- the filters `lettered`, `rstrip`, and `without`, and the test `chinese`;
+- the filters `lettered`, `rstrip`, `without`, and `needed`, and the test `chinese`;
 - the names that the recipe defines in `variables`.
 """
 
@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from snellen.core.sample import Sample
-from snellen.errors import UsageError
+from snellen.errors import UsageError, message_of
 from snellen.media.content import Image, Video
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ MARKED = re.compile(rf"\[{MARK}:(\w+):(\d+):(\d+)\]")
 INCLUDED = re.compile(r"\{% include '([^']+)' %\}")
 NUMBERED = re.compile(r"<image (\d)>")
 HAN = re.compile("[\u4e00-\u9fff]")
+FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What a template can raise besides Jinja's own errors, in its expressions and filters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,16 +91,24 @@ def pieces_of(
                 **variables,
             )
         )
-    except (TemplateError, LookupError) as error:
+    except (TemplateError, *FAULTS) as error:
         raise UsageError(
-            f"The recipe's prompt {name!r} cannot be rendered for sample {sample.id}: {error}."
+            f"The recipe's prompt {name!r} cannot be rendered for sample {sample.id}: "
+            f"{message_of(error).rstrip('.')}."
         ) from error
     return list(_pieces(text, sample))
 
 
 def expanded(name: str, load: Loads) -> str:
-    """A template with the templates that it includes in their places."""
-    return INCLUDED.sub(lambda match: expanded(match[1], load), load(name) or "")
+    """A template with the templates that it includes in their places.
+
+    Raises:
+        UsageError: it includes itself.
+    """
+    try:
+        return INCLUDED.sub(lambda match: expanded(match[1], load), load(name) or "")
+    except RecursionError as error:
+        raise UsageError(f"The recipe's prompt {name!r} includes itself.") from error
 
 
 def as_text(pieces: Sequence[Piece]) -> str:
@@ -119,6 +129,17 @@ def lettered(choices: Sequence[str], form: str = "{letter}. {text}\n", least: in
     return "".join(form.format(letter=chr(ord("A") + i), text=text) for i, text in enumerate(texts))
 
 
+def needed(value: object, name: str) -> object:
+    """The value, if there is one. A prompt without it would be another one.
+
+    Raises:
+        LookupError: there is none.
+    """
+    if value in (None, ""):
+        raise LookupError(f"it has no {name}")
+    return value
+
+
 @lru_cache(maxsize=64)
 def _environment(load: Loads) -> jinja2.Environment:
     import jinja2
@@ -132,6 +153,7 @@ def _environment(load: Loads) -> jinja2.Environment:
     )
     environment.filters["lettered"] = lettered
     environment.filters["rstrip"] = str.rstrip
+    environment.filters["needed"] = needed
     environment.filters["without"] = lambda text, part: text.replace(part, "")
     environment.tests["chinese"] = lambda text: HAN.search(text) is not None
     return environment
@@ -175,8 +197,19 @@ def _pieces(text: str, sample: Sample) -> Iterator[Piece]:
 
 
 def rendered(text: str, names: Mapping[str, Any]) -> str:
-    """A short template without pictures, such as a system prompt."""
-    return _environment(_no_templates).from_string(text).render(**names)
+    """A short template without pictures, such as what follows the user's turn.
+
+    Raises:
+        UsageError: it cannot be rendered.
+    """
+    from jinja2 import TemplateError
+
+    try:
+        return _environment(_no_templates).from_string(text).render(**names)
+    except (TemplateError, *FAULTS) as error:
+        raise UsageError(
+            f"The recipe's text {text!r} cannot be rendered: {message_of(error).rstrip('.')}."
+        ) from error
 
 
 def _no_templates(name: str) -> None:

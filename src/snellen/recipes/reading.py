@@ -1,13 +1,14 @@
-"""Recipes from TOML files: the bundled ones by name, a stranger's by its path.
+"""Recipes from TOML files: bundled ones and those of packages by name, a stranger's by its path.
 
 A file has these tables:
 
-- at the top `family`, `checkpoints`, `evidence`, `source`, and lists of `notes`, `conflicts`, and
-  `unknown`;
+- at the top `family`, `checkpoints`, `evidence`, `source`, lists of `notes`, `conflicts`, and
+  `unknown`, and `base`, a bundled recipe that asks the data sets which this one does not state;
 - `[prompts]`, templates by name; another recipe's is `RECIPE/PROMPT`;
 - `[defaults]`, what all data sets share;
 - `[[asks]]`, with the names of `data_sets` and what is special to them, and `alone = true` if they
   take nothing from `[defaults]`;
+- `[[figures]]`, published figures, with the `data_set` if the recipe asks it;
 - `[variants.NAME]`, what changes for all data sets when they are asked in another way, and
   `variants.NAME` in an ask for its own changes.
 
@@ -15,20 +16,25 @@ A file has these tables:
 """
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import structs
 
 from snellen.errors import UsageError
-from snellen.recipes.recipe import Ask, Evidence, Manner, Recipe
+from snellen.recipes.facts import CardFigure, Evidence
+from snellen.recipes.plugins import recipe_plugins
+from snellen.recipes.prompts import Loads
+from snellen.recipes.recipe import Ask, Manner, Recipe
 
 T = TypeVar("T")
 FOLDER = Path(__file__).parent
-BENCHMARKS = "benchmarks"
-"""The file that says which benchmark a data set is."""
+BENCHMARKS, PUBLISHED = "benchmarks", "published"
+"""The files that say which benchmark a data set is, and which one a published figure is of."""
 
 
 class AskTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,8 +57,12 @@ class RecipeFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """Who vouches for it."""
     source: str
     """Where it is written: repository@commit:path."""
-    asks: list[dict[str, Any]]
+    asks: list[dict[str, Any]] = []
     """How data sets are asked: the fields of `AskTable` and `Manner`."""
+    base: str = ""
+    """The bundled recipe that asks the data sets which this one does not state; empty: none."""
+    figures: list[CardFigure] = []
+    """Published figures."""
     checkpoints: list[str] = []
     """The checkpoints that it is for."""
     notes: list[str] = []
@@ -70,57 +80,109 @@ class RecipeFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 def names() -> list[str]:
-    """The names of the bundled recipes."""
-    return sorted(file.stem for file in FOLDER.glob("*.toml") if file.stem != BENCHMARKS)
+    """The names of the recipes: the bundled ones, and those of installed packages."""
+    return sorted({*_bundled(), *(plugin.name for plugin in recipe_plugins())})
+
+
+def _bundled() -> list[str]:
+    return [file.stem for file in FOLDER.glob("*.toml") if file.stem not in (BENCHMARKS, PUBLISHED)]
 
 
 def load(name: str | Path) -> Recipe:
     """A recipe.
 
     Args:
-        name: A bundled recipe's name, or the path of a TOML file.
+        name: A recipe's name, or the path of a TOML file.
 
     Raises:
-        UsageError: there is no such recipe, or the file is not a recipe; the message says where.
+        UsageError: there is no such recipe, two have this name, or the file is not a recipe; the
+            message says where.
     """
-    file = Path(name) if str(name).endswith(".toml") else FOLDER / f"{name}.toml"
-    if not file.is_file():
-        if file.parent == FOLDER:
-            raise UsageError(f"There is no recipe {name}. There are: {', '.join(names())}.")
-        raise UsageError(f"{file}: there is no such file.")
-    return _recipe(file)
+    if str(name).endswith(".toml"):
+        file = Path(name)
+        if not file.is_file():
+            raise UsageError(f"{file}: there is no such file.")
+        return _recipe(file, str(file))
+    owners = [plugin for plugin in recipe_plugins() if plugin.name == name]
+    providers = [
+        *(["Snellen"] if name in _bundled() else []),
+        *(owner.provider for owner in owners),
+    ]
+    if len(providers) > 1:
+        raise UsageError(
+            f"{len(providers)} recipes have the name {name}: those of {' and '.join(providers)}. "
+            "Name the file of one with --recipe PATH.toml, or remove a package."
+        )
+    if owners:
+        return _cached(owners[0].file(), owners[0].provider)
+    if not providers:
+        raise UsageError(f"There is no recipe {name}. There are: {', '.join(names())}.")
+    return _cached(FOLDER / f"{name}.toml", "bundled")
 
 
 @cache
-def _recipe(file: Path) -> Recipe:
+def _cached(file: Path, provider: str) -> Recipe:
+    """A recipe whose file does not change while this process runs."""
+    return _recipe(file, provider)
+
+
+def _recipe(file: Path, provider: str) -> Recipe:
     content = _read(file)
+    asks = {(ask.data_set, variant): ask for variant, ask in _asks(content, file)}
+    for figure in content.figures:
+        key = figure.data_set, figure.variant
+        if figure.data_set:
+            if key not in asks:
+                raise UsageError(
+                    f"{file}: [[figures]]: the recipe does not ask {' '.join(key).strip()}. Leave "
+                    "data_set out if no source says how it is asked."
+                )
+            manner = asks[key].manner
+            figures = [*manner.figures, figure.figure]
+            asks[key] = replace(asks[key], manner=structs.replace(manner, figures=figures))
     return Recipe(
         name=file.stem,
         family=content.family,
         checkpoints=content.checkpoints,
         evidence=content.evidence,
         source=content.source,
-        asks={(ask.data_set, variant): ask for variant, ask in _asks(content, file)},
+        asks=asks,
         variants=[*content.variants],
         notes=content.notes,
         conflicts=content.conflicts,
         unknown=content.unknown,
+        figures=content.figures,
+        provider=provider,
     )
 
 
-@cache
 def _read(file: Path) -> RecipeFile:
-    return _converted(_table(file), RecipeFile, f"{file}")
+    return converted(read_table(file), RecipeFile, f"{file}")
 
 
-def _table(file: Path) -> dict[str, Any]:
+@cache
+def _read_bundled(name: str) -> RecipeFile:
+    return _read(FOLDER / f"{name}.toml")
+
+
+def read_table(file: Path) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Raises:
+        UsageError: the file cannot be read, or is not TOML.
+    """
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # not UTF-8 or TOML, or nested too deep
         raise UsageError(f"{file}: the recipe cannot be read: {error}.") from error
 
 
-def _converted(table: object, kind: type[T], where: str) -> T:
+def converted(table: object, kind: type[T], where: str) -> T:
+    """Convert a table to a type.
+
+    Raises:
+        UsageError: it is not of this type; the message begins with `where`.
+    """
     try:
         return msgspec.convert(table, kind)
     except msgspec.ValidationError as error:
@@ -128,31 +190,66 @@ def _converted(table: object, kind: type[T], where: str) -> T:
 
 
 def _asks(content: RecipeFile, file: Path) -> Iterator[tuple[str, Ask]]:
-    """The asks with their variants."""
-    for i, entry in enumerate(content.asks, start=1):
-        where = f"{file}: [[asks]] number {i}"
-        table = _converted(entry, AskTable, where)
-        own = {key: value for key, value in entry.items() if key not in AskTable.__struct_fields__}
-        shared = {} if table.alone else content.defaults
-        for variant, change in {"": {}, **content.variants}.items():
-            fields = merged(shared, own, change, table.variants.get(variant, {}))
-            fields["source"] = _full_source(fields.get("source", ""), content.source)
-            for data_set in table.data_sets:
-                known: dict[str, Any] = {"benchmark": _benchmarks().get(data_set)}
-                manner = _converted({**known, **fields}, Manner, where)
-                if _template(file, manner.prompt) is None:
-                    raise UsageError(f"{where}: there is no prompt {manner.prompt!r}.")
-                yield (
-                    variant,
-                    Ask(
-                        recipe=file.stem,
-                        data_set=data_set,
-                        variant=variant,
-                        evidence=content.evidence,
-                        manner=manner,
-                        load=_loader(file),
-                    ),
+    """The asks with their variants: the file's own, then those of its base."""
+    texts = [content, *([_base(content, file)] if content.base else [])]
+    defaults = merged(*(text.defaults for text in reversed(texts)))
+    load = partial(_template, content.prompts)
+    stated: set[str] = set()
+    for text in texts:
+        for i, entry in enumerate(text.asks, start=1):
+            where = f"{file if text is content else content.base}: [[asks]] number {i}"
+            table = converted(entry, AskTable, where)
+            if unknown := sorted(table.variants.keys() - text.variants.keys()):
+                known = ", ".join(text.variants) or "none"
+                raise UsageError(
+                    f"{where}: the recipe has no variant {unknown[0]}. It has: {known}. Add a "
+                    f"table [variants.{unknown[0]}]."
                 )
+            own = {name: entry[name] for name in entry.keys() - {*AskTable.__struct_fields__}}
+            data_sets = [name for name in table.data_sets if name not in stated]
+            for variant, change in {"": {}, **content.variants}.items():
+                special = table.variants.get(variant, {})
+                fields = merged({} if table.alone else defaults, own, change, special)
+                manner = converted(fields, Manner, where)
+                fields["source"] = _full_source(manner.source, text.source)
+                if text is not content and "/" not in manner.prompt:
+                    fields["prompt"] = f"{content.base}/{manner.prompt}"
+                for data_set in data_sets:
+                    yield variant, _ask(content, file, load, data_set, variant, fields, where)
+        stated |= {name for entry in text.asks for name in entry["data_sets"]}
+
+
+def _base(content: RecipeFile, file: Path) -> RecipeFile:
+    if content.base not in _bundled():
+        raise UsageError(
+            f"{file}: there is no bundled recipe {content.base} for `base`. There are: "
+            f"{', '.join(sorted(_bundled()))}."
+        )
+    return _read_bundled(content.base)
+
+
+def _ask(
+    content: RecipeFile,
+    file: Path,
+    load: Loads,
+    data_set: str,
+    variant: str,
+    fields: Any,
+    where: str,
+) -> Ask:
+    entry = _benchmarks().get(data_set)
+    known = entry if isinstance(entry, dict) else {"benchmark": entry}
+    manner = converted({**known, **fields}, Manner, where)
+    if load(manner.prompt) is None:
+        raise UsageError(f"{where}: there is no prompt {manner.prompt!r}.")
+    return Ask(
+        recipe=file.stem,
+        data_set=data_set,
+        variant=variant,
+        evidence=manner.evidence or content.evidence,
+        manner=manner,
+        load=load,
+    )
 
 
 def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,21 +269,19 @@ def _full_source(part: str, recipe: str) -> str:
     """Where an ask is written. Its source may be relative to the recipe's."""
     if "@" in part or not part:
         return part or recipe
-    return recipe + part if part.startswith("#") else f"{recipe}/{part}"
+    if part.startswith("#"):
+        return recipe + part
+    return f"{recipe}{'/' if ':' in recipe else ':'}{part}"
 
 
 @cache
 def _benchmarks() -> dict[str, Any]:
-    return _table(FOLDER / f"{BENCHMARKS}.toml")
+    return read_table(FOLDER / f"{BENCHMARKS}.toml")
 
 
-@cache
-def _loader(file: Path) -> Callable[[str], str | None]:
-    return partial(_template, file)
-
-
-def _template(file: Path, name: str) -> str | None:
-    """A template of this file, or of a bundled recipe by RECIPE/PROMPT; None if there is none."""
+def _template(prompts: Mapping[str, str], name: str) -> str | None:
+    """A template of a file, or of a bundled recipe by RECIPE/PROMPT; None if there is none."""
     recipe, _, prompt = name.rpartition("/")
-    source = FOLDER / f"{recipe}.toml" if recipe else file
-    return _read(source).prompts.get(prompt) if source.is_file() else None
+    if recipe:
+        prompts = _read_bundled(recipe).prompts if recipe in _bundled() else {}
+    return prompts.get(prompt)

@@ -2,29 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import msgspec
 
 from snellen.core.sample import Sample
 from snellen.errors import UsageError
 from snellen.media.content import Message
+from snellen.recipes.facts import CardFigure, Evidence, Figure, RecipeScoring, RecipeThinking
 from snellen.recipes.prompts import Loads, Piece, VideoFrame, as_text, expanded, pieces_of, rendered
 from snellen.recipes.tiles import Tiles, scaled
-
-Evidence = Literal["maker-code", "maker-thread", "maker-card", "toolkit-endorsed", "toolkit"]
-"""Who vouches for a recipe, from the maker's own code to a toolkit's adapter alone."""
-
-
-class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A published figure of a checkpoint."""
-
-    checkpoint: str
-    """The checkpoint."""
-    value: float
-    """The figure, in the unit of its source."""
-    source: str
-    """Where it is published."""
 
 
 class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -34,6 +20,8 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The name of the prompt's template."""
     benchmark: str | None = None
     """The benchmark in Snellen, with its options; None if there is none."""
+    question: str = ""
+    """The field of a sample's data that is the question; empty: the sample's own question."""
     system: str = ""
     """The system message; empty if none is sent."""
     raw: str = ""
@@ -55,10 +43,22 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Whether the settings name the size to which the first picture is scaled."""
     fault: str = ""
     """What is wrong in the source, which the recipe repeats; empty if nothing is."""
+    builder: str = ""
+    """The toolkit whose fault it is, if the recipe has the maker's name: such a run names it."""
+    evidence: Evidence | None = None
+    """Who vouches for this way of asking; None: as for the whole recipe."""
+    scoring: RecipeScoring | None = None
+    """How the figures were scored; None if it is unknown."""
+    thinking: RecipeThinking | None = None
+    """Whether the model thinks; None if it is unknown, or the model cannot."""
+    conflicts: list[str] = []
+    """Where sources contradict each other about this way of asking."""
+    unknown: list[str] = []
+    """What no source says about it."""
     source: str = ""
     """Where it is written: repository@commit:file#lines, or the end of it, after the recipe's."""
     figures: list[Figure] = []
-    """Published figures that were measured so."""
+    """Published figures; `unknown` says if they may have been measured in another way."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +89,14 @@ class Ask:
         Raises:
             UsageError: the template does not fit the sample.
         """
+        field = self.manner.question
+        if field in sample.data:
+            if not sample.data[field]:
+                raise UsageError(
+                    f"The recipe {self.recipe} asks {self.data_set} with the field {field!r} of "
+                    f"the data, and sample {sample.id} has none. Use the published data."
+                )
+            sample = replace(sample, question=str(sample.data[field]))
         return pieces_of(self.manner.prompt, self.load, sample, self.manner.variables)
 
     def text(self, sample: Sample) -> str:
@@ -133,6 +141,13 @@ class Ask:
                 "control words. No back end sends such prompts."
             )
 
+    @property
+    def modes(self) -> list[str]:
+        """The source's modes, if it has several: each has settings of its own, and nothing else."""
+        settings = self.manner.generation
+        is_by_mode = settings and all(isinstance(value, dict) for value in settings.values())
+        return [*settings] if is_by_mode else []
+
     def model_settings(self) -> dict[str, object]:
         """The settings of the model call that hold for all pictures.
 
@@ -140,9 +155,10 @@ class Ask:
             UsageError: the source has several modes, and the variant does not name one.
         """
         settings = self.manner.generation
-        modes = [name for name, value in settings.items() if isinstance(value, dict)]
+        modes = self.modes
         if not modes:
-            return dict(settings)
+            unset = self.manner.unset
+            return {name: value for name, value in settings.items() if name not in unset}
         mode = settings.get(self.variant)
         if not isinstance(mode, dict):
             raise UsageError(
@@ -191,6 +207,10 @@ class Recipe:
     """Where sources contradict each other."""
     unknown: Sequence[str]
     """What no source says."""
+    figures: Sequence[CardFigure] = ()
+    """Published figures, also of benchmarks whose way of asking is unknown."""
+    provider: str = "bundled"
+    """Who provides it: `bundled`, the path of a file, or a package and its version."""
 
     def ask(self, data_set: str, variant: str = "") -> Ask:
         """How a data set is asked.
@@ -200,7 +220,7 @@ class Recipe:
         """
         ask = self.asks.get((data_set, variant))
         usual = self.asks.get((data_set, ""))
-        if ask is None and usual is not None and variant in usual.manner.generation:
+        if ask is None and usual is not None and variant in (*usual.modes, usual.manner.builder):
             return replace(usual, variant=variant)
         if ask is None:
             known = ", ".join(sorted({name for name, _ in self.asks}))

@@ -1,8 +1,8 @@
-"""Finds objects by name: benchmarks, models, metrics, suites, and keys.
+"""Finds objects by name: benchmarks, models, metrics, suites, and API keys.
 
-May import everything that it names, and is the only room that reads keys. The other files are
-imported on first use, so that listing names imports none of the objects. Start with `benchmarks.py`
-and `models.py`; `index.py` has the lists.
+This package may import everything that it names, and it is the only one that reads API keys. Its
+modules are imported on first use, so that listing names does not import the objects. Start with
+`benchmarks.py` and `models.py`; `index.py` has the lists.
 """
 
 from __future__ import annotations

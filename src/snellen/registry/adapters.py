@@ -1,4 +1,4 @@
-"""Adapters show streams to models that cannot watch them."""
+"""Adapters, which show streams to models that cannot watch streams themselves."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ DEFAULT = "window:4"
 
 
 def watching(opened: Opened, adapter: str | None) -> tuple[Opened, str | None]:
-    """The model adapted to watch streams, and the canonical name of the adapter.
+    """Adapt a model to watch streams. Returns the model and the canonical name of the adapter.
 
-    Without an adapter, a model that watches streams is returned unchanged; any other gets
-    `DEFAULT`. `window:N` and `window:all` show the newest frames; `reask:POLICY` shows the frames
-    that a frame policy picks from all frames so far. Canonical names make `window:04` and
-    `window:4` the same run.
+    If no adapter is named, a model that watches streams is returned unchanged, and any other model
+    gets `DEFAULT`. `window:N` shows the newest N frames, and `window:all` shows all of them.
+    `reask:POLICY` shows the frames that a frame policy selects from all frames so far. Because
+    names are canonical, `window:04` and `window:4` lead to the same run.
 
     Raises:
         UsageError: there is no such adapter, or the model does not answer in text.
@@ -33,11 +33,14 @@ def watching(opened: Opened, adapter: str | None) -> tuple[Opened, str | None]:
         kind == "reask" and amount
     ):
         raise UsageError(
-            f"no adapter {adapter!r}; there are window:N, window:all and reask:POLICY "
-            "(reask:uniform:64)."
+            f"there is no adapter {adapter!r}. Adapters: window:N, window:all, and reask:POLICY "
+            "(such as reask:uniform:64)."
         )
     if not isinstance(opened.model, Generates):
-        raise UsageError(f"{opened.name} does not answer in text, which {adapter} asks it for.")
+        raise UsageError(
+            f"{opened.name} cannot be used with the adapter {adapter}, because it does not answer "
+            "in text. Use a model that does."
+        )
     if kind == "reask":
         picks = policy(amount)
         return replace(opened, model=SlidingWindow(opened.model, None, picks)), f"reask:{picks}"

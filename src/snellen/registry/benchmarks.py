@@ -1,4 +1,4 @@
-"""Makes benchmarks from a name, a file, a plug-in, or a run's manifest."""
+"""Creates benchmarks from a name, a file, a plug-in, or a run's manifest."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from snellen.transforms.probes import again
 from snellen.transforms.shots import with_shots
 
 OF_CLASS = "vlmevalkit-class:"
-"""The prefix of `FILE:CLASS`, a data set class written for VLMEvalKit."""
+"""The prefix of a spec that names a data set class written for VLMEvalKit, as `FILE:CLASS`."""
 
 
 def benchmark(
@@ -38,28 +38,35 @@ def benchmark(
     columns: Mapping[str, str] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Benchmark:
-    """The benchmark that a spec names: a name with options (`mathvision:split=testmini`), a file of
-    rows, or a benchmark of the caller's in a file (`FILE.py:NAME`) or a module (`module:NAME`).
+    """The benchmark that a spec names. A spec is a name with options (`mathvision:split=testmini`),
+    a file of rows, or the caller's own benchmark in a file (`FILE.py:NAME`) or a module
+    (`module:NAME`).
 
-    `data` is the folder or file with its rows, or `synthetic` for the few bundled rows. `task` and
-    `columns` are only for files of rows.
+    `data` is the folder or file with the benchmark's rows, or `synthetic` for the few bundled rows.
+    `task` and `columns` are only for files of rows.
 
     Raises:
-        CatalogError: no benchmark of that name. UsageError: it has no such option, or its file
-            cannot be loaded.
+        CatalogError: there is no benchmark with that name.
+        UsageError: the benchmark has no such option, or its file cannot be loaded.
     """
     if spec.startswith(OF_CLASS):
         if data or task or columns or options:
-            raise UsageError(f"{spec}: the class has its own rows and prompts; leave the rest out.")
+            raise UsageError(
+                f"{spec}: the class has its own rows and prompts. Leave out --data, --task, --map, "
+                "and options."
+            )
         return _of_class(*spec.removeprefix(OF_CLASS).split(":"))
     parts = parse(spec)
     values = {**parts.options, **(options or {})}
     if parts.kind == "rows":
         rows = own(data_at(parts.name), data, task, columns, values)
-        # A name alone does not say where the rows are.
+        # If the spec is only a name, the note says where the rows are.
         return rows if parts.name in spec else with_note(rows, f"the rows are in {parts.name}")
     if task or columns:
-        raise UsageError(f"--task and --map are for files of rows; {parts.name} is a benchmark.")
+        raise UsageError(
+            f"--task and --map are only for files of rows, but {parts.name} is a benchmark. Leave "
+            "them out."
+        )
     definition = definition_of(parts)
     chosen = build(definition, values, data)
     check_name_is_free(definition, chosen)
@@ -77,14 +84,14 @@ def few_shot(
     columns: Mapping[str, str] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Benchmark:
-    """A benchmark with n examples before each question. `plain` is the benchmark without them.
+    """A benchmark with n examples before each question. `plain` is the benchmark without examples.
 
-    `source` is the origin of the examples: a file of rows in the same form, or for a benchmark
-    other options (`split=dev`, or `dev` alone). For a file of rows it may be None: the examples are
-    then some of its rows, which are not asked.
+    `source` says where the examples come from: a file of rows in the same format, or, for a
+    benchmark, other options (`split=dev`, or just `dev`). If the benchmark is a file of rows,
+    `source` may be None. Then some of its rows become examples and are not asked.
 
     Raises:
-        UsageError: there must be a source, or no examples can be had.
+        UsageError: the source is missing, or it has no suitable examples.
     """
     parts = parse(spec)
     examples: Benchmark | None = None
@@ -95,8 +102,8 @@ def few_shot(
             )
     elif source is None:
         raise UsageError(
-            f"{spec}: --shots needs rows that are not asked: name them with --shots-from, a file "
-            "in the same form, or other options (split=dev)."
+            f"{spec}: --shots needs examples from rows that are not asked. Name them with "
+            "--shots-from: a file in the same format, or other options (split=dev)."
         )
     elif "=" not in source and data_at(source).exists():
         examples = benchmark(spec, data=data_at(source), options=options)
@@ -111,15 +118,15 @@ def few_shot(
 def of_run(
     manifest: Mapping[str, Any], spec: str | None = None, *, data: Path | None = None
 ) -> Benchmark:
-    """The benchmark of a run, from its manifest. The data need not exist.
+    """The benchmark of a run, from the run's manifest, with its options. The data need not exist.
 
-    A file or module that a manifest names is never run: the user names it again with `spec`. The
-    options are those of the run.
+    A file or module that a manifest names is never run. For such a run, the user names the file or
+    module again with `spec`.
 
     Raises:
-        CatalogError: it is neither in the catalog, nor an installed plug-in's, nor a file of rows;
-            or it was a user's file, module, or Python object. UsageError: the run cannot be scored
-            with `spec`.
+        CatalogError: the benchmark is not in the catalog, not from an installed plug-in, and not a
+            file of rows; or it was a Python object, or came from a user's file or module.
+        UsageError: the run cannot be scored with `spec`.
     """
     plain = _of_run(manifest, data) if spec is None else _of_spec(manifest, spec, data)
     return again(plain, manifest["identity"].get("probe", {}))
@@ -128,14 +135,13 @@ def of_run(
 def supplied(
     specs: Sequence[str | Benchmark], manifest: Mapping[str, Any], *, data: Path | None = None
 ) -> Benchmark | None:
-    """The user's own benchmark for a run, among those that were passed, by the name of the run's
-    benchmark.
-
-    It is made with the run's options.
+    """Find the user's own benchmark of a run among the benchmarks that the user passed. Returns the
+    one that has the name of the run's benchmark, created with the run's options, or None.
 
     Raises:
-        CatalogError: no benchmark has a name that was passed. UsageError: a file or a module cannot
-            be loaded, or the run's benchmark is not among those passed, but one of them failed.
+        CatalogError: `specs` contains a name that no benchmark has.
+        UsageError: a file or a module cannot be loaded; or no passed benchmark has the right name,
+            but one of them could not be created.
     """
     name = manifest.get("benchmark")
     failures: list[SnellenError] = []
@@ -144,7 +150,7 @@ def supplied(
             if spec.name == name:
                 return spec
         elif is_own_code(spec):
-            definition_of(parse(spec))  # a file that cannot be loaded is not a benchmark's failure
+            definition_of(parse(spec))  # if the file cannot be loaded, this raises the error
             try:
                 candidate = of_run(manifest, spec, data=data)
             except SnellenError as error:
@@ -164,7 +170,7 @@ def supplied(
 
 
 def _name_by_itself(spec: str) -> str | None:
-    """The name of a benchmark without a run's options; None if it cannot be made without them."""
+    """The name of a benchmark that is created without a run's options. None if it needs them."""
     try:
         return benchmark(spec).name
     except SnellenError:
@@ -172,7 +178,7 @@ def _name_by_itself(spec: str) -> str | None:
 
 
 def is_own_code(spec: str) -> bool:
-    """Whether a spec names a benchmark in a file or a module of the user's."""
+    """Whether a spec names a benchmark in a file or module of the user."""
     return not spec.startswith(OF_CLASS) and parse(spec).kind in ("file", "module")
 
 
@@ -182,10 +188,11 @@ def is_rows(spec: str) -> bool:
 
 
 def entry_of(spec: str) -> Entry | None:
-    """The entry of a benchmark; None for rows, and for a benchmark without a file.
+    """The catalog entry of a benchmark; None for a file of rows, and for a benchmark that is not
+    defined in a file.
 
     Raises:
-        CatalogError: no benchmark of that name.
+        CatalogError: there is no benchmark with that name.
     """
     if spec.startswith(OF_CLASS):
         return None
@@ -202,30 +209,32 @@ def entry_of(spec: str) -> Entry | None:
 
 
 def options_of(spec: str) -> dict[str, dict[str, Any]]:
-    """The default of each option, and its possible values if they are a list.
+    """For each option of a benchmark, its default and the list of its possible values, if it has
+    one.
 
     Raises:
-        CatalogError: no benchmark of that name.
+        CatalogError: there is no benchmark with that name.
     """
     value = definition_of(parse(spec)).value
     return {} if isinstance(value, Benchmark) else described(value)
 
 
 def listed_options(name: str) -> dict[str, dict[str, Any]]:
-    """Like `options_of`, for a name that may come from a stranger's file: no file or module is run.
+    """Like `options_of`, but never runs a user's file or module, because the name may come from a
+    file that the user has not written.
 
     Raises:
-        CatalogError: no benchmark that is listed has that name.
+        CatalogError: the catalog has no benchmark with that name.
     """
     value = definition_of_entry(*resolve(name)).value
     return {} if isinstance(value, Benchmark) else described(value)
 
 
 def reads_data(spec: str) -> bool:
-    """Whether `data` applies: to a file of rows, or to a benchmark that reads files.
+    """Whether a benchmark uses `data`: it is a file of rows, or it reads files.
 
     Raises:
-        CatalogError: no benchmark of that name.
+        CatalogError: there is no benchmark with that name.
     """
     if spec.startswith(OF_CLASS):
         return False
@@ -236,8 +245,8 @@ def reads_data(spec: str) -> bool:
 
 
 def is_mistakable(benchmark: Benchmark) -> bool:
-    """Whether somebody's own benchmark has the name or the options of one in the catalog, so that a
-    run's identity must distinguish them."""
+    """Whether a user's own benchmark could be mistaken for one in the catalog, because it has the
+    same name or options. The identity of a run must then distinguish them."""
     if benchmark.provenance.from_catalog:
         return False
     options = benchmark.provenance.options
@@ -245,16 +254,16 @@ def is_mistakable(benchmark: Benchmark) -> bool:
 
 
 def runs_a_program(manifest: Mapping[str, Any]) -> bool:
-    """Whether `of_run` would run a program that the manifest names: a class for VLMEvalKit."""
+    """Whether `of_run` would run code that the manifest names: a class written for VLMEvalKit."""
     options = manifest.get("identity", {}).get("options", {})
     return "class" in options and not is_object_run(manifest)
 
 
 def check_names(benchmarks: Sequence[Benchmark]) -> None:
-    """Check that benchmarks of different sources have different names.
+    """Check that benchmarks from different sources have different names.
 
     Raises:
-        CatalogError: two have one name.
+        CatalogError: two of them have the same name.
     """
     for number, benchmark in enumerate(benchmarks):
         for other in benchmarks[:number]:
@@ -269,18 +278,23 @@ def own(
     columns: Mapping[str, str] | None,
     options: Mapping[str, Any],
 ) -> Benchmark:
-    """The benchmark of a file of rows. `data` is the folder of the files that its rows name.
+    """The benchmark that a file of rows forms. `data` is the folder of the files that its rows
+    name.
 
     Raises:
-        CatalogError: there is no such file. UsageError: an option is passed that only benchmarks
-            have.
+        CatalogError: the file does not exist.
+        UsageError: an option is passed, but files of rows have no options.
     """
     if not path.exists():
         raise CatalogError(f"{path}: there is no such file of rows.")
     if options:
-        raise UsageError(f"{path.name}: a file of rows has no options ({', '.join(options)}).")
+        raise UsageError(
+            f"{path.name}: a file of rows has no options. Leave out {', '.join(options)}."
+        )
     if str(data) == SYNTHETIC:
-        raise UsageError(f"{path.name}: a file of rows of your own has no bundled rows.")
+        raise UsageError(
+            f"{path.name}: your own file of rows has no bundled rows. Leave out --data {SYNTHETIC}."
+        )
     from snellen.benchmarks.families.own_rows import own_data
 
     return mark_from_catalog(own_data(path, task=task, columns=columns or {}, data=data))
@@ -323,10 +337,10 @@ def _of_run(manifest: Mapping[str, Any], data: Path | None) -> Benchmark:
     if distribution:
         raise CatalogError(
             f"the run's benchmark {name!r} comes from the package {distribution} "
-            f"{source.get('version', '')}, which is not installed. Install it."
+            f"{source.get('version', '')}, which is not installed. Install the package."
         )
-    # Runs store only canonical names. A name in another spelling is a caller's own, and nothing
-    # but `options` may lead to a program or a file.
+    # Runs store only canonical names, so the name is not resolved further. Except for `options`,
+    # nothing in a manifest may lead to running code or reading a file.
     raise CatalogError(f"the catalog has no benchmark {name!r}.")
 
 
@@ -339,15 +353,15 @@ def _unknown(name: str, source: Mapping[str, Any]) -> str:
         )
     what = "file" if source.get("kind") == "file" else "module"
     return (
-        f"the run's benchmark {name!r} was made by {spec}. A {what} that a run folder names is not "
-        f"run by itself. If you trust it, name it: -b {spec}"
+        f"the run's benchmark {name!r} was created by {spec}. A {what} that a run folder names is "
+        f"not run automatically. If you trust it, name it: -b {spec}"
     )
 
 
 def _built_again(
     definition: BenchmarkDefinition, options: Mapping[str, Any], data: Path | None
 ) -> Benchmark:
-    """The benchmark as a run asked it. A benchmark that reads no data does not get the run's."""
+    """The benchmark with a run's options. Only a benchmark that reads data gets the run's data."""
     reads = definition.reads_data and not isinstance(definition.value, Benchmark)
     return build(definition, options, data if reads else None)
 
@@ -355,13 +369,13 @@ def _built_again(
 def _of_spec(manifest: Mapping[str, Any], spec: str, data: Path | None) -> Benchmark:
     if not is_own_code(spec):
         raise UsageError(
-            f"{spec} is not a benchmark of your own: for a run name a file or a module with it, "
-            "FILE.py:NAME or module:NAME. Any other benchmark is found by the run itself."
+            f"{spec} is not a benchmark of your own. For a run, name only a file or a module of "
+            "your own (FILE.py:NAME or module:NAME). Other benchmarks are found automatically."
         )
     if not is_object_run(manifest):
         raise UsageError(
-            f"the run's benchmark {manifest.get('benchmark')!r} is found by the run itself: leave "
-            "out -b."
+            f"the run's benchmark {manifest.get('benchmark')!r} is found automatically. Leave out "
+            "-b."
         )
     parts = parse(spec)
     options = {**manifest.get("identity", {}).get("options", {}), **parts.options}
@@ -374,7 +388,7 @@ def _is_rows(options: Mapping[str, object]) -> bool:
 
 
 def _of_class(*names: str) -> Benchmark:
-    """The benchmark of a data set class written for VLMEvalKit."""
+    """The benchmark that a data set class written for VLMEvalKit defines."""
     if len(names) not in (2, 3) or not all(names):
         raise UsageError(f"write {OF_CLASS}FILE:CLASS or {OF_CLASS}FILE:CLASS:DATASET.")
     from snellen.benchmarks.families.vlmevalkit_class import vlmevalkit_class

@@ -1,5 +1,5 @@
-"""The definition of a benchmark, by name or in a file or module, and the benchmark that it
-makes."""
+"""Finds the definition of a benchmark, by its name or in a file or module, and builds the benchmark
+from it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from snellen.registry.outlines import outline
 from snellen.registry.specs import Spec
 
 BUNDLED = "the data are the few bundled rows, so the score is not a result"
-"""The note on a run of the rows that are bundled with a benchmark."""
+"""The note on a run that used the rows that are bundled with a benchmark."""
 _BUNDLED_BEFORE = "the data are the few bundled rows: this is no result"
-"""The same note in runs that older versions made."""
+"""The same note as older versions of Snellen wrote it."""
 SYNTHETIC = "synthetic"
 """The value of `data` that stands for the rows that are bundled with a benchmark."""
 
@@ -40,7 +40,7 @@ class BenchmarkDefinition:
     """The definition of a benchmark."""
 
     name: str
-    """For messages: its name, or how it was written with `-b`."""
+    """For messages: its name in the catalog, or the user's own spec without options."""
     value: Any
     """A `Benchmark`, or a function that returns one."""
     implied: Mapping[str, Any]
@@ -50,11 +50,11 @@ class BenchmarkDefinition:
     reads_data: bool
     """Whether it reads files."""
     file: Path | None = None
-    """The file of a user's own benchmark."""
+    """The file that defines a user's own benchmark."""
     source: Source | None = None
-    """Where it comes from; None for those of this package."""
+    """Where it comes from; None for Snellen's own benchmarks."""
     files: Files = field(default_factory=dict)
-    """The files of its code, unless it belongs to this package."""
+    """The files of its code; empty for Snellen's own benchmarks."""
 
 
 def definition_of(parts: Spec) -> BenchmarkDefinition:
@@ -62,8 +62,8 @@ def definition_of(parts: Spec) -> BenchmarkDefinition:
         return definition_of_entry(*resolve(parts.name))
     if parts.kind == "module" and _is_listed(parts.name):
         raise UsageError(
-            f"{parts.base}: {parts.attribute!r} is not an option; options are written name=value, "
-            "with commas between."
+            f"{parts.base}: {parts.attribute!r} is not an option. Write options as name=value, "
+            "separated by commas."
         )
     loaded = sources.load(parts)
     file = loaded.file
@@ -119,22 +119,32 @@ def definition_of_entry(entry: Entry, implied: Mapping[str, Any]) -> BenchmarkDe
 def build(
     definition: BenchmarkDefinition, options: Mapping[str, Any], data: Path | None
 ) -> Benchmark:
-    """The benchmark of a definition, marked with its origin."""
+    """Build the benchmark of a definition, and mark it with its origin."""
     make, name = definition.value, definition.name
     is_synthetic = str(data) == SYNTHETIC
     if isinstance(make, Benchmark):
         if any(make.provenance.options.get(key) != value for key, value in options.items()):
-            raise UsageError(f"{name} is a Benchmark, and not a function: it has no options.")
+            raise UsageError(
+                f"{name} is a Benchmark object, not a function, so it has no options. Leave them "
+                "out."
+            )
         if data is not None and not is_synthetic:
-            raise UsageError(f"{name} is a Benchmark, and not a function: it has its own data.")
+            raise UsageError(
+                f"{name} is a Benchmark object, not a function, so it has its own data. Leave out "
+                "--data."
+            )
         return _marked(definition, replace(make), None)
     if not callable(make):
-        raise UsageError(f"{name} is {type_of(make)}: neither a Benchmark, nor what makes one.")
+        raise UsageError(
+            f"{name} is {type_of(make)}: neither a Benchmark nor a function that returns one."
+        )
     values = typed(make, {**definition.implied, **options}, name)
     if is_synthetic:
         values["data"] = definition.bundled
         if definition.bundled is None and definition.reads_data:
-            raise DataError(f"{name} has no bundled rows: there is no folder rows/ with them.")
+            raise DataError(
+                f"{name} has no bundled rows: next to its file, there is no folder rows/ with them."
+            )
     elif data is not None:
         values["data"] = data
     benchmark = _called(definition, values)
@@ -157,21 +167,23 @@ def _called(definition: BenchmarkDefinition, values: Mapping[str, Any]) -> Bench
         benchmark = make(**values)
     if not isinstance(benchmark, Benchmark):
         raise UsageError(
-            f"{name} gave {type_of(benchmark)}, not a Benchmark. {_makers_in(definition.file)}"
+            f"{name} returned {type_of(benchmark)}, not a Benchmark. {_makers_in(definition.file)}"
         )
     return benchmark
 
 
 def _check_parameters(definition: BenchmarkDefinition, values: Mapping[str, Any]) -> None:
-    """Check that a function can be called with these options.
+    """Check that the function of a definition can be called with these options.
 
     Raises:
-        UsageError: it needs more options, or has no parameter `data`.
+        UsageError: the function needs more options, or it has no parameter `data`.
     """
     name, known = definition.name, parameters(definition.value)
     takes_any = not known or any(value.kind in OPEN_ENDED for value in known.values())
     if "data" in values and "data" not in known and not takes_any:
-        raise UsageError(f"{name} has no parameter `data`: it has its own data. Leave out --data.")
+        raise UsageError(
+            f"{name} has no parameter `data`, because it has its own data. Leave out --data."
+        )
     missing = [
         key
         for key, parameter in known.items()
@@ -180,16 +192,16 @@ def _check_parameters(definition: BenchmarkDefinition, values: Mapping[str, Any]
         and key not in values
     ]
     if missing == ["data"]:
-        raise UsageError(f"{name} needs to know where its data are: pass --data PATH.")
+        raise UsageError(f"{name} needs the path of its data. Pass it with --data PATH.")
     if missing:
         raise UsageError(
-            f"{name} needs {' and '.join(missing)}. If it makes a benchmark, set them: "
-            f"{name}:{missing[0]}=VALUE. {_makers_in(definition.file)}"
+            f"{name} needs a value for {' and '.join(missing)}. If it is a function that returns a "
+            f"benchmark, write {name}:{missing[0]}=VALUE. {_makers_in(definition.file)}"
         )
 
 
 def _makers_in(file: Path | None) -> str:
-    """A hint that names the functions of a file that make benchmarks."""
+    """A hint that names the functions in a file that return benchmarks."""
     known = {} if file is None else outline(file).definitions
     names = [name for name, value in known.items() if value.returns.endswith("Benchmark")]
     if not names:
@@ -209,20 +221,23 @@ def _marked(definition: BenchmarkDefinition, benchmark: Benchmark, data: Path | 
     if source.kind == "plugin":
         if benchmark.name != definition.name:
             raise UsageError(
-                f"the plug-in {source.spec} of {source.distribution} {source.version} gives a "
-                f"benchmark called {benchmark.name!r}: its entry point must have the same name."
+                f"the plug-in {source.spec} of {source.distribution} {source.version} returns a "
+                f"benchmark with the name {benchmark.name!r}. Its entry point must have the same "
+                "name."
             )
         return mark_source(mark_from_catalog(benchmark), source)
     return mark_source(benchmark, source)
 
 
 def check_name_is_free(definition: BenchmarkDefinition, benchmark: Benchmark) -> None:
-    """Check that no listed benchmark has the name of one from a file or module of the user's.
+    """If a benchmark comes from a user's file or module, check that no benchmark in the catalog has
+    the same name.
 
-    This is for new runs only. A run that exists determines which of two benchmarks is meant.
+    This check is only for new runs. For an existing run, the run itself says which of the two
+    benchmarks is meant.
 
     Raises:
-        CatalogError: a listed benchmark has that name.
+        CatalogError: a benchmark in the catalog has the same name.
     """
     source = definition.source
     if source is None or source.kind == "plugin":

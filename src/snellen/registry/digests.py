@@ -1,8 +1,8 @@
-"""Digests of strangers' code, which distinguish its versions.
+"""Digests of code from outside Snellen, which distinguish versions of that code.
 
-A digest covers a benchmark's file and the modules of its author that it imports, directly or
-indirectly, anywhere in a file. Once the benchmark is built, the files of its functions and classes
-are added, because its metrics may come from another package.
+A digest covers a benchmark's file, and the author's other modules that the file imports directly or
+indirectly, even inside functions. When the benchmark has been built, the files of its functions and
+classes are added, because its metrics may come from another package.
 
 `snellen.models.code_files` decides which imports are followed.
 """
@@ -33,35 +33,36 @@ from snellen.registry.plugins import Plugin
 
 
 def digest_of_plugin(plugin: Plugin) -> str:
-    """The digest of a plug-in: of the package's name and version, and of the files of its
-    module."""
+    """The digest of a plug-in. It covers the package's name and version, and the files of the
+    plug-in's module."""
     files = files_of_module(sys.modules[plugin.module])
     parts = (plugin.distribution, plugin.version, digest_of_files(files) or "")
     return digest_of("\0".join(parts).encode())
 
 
 def digest_of_benchmark(benchmark: Benchmark) -> str | None:
-    """The digest of the files of an object's functions and classes, and of their imports. For code
-    without a file, such as a notebook's, it covers the functions' source. None if no source can be
-    read."""
+    """The digest of a Benchmark object. It covers the files of the object's functions and classes,
+    and the files that these import. For code without a file, such as code in a notebook, it covers
+    the source of the functions. None if no source can be read."""
     digests = {*_code_files(benchmark).values()}
-    # A single one is digested once more, as several are.
+    # Even if there is only one digest, it is digested again, as it is when there are several.
     return digest_of("".join(sorted(digests)).encode()) if digests else None
 
 
 def with_benchmark(digest: str | None, files: Files, benchmark: Benchmark) -> str | None:
-    """The digest of a benchmark's files, including other files of its functions: its metrics may
-    come from another package."""
+    """Extend the digest of a benchmark's files by other files of its functions, because its metrics
+    may come from another package."""
     others = {other for file, other in _code_files(benchmark).items() if file not in files}
     return digest_of_all([*([digest] if digest else []), *others])
 
 
-# -- what a benchmark holds
+# -- the code that a benchmark uses
 
 
 def _code_files(benchmark: Benchmark) -> Mapping[Path | bytes, str]:
-    """The files of a benchmark's functions and classes with their imports, and the source of
-    functions without a file. Of an installed package only the file itself counts."""
+    """The digests of the code of a benchmark's functions and classes. Keys are the files of that
+    code and the files that they import, or the source of code without a file. If a file belongs to
+    an installed package, the files that it imports are not included."""
     files: dict[Path | bytes, str] = {}
     for code in _code_in(benchmark, set()):
         file = _source_file(code)
@@ -78,7 +79,7 @@ def _code_files(benchmark: Benchmark) -> Mapping[Path | bytes, str]:
 
 
 def _code_in(value: Any, seen: set[int]) -> Iterator[Any]:
-    """The functions and classes that a benchmark uses. Its rows are not searched."""
+    """The functions and classes that a benchmark uses. They are not searched for in its rows."""
     if id(value) in seen:
         return
     seen.add(id(value))
@@ -110,12 +111,12 @@ def _code_in(value: Any, seen: set[int]) -> Iterator[Any]:
 def _is_set(cell: Any) -> bool:
     try:
         return cell.cell_contents is not None
-    except ValueError:  # a variable that has no value yet
+    except ValueError:  # the variable has no value yet
         return False
 
 
 def _source_file(code: Any) -> Path | None:
-    """The file of a function or class; None if there is none."""
+    """The file that defines a function or class; None if there is no such file."""
     try:
         file = inspect.getsourcefile(code)
     except (OSError, TypeError):  # built in
@@ -131,5 +132,5 @@ def _resolved(file: str) -> Path:
 def _source_text(code: Any) -> bytes | None:
     try:
         return inspect.getsource(code).encode()
-    except (OSError, TypeError):  # built in, or typed where no source is kept
+    except (OSError, TypeError):  # a built-in, or code typed into a prompt that keeps no source
         return None

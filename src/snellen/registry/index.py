@@ -1,4 +1,4 @@
-"""Lists everything by name, without importing any of it."""
+"""Lists benchmarks, models, and metrics by name, without importing them."""
 
 from __future__ import annotations
 
@@ -21,55 +21,57 @@ MODELS: Mapping[str, tuple[str, str]] = {
     "anthropic/NAME": ("anthropic", "Anthropic's Messages API"),
     "google/NAME": ("google", "Google's Gemini API"),
     "recorded/RUN": ("recorded", "the replies of a run folder, again"),
-    "baseline/random": ("baseline", "a choice drawn blindly, by a seed"),
+    "baseline/random": ("baseline", "a choice drawn blindly with a seed"),
     "baseline/first": ("baseline", "the first choice, blindly"),
     "baseline/longest": ("baseline", "the longest choice, blindly"),
     "baseline/most-frequent": ("recorded", "the data set's most frequent answer, blindly"),
-    "baseline/silent": ("baseline", "watches streams, and says nothing"),
-    "baseline/eager": ("baseline", "speaks as soon as it is asked, blindly"),
-    "baseline/after:SECONDS": ("baseline", "speaks so long after it was asked, blindly"),
+    "baseline/silent": ("baseline", "watches streams and says nothing"),
+    "baseline/eager": ("baseline", "answers as soon as it is asked, blindly"),
+    "baseline/after:SECONDS": ("baseline", "answers SECONDS after it was asked, blindly"),
     "baseline/blind-history": ("baseline", "answers by how often it was asked, blindly"),
-    "baseline/reader": ("reader", "a small classical reader of letters, colors and counts"),
-    "hf/PATH_OR_NAME": ("hf", "what transformers loads, from a folder or the hub, run here"),
-    "hf-stream/PATH": ("hf_stream", "a Qwen-VL in a folder, run here, that watches streams"),
-    "vllm/NAME": ("vllm", "a folder or a model of the hub, run here by vLLM, without a server"),
-    "python:FILE:NAME": ("python", "a function or class of your own"),
-    "vlmevalkit:FILE:CLASS": ("vlmevalkit", "a model class written for VLMEvalKit, as it is"),
-    "worker:FILE:NAME": ("worker", "sessions of your own, each in a process that is told no more"),
+    "baseline/reader": ("reader", "a small classical reader of letters, colors, and counts"),
+    "hf/PATH_OR_NAME": ("hf", "a model in a folder or on the hub, run here by transformers"),
+    "hf-stream/PATH": ("hf_stream", "a Qwen-VL model in a folder, run here, that watches streams"),
+    "vllm/NAME": ("vllm", "a model in a folder or on the hub, run here by vLLM, without a server"),
+    "python:FILE:NAME": ("python", "your own function or class"),
+    "vlmevalkit:FILE:CLASS": ("vlmevalkit", "a model class written for VLMEvalKit, unchanged"),
+    "worker:FILE:NAME": ("worker", "your own sessions, each in an isolated process"),
 }
-"""Models by the pattern of their names: the file that opens them, and what they are."""
+"""Maps patterns of model names to the module that opens the models and to a description."""
 MEASURES = ("Estimate", "Metric", "Mapping[str, Metric]", "float")
-"""The return types of metrics, of functions that make metrics, and of scores of one answer."""
+"""The return types of metrics, of functions that return metrics, and of functions that score one
+answer."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A benchmark, as its file describes it."""
+    """The catalog entry of a benchmark, with what its file says about it."""
 
     name: str
-    """Canonical, with dashes: what runs store."""
+    """The canonical name, with dashes. This is the name that runs store."""
     title: str
     """The first line of its sheet."""
     sheet: str
-    """Where its data, prompt, and scorings come from: the docstring of its file."""
+    """The docstring of its file, which says where its data, prompt, and scorings come from."""
     aliases: Mapping[str, Mapping[str, Any]]
-    """Names that others know it by, with the options that they stand for."""
+    """Names that other tools use for it, with the options that each name stands for."""
     tags: tuple[str, ...] = ()
-    """Its subjects, as its file says in `TAGS`."""
+    """Its subjects, from the constant `TAGS` in its file."""
     license: str = ""
-    """The license of its data, as its file says in `LICENSE`; empty: see the sheet."""
+    """The license of its data, from the constant `LICENSE` in its file. If it is empty, see the
+    sheet."""
     size: int | None = None
-    """Its number of samples, as its file says in `SIZE`."""
+    """Its number of samples, from the constant `SIZE` in its file."""
     reads_data: bool
-    """Whether it reads files; one that draws its own rows refuses `data`."""
+    """Whether it reads files. A benchmark that draws its own rows rejects `data`."""
     bundled: Path | None
-    """The folder of its bundled rows: `rows/NAME/` beside its file, if there is one."""
+    """The folder of its bundled rows, `rows/NAME/` next to its file; None if there is none."""
     function: str
-    """The name, in its file, of the function that makes it."""
+    """The name of the function in its file that returns it."""
     plugin: Plugin | None = None
-    """The entry point that offers it; None for those of this package."""
+    """The entry point that offers it; None for Snellen's own benchmarks."""
 
     def file(self) -> Path | None:
-        """The file that defines it; None where that is not a Python file."""
+        """The Python file that defines it; None if there is no such file."""
         return FOLDER / f"{self.function}.py" if self.plugin is None else self.plugin.file()
 
     @property
@@ -79,7 +81,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def entries() -> list[Entry]:
-    """Every benchmark: those of this package, then those of plug-ins."""
+    """All benchmarks: first Snellen's own, then those of plug-ins."""
     own = [
         entry_in(kebab(path.stem), path.stem, path, content)
         for path, content in outlines(sorted(FOLDER.glob("[!_]*.py")))
@@ -93,14 +95,15 @@ def entries() -> list[Entry]:
 
 
 def list_benchmarks() -> Iterator[tuple[str, str]]:
-    """Every benchmark, with its title; those of plug-ins with their package."""
+    """All benchmarks with their titles. Titles of plug-ins also name the package."""
     for entry in entries():
         yield entry.name, _with_package(entry.title, entry.plugin)
 
 
 def own_metrics() -> Iterator[tuple[str, str]]:
-    """Every metric of this package, and every score of one answer, by its name in `snellen.metrics`
-    (`mean`, `acuity.threshold`), with the first sentence of its documentation."""
+    """All of Snellen's own metrics and functions that score one answer, by their names in
+    `snellen.metrics` (`mean`, `acuity.threshold`), each with the first sentence of its
+    docstring."""
     folder = PACKAGE / "metrics"
     for path, content in outlines(sorted(folder.rglob("*.py"))):
         module = path.relative_to(folder).parts[0].removesuffix(".py")
@@ -111,14 +114,15 @@ def own_metrics() -> Iterator[tuple[str, str]]:
 
 
 def list_metrics() -> Iterator[tuple[str, str]]:
-    """Every metric with its description: those of this package, then those of plug-ins."""
+    """All metrics with their descriptions: first Snellen's own, then those of plug-ins."""
     yield from own_metrics()
     for plugin in plugins("snellen.metrics"):
         yield plugin.name, _title(plugin)
 
 
 def list_models() -> Iterator[tuple[str, str]]:
-    """Every model, or the pattern of its names, with its description; then those of plug-ins."""
+    """All models with their descriptions: first Snellen's own, as names or patterns of names, then
+    those of plug-ins."""
     for name, (_, words) in MODELS.items():
         yield name, words
     for plugin in plugins("snellen.models"):
@@ -126,22 +130,23 @@ def list_models() -> Iterator[tuple[str, str]]:
 
 
 def kebab(stem: str) -> str:
-    """A canonical name: `my_bench` is `my-bench`."""
+    """The canonical form of a name: `my_bench` becomes `my-bench`."""
     return stem.replace("_", "-")
 
 
 def normalized(name: str) -> str:
-    """A name without differences of case and separators."""
+    """A form of a name that is the same for all cases and separators."""
     return kebab(name).lower()
 
 
 def bundled(stem: str) -> Path | None:
-    """The folder of a benchmark's bundled rows; None if it draws its own."""
+    """The folder of a benchmark's bundled rows; None if the benchmark draws its own rows."""
     return bundled_rows(FOLDER / f"{stem}.py", stem)
 
 
 def bundled_rows(file: Path, name: str) -> Path | None:
-    """The folder of the rows that are bundled with a benchmark, beside its file."""
+    """The folder of the rows that are bundled with a benchmark, next to its file; None if it does
+    not exist."""
     folder = file.parent / "rows" / name
     return folder if folder.is_dir() else None
 
@@ -154,12 +159,12 @@ def first_sentence(docstring: str) -> str:
 def entry_in(
     name: str, function: str, file: Path | None, content: Outline, plugin: Plugin | None = None
 ) -> Entry:
-    """The benchmark that a function of a file makes, by the file's outline."""
+    """The entry of the benchmark that a function in a file returns, from the file's outline."""
     definition = content.definitions.get(function)
     own = file is not None and file.stem == function
     docstrings = [content.docstring, "" if definition is None else definition.docstring]
     if not own:
-        docstrings.reverse()  # a module may offer several
+        docstrings.reverse()  # a module may define several benchmarks
     sheet = next(filter(None, docstrings), "")
     constants = content.constants
     return Entry(

@@ -1,4 +1,4 @@
-"""Keys, addresses, and settings from the environment: the one file that reads them for models."""
+"""Reads API keys, addresses, and settings for models from the environment. No other module does."""
 
 from __future__ import annotations
 
@@ -17,19 +17,22 @@ SERVERS: Mapping[str, tuple[str, Sequence[str]]] = {
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     ),
 }
-"""The official server of each kind, and the variables that may hold its key."""
+"""The official server of each kind, and the environment variables that may contain its API key."""
 FOR_WORKERS = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
-"""The variables that `worker:` processes get: those for programs, libraries, and devices."""
+"""The environment variables that `worker:` processes get: those for programs, libraries, and
+devices."""
 SECRET_ENDINGS = ("KEY", "KEYS", "TOKEN", "SECRET", "PASSWORD")
-"""The endings of the names of variables that hold secrets."""
+"""An environment variable whose name ends like this is treated as a secret."""
 HUB_PREFIXES = ("HF_", "HUGGING_FACE_")
-"""The prefixes of the hub's variables, which a started server may need."""
+"""The prefixes of the Hugging Face hub's environment variables. A server that Snellen starts may
+need these variables."""
 
 
 def key_variable(spec: str, kind: str, profile: Profile) -> str | None:
-    """The variable that holds the key for a model on a server; None if it needs no key.
+    """The environment variable that contains the API key for a model on a server; None if the model
+    needs no key.
 
-    A service's own variables are read for its official server only.
+    The variables of a service are read only for its official server.
 
     Raises:
         UsageError: the variable is not set.
@@ -44,22 +47,22 @@ def key_variable(spec: str, kind: str, profile: Profile) -> str | None:
     names = " or ".join(variables)
     if profile.api_key_env and not names.isidentifier():
         raise UsageError(
-            f"{spec}: what stands for the key (--api-key-env) is not a name of a variable, and is "
-            "not shown, for it may be the key. Put the key into an environment variable, and "
-            "give that one's name."
+            f"{spec}: the value of --api-key-env is not the name of an environment variable. It is "
+            "not shown here, because it may be the key itself. Put the key into an environment "
+            "variable, and pass the name of that variable."
         )
     if profile.base_url:
         raise UsageError(
-            f"{spec}: the environment variable {names} is not set; it is to hold the key."
+            f"{spec}: the environment variable {names} is not set. Set it to the API key."
         )
     raise UsageError(
-        f"{spec}: no --base-url, and no key in {names} for the official service. "
+        f"{spec}: there is no --base-url, and no key for the official service in {names}. "
         "Name a server with --base-url, or set the key."
     )
 
 
 def key_of_profile(spec: str, profile: Profile) -> str | None:
-    """The key in the variable that the profile names; None if it names none.
+    """The API key in the variable that the profile names; None if it does not name a variable.
 
     Raises:
         UsageError: the variable is not set.
@@ -70,24 +73,24 @@ def key_of_profile(spec: str, profile: Profile) -> str | None:
 
 
 def key_in(variable: str | None) -> str | None:
-    """The key that a variable holds."""
-    # A key read from a file often ends in a line break, which no header can carry.
+    """The API key in an environment variable."""
+    # A key that was read from a file often ends in a line break, which HTTP headers cannot contain.
     return None if variable is None else os.environ[variable].strip()
 
 
 def hub_token() -> str | None:
-    """The key for the hub from which data sets are fetched; None if there is none."""
+    """The token for the hub from which data sets are downloaded; None if there is none."""
     return os.environ.get("HF_TOKEN", "").strip() or None
 
 
 def keys_set() -> Mapping[str, bool]:
-    """The variables that are searched for keys by default, and whether they are set."""
+    """The environment variables that contain API keys by default, and whether each is set."""
     names = [name for _, variables in SERVERS.values() for name in variables]
     return {name: bool(os.environ.get(name)) for name in (*names, "HF_TOKEN")}
 
 
 def without_keys() -> dict[str, str]:
-    """The environment for a server that is started, without secrets except the hub's."""
+    """The environment for a server that Snellen starts. It contains no secrets except the hub's."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -96,29 +99,29 @@ def without_keys() -> dict[str, str]:
 
 
 def for_workers() -> dict[str, str]:
-    """The environment for processes of `worker:`."""
+    """The environment for `worker:` processes."""
     return {name: value for name in FOR_WORKERS if (value := os.environ.get(name))}
 
 
 def log_to_stderr() -> None:
-    """Keep vLLM's log out of standard output, which carries the report or JSON."""
+    """Send vLLM's log to standard error, because standard output is for the report or JSON."""
     os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
 
 
 def cluster_address(address: str | None, settings: Mapping[str, str]) -> str | None:
-    """The address of the Ray cluster; None for a private cluster of our own.
+    """The address of the Ray cluster; None if Snellen should start a private cluster.
 
-    `settings` are variables for Ray, set unless the user has set them.
+    `settings` are environment variables for Ray. They are set unless the user has set them.
     """
     for name, value in settings.items():
         os.environ.setdefault(name, value)
     address = address or os.environ.get("RAY_ADDRESS") or None
     if address is None and not any(name.startswith("RAY_AUTH_") for name in os.environ):
-        # Ray runs code from anyone who reaches its ports, so nobody else may reach this cluster's.
+        # Ray runs code from anyone who can reach its ports, so the cluster requires a token.
         os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=os.urandom(32).hex())
     return address
 
 
 def setting(name: str) -> str | None:
-    """A variable that holds no secret."""
+    """The value of an environment variable that is not a secret."""
     return os.environ.get(name)

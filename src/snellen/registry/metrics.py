@@ -1,4 +1,5 @@
-"""Metrics by name: our own, plug-ins', and those of a file or module."""
+"""Finds metrics by name: Snellen's own, those of plug-ins, and those in the user's files or
+modules."""
 
 from __future__ import annotations
 
@@ -15,11 +16,12 @@ from snellen.registry.sources import load_plugin
 
 
 def metric(name: str) -> Any:
-    """The metric of a name: `mean`, `acuity.threshold`, a plug-in's, `module:NAME`, `FILE.py:NAME`.
+    """The metric with a name: one of Snellen's (`mean`, `acuity.threshold`), one of a plug-in, or
+    the user's own (`module:NAME`, `FILE.py:NAME`).
 
     Raises:
-        CatalogError: there is no such metric, or several packages offer one. UsageError: its file
-            or module cannot be loaded.
+        CatalogError: there is no metric with that name, or there are several.
+        UsageError: its file or module cannot be loaded.
     """
     file, colon, attribute = name.rpartition(":")
     if colon:
@@ -34,7 +36,7 @@ def metric(name: str) -> Any:
     if name not in own:
         known = [*own, *(plugin.name for plugin in plugins("snellen.metrics"))]
         close = get_close_matches(name, known, 3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(close)}?" if close else "`snellen list metrics` has all."
-        raise CatalogError(f"no metric {name!r}; {hint}")
+        hint = f"Did you mean {' or '.join(close)}?" if close else "See `snellen list metrics`."
+        raise CatalogError(f"there is no metric {name!r}. {hint}")
     module, dot, attribute = name.rpartition(".")
     return getattr(import_module(f"snellen.metrics{dot}{module}"), attribute)

@@ -1,4 +1,4 @@
-"""Models: opened by name, or taken from the caller."""
+"""Opens models by name, and wraps models that the caller passes as objects."""
 
 from __future__ import annotations
 
@@ -30,39 +30,40 @@ from snellen.registry.sources import load_plugin
 
 IN_THIS_PROCESS = ("python", "worker", "vlmevalkit", "recorded", "hf", "hf-stream", "vllm")
 REPLICATED = ("python", "hf", "vllm", "baseline")
-"""The kinds that can have replicas: they run here and answer one request at a time."""
+"""The kinds of models that can have replicas. They run here and answer one request at a time."""
 EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "hf": ("hf", ("torch", "transformers")),
     "hf-stream": ("hf", ("torch", "transformers")),
     "vllm": ("vllm", ("vllm",)),
 }
-"""The extra that each back end needs, and its packages."""
+"""For each back end that needs an extra: the extra, and the packages in it."""
 IN_PROCESS = 32
-"""The number of concurrent requests to a model that runs here and states no other."""
+"""The number of concurrent requests to a model that runs here and does not name a number itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    """A model ready to be asked."""
+    """A model that is ready to be asked."""
 
     model: Model
-    """The model itself: it generates, ranks, or watches streams."""
+    """The model itself. It generates, ranks, or watches streams."""
     name: str
-    """Its name in runs and reports: `openai/NAME`."""
+    """Its name in runs and reports, such as `openai/NAME`."""
     server: str
-    """The key by which runs share a concurrency limit: an address, or the model's name."""
+    """The address of its server, or else its name. Runs with the same value share a concurrency
+    limit."""
     revision: str | None = None
     """The version of its weights or code, if known; part of a run's identity."""
     concurrency: int | None = None
-    """The number of concurrent requests that suits it; None if the run must find out."""
+    """The number of concurrent requests that suits it; None if the run must determine it."""
     timed: bool = False
     """Whether it enforces the profile's timeouts itself."""
     served: Mapping[str, Any] | None = None
-    """The server that its first request starts; None if none is started."""
+    """Facts about the server that its first request starts; None if no server is started."""
     replicated: Mapping[str, Any] | None = None
-    """Its replicas; None without replicas."""
+    """Facts about its replicas; None if it has no replicas."""
     speed: tuple[str, ...] = ()
-    """Fields of the profile's `extra` that change no reply."""
+    """The fields of the profile's `extra` that affect only speed, not replies."""
     runs_on: Mapping[str, Any] = field(default_factory=dict)
     """The devices and packages of a model that runs here."""
     listeners: list[Callable[[str], object]] = field(default_factory=list)
@@ -76,17 +77,18 @@ def model(
     logs: Path = Path("runs"),
     replicas: Replicas | None = None,
 ) -> Opened:
-    """Open the model of a name: one of `MODELS`. A server that is started for it writes to `logs`.
-    `replicas` run in Ray workers.
+    """Open the model with a name, which matches one of `MODELS` or is a plug-in's. If a server is
+    started for the model, its logs go to the folder `logs`. `replicas` run in Ray workers.
 
     Raises:
-        CatalogError: no model of that name. UsageError: it cannot be opened in this way.
+        CatalogError: there is no model with that name.
+        UsageError: the model cannot be opened in this way.
     """
     profile = profile or Profile()
     if replicas is not None:
         return _replicated(spec, profile, replicas)
     opened = _open(spec, profile) if profile.serve is None else _served(spec, profile, logs)
-    # A run's replies are looked up by the requests before their pictures were made smaller.
+    # `recorded/` looks replies up by the original request, so its pictures must not be scaled.
     return opened if spec.startswith("recorded/") else _within_limits(opened, profile)
 
 
@@ -94,28 +96,30 @@ def check_replicated(spec: str, profile: Profile) -> None:
     """Check that a model can have replicas, without opening it.
 
     Raises:
-        UsageError: it cannot, or Ray is missing.
+        UsageError: the model cannot have replicas, or Ray is not installed.
     """
     kind = re.split("[:/]", spec)[0]
     if kind in keys.SERVERS or profile.serve is not None:
         raise UsageError(
-            f"{spec}: replicas are for models that run here. A server is asked more at once with "
-            "--concurrency; of several put a load balancer before them."
+            f"{spec}: replicas are only for models that run here. To send a server more requests "
+            "at once, use --concurrency. If you have several servers, put a load balancer in front "
+            "of them."
         )
     if kind in ("hf-stream", "worker"):
         raise UsageError(
-            f"{spec} watches streams, and a session stays in one process: it has no replicas. Ask "
-            "it without --replicas."
+            f"{spec} watches streams. It cannot have replicas, because a session stays in one "
+            "process. Leave out --replicas."
         )
     if kind not in REPLICATED or _with_no_seconds(spec) == "baseline/most-frequent":
         raise UsageError(
-            f"{spec} has no replicas; {', '.join(f'{name}…' for name in REPLICATED)} can have them."
+            f"{spec} cannot have replicas. Leave out --replicas. Models that can have replicas: "
+            f"{', '.join(f'{name}…' for name in REPLICATED)}."
         )
     check_installed()
 
 
 def _replicated(spec: str, profile: Profile, replicas: Replicas) -> Opened:
-    """A model in Ray workers, each of which opens it."""
+    """A model that runs in Ray workers. Each worker opens the model itself."""
     check_replicated(spec, profile)
     from snellen.models.executors.cluster import SETTINGS
     from snellen.models.executors.ray import THREADS, Pool
@@ -145,11 +149,11 @@ def _replicated(spec: str, profile: Profile, replicas: Replicas) -> Opened:
 
 
 def check_extra(spec: str) -> None:
-    """Check that the packages which a model needs are installed, without importing them, so that a
-    missing one is reported before rows are read.
+    """Check that the packages that a model needs are installed, without importing them. This check
+    comes first, so that a missing package is reported before rows are read.
 
     Raises:
-        UsageError: one is missing.
+        UsageError: a package is missing.
     """
     extra, packages = EXTRAS.get(spec.partition("/")[0], ("", ()))
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
@@ -158,11 +162,12 @@ def check_extra(spec: str) -> None:
 
 
 def from_object(model: object, *, threads: int | None = None) -> Opened:
-    """A model from the caller: anything that `python:FILE:NAME` may name, or an object with the
-    methods of a protocol. A synchronous one runs in `threads` threads.
+    """Wrap a model that the caller passes. It can be anything that `python:FILE:NAME` may name, or
+    an object with the methods of one of the model protocols. A synchronous model runs in `threads`
+    threads.
 
     Raises:
-        UsageError: it cannot be asked.
+        UsageError: the object cannot be used as a model.
     """
     if isinstance(model, Ranks) and not isinstance(model, Generates):
         return Opened(model=model, name=model.name, server=model.name)
@@ -172,7 +177,7 @@ def from_object(model: object, *, threads: int | None = None) -> Opened:
 
 
 def with_profile(opened: Opened, profile: Profile) -> Opened:
-    """A model that the caller opened, with its profile's settings."""
+    """A model that the caller has opened, with the settings of its profile."""
     changed = replace(
         opened,
         revision=_revision(profile, opened.revision),
@@ -182,12 +187,13 @@ def with_profile(opened: Opened, profile: Profile) -> Opened:
 
 
 def _revision(profile: Profile, own: str | None) -> str | None:
-    """The profile's revision and the model's own. Either change means other weights or code."""
+    """The profile's revision together with the model's own. If either changes, the weights or the
+    code have changed."""
     return " ".join(filter(None, (profile.revision, own))) or None
 
 
 def _within_limits(opened: Opened, profile: Profile) -> Opened:
-    """A model whose pictures are scaled to the profile's limits."""
+    """A model that gets pictures scaled to the profile's limits."""
     if profile.images == ImageLimits():
         return opened
     return replace(opened, model=limited(opened.model, profile.images))
@@ -201,31 +207,36 @@ def _open(spec: str, profile: Profile) -> Opened:
         return _of_plugin(plugin, spec, profile)
     elif not slash or not name:
         known = (*MODELS, *(plugin.name for plugin in plugins("snellen.models")))
-        raise CatalogError(f"no model {spec!r}; models are named {', '.join(known)}.")
+        raise CatalogError(
+            f"there is no model {spec!r}. The names of models are {', '.join(known)}."
+        )
     if kind in keys.SERVERS:
         return _on_a_server(spec, kind, name, profile)
     if kind in IN_THIS_PROCESS or _with_no_seconds(spec) in MODELS:
         return _in_process(spec, kind, name, profile)
     close = difflib.get_close_matches(spec, MODELS, n=2, cutoff=0.4)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(MODELS)}."
-    raise CatalogError(f"no model {spec!r}; {hint}")
+    hint = f"Did you mean {' or '.join(close)}?" if close else f"Models: {', '.join(MODELS)}."
+    raise CatalogError(f"there is no model {spec!r}. {hint}")
 
 
 def _served(spec: str, profile: Profile, logs: Path) -> Opened:
-    """A model behind a server that is started for it. The server gets no keys except the hub's.
+    """A model on a server that Snellen starts for it. The server's environment has no secrets
+    except the hub's.
 
     Raises:
-        UsageError: it cannot be served, the profile names another server, or there is no such
-            kind of server.
+        UsageError: the model cannot be served, the profile names another server, or there is no
+            such kind of server.
     """
     assert profile.serve is not None
     kind, _, name = spec.partition("/")
     if kind != "openai" or not name:
-        raise UsageError(f"{spec}: a server is started for openai/NAME, which serves NAME.")
+        raise UsageError(
+            f"{spec}: Snellen starts a server only for models named openai/NAME. Name the model so."
+        )
     if profile.base_url or profile.api_key_env:
         raise UsageError(
-            f"{spec}: the server that is started for it has its own address, and wants no key; "
-            "leave out base_url and api_key_env."
+            f"{spec}: the server that Snellen starts has its own address and needs no key. Leave "
+            "out base_url and api_key_env."
         )
     from snellen.models.executors.serve import ModelServer, Served
     from snellen.models.weights import digest
@@ -248,7 +259,7 @@ def _served(spec: str, profile: Profile, logs: Path) -> Opened:
 
 
 def _in_process(spec: str, kind: str, name: str, profile: Profile) -> Opened:
-    """A model that runs here: one of the package's, or one of a user's file."""
+    """A model that runs here: one of Snellen's own, or one from a user's file."""
     file = kind.replace("-", "_") if kind != "baseline" else MODELS[_with_no_seconds(spec)][0]
     more = {"environment": keys.for_workers()} if kind == "worker" else {}
     if kind == "vllm":
@@ -266,10 +277,11 @@ def _of_back_end(back_end: Any, spec: str, profile: Profile) -> Opened:
 
 
 def _plugin(spec: str) -> Plugin | None:
-    """The plug-in that a model's name refers to: its own name, or `PLUGIN/NAME`.
+    """The plug-in that a model's name refers to; None if there is none. The name is the plug-in's
+    own, or `PLUGIN/NAME`.
 
     Raises:
-        CatalogError: several packages offer a model of that name.
+        CatalogError: several packages offer a model with that name.
     """
     kind = spec.partition("/")[0]
     offers = plugins_by_name("snellen.models", kind)
@@ -281,14 +293,14 @@ def _plugin(spec: str) -> Plugin | None:
 
 
 def _of_plugin(plugin: Plugin, spec: str, profile: Profile) -> Opened:
-    """A plug-in's model. A back end, which has a parameter `api_key`, opens `PLUGIN/NAME`; anything
-    else is asked like `python:` models."""
+    """A plug-in's model. If the plug-in is a function with the parameter `api_key`, it is a back
+    end, and it opens the models `PLUGIN/NAME`. Anything else is treated like a `python:` model."""
     value = load_plugin(plugin)
     name = spec.partition("/")[2]
     is_back_end = inspect.isfunction(value) and "api_key" in inspect.signature(value).parameters
     if is_back_end != bool(name):
         form = f"{plugin.name}/NAME" if is_back_end else plugin.name
-        raise UsageError(f"{spec}: the models of {plugin} are called {form}.")
+        raise UsageError(f"{spec}: write {form} for a model of the plug-in {plugin}.")
     if is_back_end:
         back_end = value(name, profile=profile, api_key=keys.key_of_profile(spec, profile))
         own = " ".join(
@@ -307,12 +319,14 @@ def _of_plugin(plugin: Plugin, spec: str, profile: Profile) -> Opened:
 
 
 def _with_no_seconds(spec: str) -> str:
-    """The name's pattern in `MODELS`: `baseline/after:SECONDS` for `baseline/after:5`."""
+    """The model's name with seconds replaced as in `MODELS`: `baseline/after:SECONDS` for
+    `baseline/after:5`."""
     return re.sub(r"^(baseline/after)(:.*)?$", r"\1:SECONDS", spec)
 
 
 def wrap(back_end: Any, name: str, revision: str | None, concurrency: int | None) -> Opened:
-    """A back end's model, ready to be asked; one that answers batches gets its queue."""
+    """A back end's model, ready to be asked. If the back end answers batches, the model gets a
+    queue that forms them."""
     model: Model = back_end
     if hasattr(back_end, "generate_batch") or hasattr(back_end, "replicas"):
         replicas = getattr(back_end, "replicas", [back_end])
@@ -329,7 +343,7 @@ def wrap(back_end: Any, name: str, revision: str | None, concurrency: int | None
 
 
 def _on_a_server(spec: str, kind: str, name: str, profile: Profile) -> Opened:
-    """A model of a service, or of a server with the same protocol."""
+    """A model on a service, or on a server with the same protocol."""
     url = profile.base_url or keys.SERVERS[kind][0]
     variable = keys.key_variable(spec, kind, profile)
     module = importlib.import_module(f"snellen.models.{MODELS[f'{kind}/NAME'][0]}")

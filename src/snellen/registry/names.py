@@ -1,4 +1,4 @@
-"""Finds the benchmark that a name refers to, and the names that other toolkits use."""
+"""Finds the benchmark that a name refers to, and the names that other tools use for benchmarks."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from snellen.store import is_object_run
 
 TEXT = (".jsonl", ".json", ".tsv", ".csv")
 OWN_DATA = (*TEXT, *(f"{ending}.gz" for ending in TEXT), ".parquet", ".xlsx")
-"""The endings of the names of files of rows."""
+"""The extensions of files of rows."""
 
 
 def resolve(name: str) -> tuple[Entry, Mapping[str, Any]]:
-    """The benchmark and the options that a name stands for; other toolkits' names are known too.
+    """The benchmark and the options that a name stands for. Names from other tools are known too.
 
-    A name in the spelling of another toolkit means that toolkit's benchmark, even if ours has the
-    same name in lowercase: A-OKVQA is VLMEvalKit's set.
+    If a name has the exact spelling of another tool, it means that tool's benchmark, even if
+    Snellen has a benchmark with the same name in lowercase. For example, `A-OKVQA` means
+    VLMEvalKit's data set.
 
     Raises:
-        CatalogError: no benchmark has that name, or more than one has it.
+        CatalogError: no benchmark has that name, or several benchmarks have it.
     """
     known = entries()
     entry, options = _match(name, known)
-    # The benchmarks of this package share some names on purpose: `_match` knows which one is meant.
+    # Some of Snellen's benchmarks share a name on purpose. `_match` knows which of them is meant.
     rivals = [
         origin
         for other in known
@@ -43,8 +44,8 @@ def resolve(name: str) -> tuple[Entry, Mapping[str, Any]]:
 
 
 def sheet_in_lmu_data(name: str) -> Path | None:
-    """The file `$LMUData/NAME.tsv`, which VLMEvalKit's users name by NAME; None if there is none,
-    or if a benchmark has this name."""
+    """The file `$LMUData/NAME.tsv`, to which VLMEvalKit's users refer by NAME. None if it does not
+    exist, or if a benchmark has this name."""
     file = lmu_data() / f"{name}.tsv"
     # Not `Path.is_file`, which raises an error if the name is too long for a file.
     if not name or Path(name).name != name or not os.path.isfile(file):
@@ -57,7 +58,8 @@ def sheet_in_lmu_data(name: str) -> Path | None:
 
 
 def origins_of(entry: Entry, name: str) -> list[str]:
-    """The origin of a benchmark if the name is its own or its alias; else nothing."""
+    """The origin of a benchmark if `name` is its name or one of its aliases, or else an empty
+    list."""
     if is_same_name(entry.name, name):
         return [entry.defined_in]
     alias = next((alias for alias in entry.aliases if is_same_name(alias, name)), None)
@@ -65,39 +67,41 @@ def origins_of(entry: Entry, name: str) -> list[str]:
 
 
 def is_same_name(name: str, other: str) -> bool:
-    """Whether two names differ at most in case and separators."""
+    """Whether two names are equal, or differ only in case and separators."""
     return normalized(name) == normalized(other)
 
 
 def ambiguous(name: str, origins: Sequence[str], kind: str = "benchmark") -> CatalogError:
-    """The error for several benchmarks, or another `kind` of thing, of one name."""
+    """The error for several benchmarks (or another `kind` of object) with the same name."""
     return CatalogError(
-        f"there is more than one {kind} {name!r} (case and separators do not count): "
-        f"{' and '.join(origins)}. Rename one, or uninstall its package."
+        f"there is more than one {kind} named {name!r} (case and separators are ignored): "
+        f"{' and '.join(origins)}. Rename one of them, or uninstall its package."
     )
 
 
 def plugins_by_name(group: Group, name: str) -> list[Plugin]:
-    """The plug-ins of a kind that have a name, whatever its case and separators."""
+    """The plug-ins in a group that have this name. Case and separators are ignored."""
     return [plugin for plugin in plugins(group) if is_same_name(plugin.name, name)]
 
 
 def is_canonical(name: str) -> bool:
-    """Whether a benchmark of this package or of a plug-in has exactly this name."""
+    """Whether one of Snellen's benchmarks, or one of a plug-in, has exactly this name."""
     return any(entry.name == name for entry in entries())
 
 
 def vlmevalkit_name(manifest: Mapping[str, Any]) -> str:
-    """VLMEvalKit's name for a run's benchmark with its options; our name if it has none."""
+    """VLMEvalKit's name for a run's benchmark with its options, or our name if VLMEvalKit has
+    none."""
     return _name_elsewhere(
         manifest, lambda alias, options: alias[0].isupper() or alias == options.get("name")
     )
 
 
 def lmms_eval_name(manifest: Mapping[str, Any]) -> str:
-    """lmms-eval's name for a run's benchmark with its options; our name if it has none.
+    """lmms-eval's name for a run's benchmark with its options, or our name if lmms-eval has none.
 
-    Its names are the lowercase ones that are not VLMEvalKit's own, which `name` lists.
+    lmms-eval's names are the lowercase aliases, except those that are VLMEvalKit's names: these are
+    values of the option `name`.
     """
     return _name_elsewhere(
         manifest, lambda alias, options: alias.islower() and alias != options.get("name")
@@ -107,7 +111,7 @@ def lmms_eval_name(manifest: Mapping[str, Any]) -> str:
 def _name_elsewhere(
     manifest: Mapping[str, Any], is_theirs: Callable[[str, Mapping[str, Any]], bool]
 ) -> str:
-    """The alias for what the run asked, preferably with the same prompt."""
+    """The alias that stands for the run's options, preferably including the prompt."""
     name, options = manifest["benchmark"], manifest["identity"]["options"]
     if is_object_run(manifest):
         return str(name)
@@ -145,13 +149,13 @@ def _refuse(name: str, known: Sequence[Entry], alike: Sequence[str]) -> NoReturn
     names = [entry.name for entry in known]
     if os.path.isfile(name):
         hint = (
-            f"a file of rows ends in {', '.join((*TEXT, '.parquet', '.xlsx'))}: save it as one of "
-            "these. A benchmark's file ends in .py."
+            f"A file of rows must end in {', '.join((*TEXT, '.parquet', '.xlsx'))}. Save it in one "
+            "of these formats. A file that defines a benchmark must end in .py."
         )
-        raise CatalogError(f"no benchmark {name!r}; {hint}")
+        raise CatalogError(f"there is no benchmark {name!r}. {hint}")
     close = [f"./{name}"] if os.path.isdir(name) else []
     close += [f"{name}{ending}" for ending in (*OWN_DATA, ".py") if os.path.isfile(name + ending)]
     aliases = [alias for entry in known for alias in entry.aliases]
     close = close or [*alike] or difflib.get_close_matches(name, [*names, *aliases], 3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(names)}."
-    raise CatalogError(f"no benchmark {name!r}; {hint}")
+    hint = f"Did you mean {' or '.join(close)}?" if close else f"Benchmarks: {', '.join(names)}."
+    raise CatalogError(f"there is no benchmark {name!r}. {hint}")

@@ -1,4 +1,4 @@
-"""A benchmark's options: read from a name, and given their types."""
+"""Parses the options of a benchmark, and converts them to their types."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ OPEN_ENDED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def parsed(text: str, spec: str) -> dict[str, str]:
-    """The options in `name=value,name=value`, of the name `spec`.
+    """Parse options in the form `name=value,name=value`. `spec` is the full spec, for messages.
 
     Raises:
-        UsageError: one has no value.
+        UsageError: an option has no value.
     """
     options = {}
     for pair in filter(None, text.split(",")):
         key, equals, value = pair.partition("=")
         if not equals:
             raise UsageError(
-                f"{spec}: {pair!r} is not an option; options are written name=value, with commas "
-                "between."
+                f"{spec}: {pair!r} is not an option. Write options as name=value, separated by "
+                "commas."
             )
         options[key.strip().replace("-", "_")] = value.strip()
     return options
 
 
 def described(make: Callable[..., Any]) -> dict[str, dict[str, Any]]:
-    """Each option's default, and its possible values if they are a list."""
+    """For each option, its default and the list of its possible values, if it has one."""
     options = {}
     for option, default in defaults(make).items():
         try:
             hint = _hint(make, option, option)
-        except UsageError:  # `typed` reports it to those who set the option
+        except UsageError:  # `typed` reports the error to users who set the option
             hint = None
         choices = list(get_args(hint)) if get_origin(hint) is Literal else None
         options[option] = {"default": default, "choices": choices}
@@ -47,7 +47,7 @@ def described(make: Callable[..., Any]) -> dict[str, dict[str, Any]]:
 
 
 def defaults(make: Callable[..., Any]) -> dict[str, Any]:
-    """Each option's default; None for one that must be set."""
+    """The default of each option; None for an option that must be set."""
     return {
         name: None if parameter.default is inspect.Parameter.empty else parameter.default
         for name, parameter in parameters(make).items()
@@ -56,30 +56,32 @@ def defaults(make: Callable[..., Any]) -> dict[str, Any]:
 
 
 def typed(make: Callable[..., Any], options: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Options with the types that the function of the benchmark `name` takes.
+    """Convert options to the types that the function `make` of the benchmark `name` declares.
 
     Raises:
-        UsageError: it has no such option, or the option cannot have this value.
+        UsageError: the benchmark has no such option, or the option cannot have this value.
     """
     known = [*defaults(make)]
     values = {}
     for key, value in options.items():
         if key not in known:
-            raise UsageError(f"{name} has no option {key!r}; it has {', '.join(known) or 'none'}.")
+            options_known = ", ".join(known) or "none"
+            raise UsageError(f"{name} has no option {key!r}. Options: {options_known}.")
         values[key] = _value(value, _hint(make, key, name), f"{name}:{key}")
     return values
 
 
 def parameters(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """A function's parameters: options, and `data`. Empty if it has no readable signature."""
+    """The parameters of a function: the options and `data`. Empty if its signature cannot be
+    read."""
     try:
         return inspect.signature(make).parameters
-    except (TypeError, ValueError):  # a class or function of Python's own
+    except (TypeError, ValueError):  # a built-in class or function
         return {}
 
 
 def _hint(make: Callable[..., Any], option: str, name: str) -> Any:
-    """The type of an option of the benchmark `name`; text if it has no annotation.
+    """The type of an option of the benchmark `name`; `str` if the option has no annotation.
 
     Raises:
         UsageError: the annotation cannot be resolved.
@@ -96,11 +98,11 @@ def _hint(make: Callable[..., Any], option: str, name: str) -> Any:
     holder = types.SimpleNamespace(__annotations__={option: annotation})
     try:
         return get_type_hints(holder, scope)[option]
-    except Exception as error:  # annotations are other people's code, which may raise anything
+    except Exception as error:  # annotations are users' code, which may raise anything
         file = getattr(module, "__file__", None) or function.__module__
         raise UsageError(
             f"{name}: the annotation {annotation!r} of the option {option!r} cannot be resolved: "
-            f"{error}. In {file}, import what it names at the top, outside `if TYPE_CHECKING`."
+            f"{error}. In {file}, import the names in it at the top, outside `if TYPE_CHECKING`."
         ) from error
 
 
@@ -110,14 +112,14 @@ def _value(value: Any, hint: Any, what: str) -> Any:
         for choice in allowed:
             if str(choice) == str(value):
                 return choice
-        raise UsageError(f"{what} is one of {', '.join(map(str, allowed))}, not {value!r}.")
+        raise UsageError(f"{what} must be one of {', '.join(map(str, allowed))}, not {value!r}.")
     if get_origin(hint) in (Union, types.UnionType):
         return _value(value, next(arg for arg in get_args(hint) if arg is not type(None)), what)
     if hint is bool and not isinstance(value, bool):
         if str(value).lower() in ("true", "yes", "1", "false", "no", "0"):
             return str(value).lower() in ("true", "yes", "1")
-        raise UsageError(f"{what} is true or false, not {value!r}.")
+        raise UsageError(f"{what} must be true or false, not {value!r}.")
     try:
         return hint(value)
     except (ValueError, TypeError) as error:
-        raise UsageError(f"{what} is a {hint.__name__}, not {value!r}.") from error
+        raise UsageError(f"{what} must be of type {hint.__name__}, not {value!r}.") from error

@@ -1,4 +1,5 @@
-"""Reads what Python files define without importing them, and caches it until the files change."""
+"""Finds out what Python files define without importing them. Caches the result until the files
+change."""
 
 from __future__ import annotations
 
@@ -16,35 +17,35 @@ from snellen.home import home
 
 FORMAT = 1
 CONSTANTS = ("ALIASES", "LICENSE", "SIZE", "TAGS")
-"""The constants of a benchmark's file that are read; they must be literals."""
+"""The constants that are read from a benchmark's file. Their values must be literals."""
 
 
 class Definition(msgspec.Struct, frozen=True):
-    """A function or a class of a file."""
+    """A function or a class in a file."""
 
     docstring: str = ""
     """Its docstring; empty if it has none."""
     returns: str = ""
-    """The annotation of a function's return value, as it is written."""
+    """For a function, the source text of its return annotation."""
     reads_data: bool = False
-    """Whether a function uses its parameter `data` other than to refuse it."""
+    """Whether a function uses its parameter `data`. Raising an error about it does not count."""
     is_class: bool = False
     """Whether it is a class."""
 
 
 class Outline(msgspec.Struct, frozen=True):
-    """The outline of a file."""
+    """What a file defines."""
 
     docstring: str = ""
     """The file's docstring."""
     constants: dict[str, Any] = {}
     """The values of `CONSTANTS` that are literals."""
     definitions: dict[str, Definition] = {}
-    """Public functions and classes, in the file's order."""
+    """The public functions and classes, in the order of the file."""
 
 
 class _StoredOutline(msgspec.Struct):
-    """One file's outline, with the stat result of the file."""
+    """One file's outline, with the modification time and size of the file."""
 
     modified: int
     size: int
@@ -60,7 +61,7 @@ _in_memory: dict[str, _StoredOutline] = {}
 
 
 def outlines(paths: Iterable[Path]) -> Iterator[tuple[Path, Outline]]:
-    """The outline of each file that exists. Files that have changed are read again."""
+    """The outlines of the files that exist. Files that have changed are read again."""
     stamps = {}
     for path in paths:
         try:
@@ -82,7 +83,7 @@ def outlines(paths: Iterable[Path]) -> Iterator[tuple[Path, Outline]]:
 
 
 def outline(path: Path) -> Outline:
-    """The outline of a file; empty if it cannot be read."""
+    """The outline of a file; empty if the file cannot be read."""
     return next((outline for _, outline in outlines([path])), Outline())
 
 
@@ -106,12 +107,14 @@ def _stored() -> Mapping[str, _StoredOutline]:
 
 
 def _store(files: Mapping[str, _StoredOutline]) -> None:
-    """Store outlines for the next process. If that fails, the files are read again."""
+    """Store outlines for the next process. If that fails, the next process reads the files
+    again."""
     there = {path: kept for path, kept in files.items() if Path(path).exists()}
     path = _cache_path()
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Under a unique name: several processes may write at once, and the last one wins.
+        # Each process writes to a temporary file with a unique name, because several may write at
+        # the same time. The last one wins.
         with NamedTemporaryFile(dir=path.parent, prefix=".outlines", delete=False) as part:
             try:
                 part.write(msgspec.json.encode(_Cache(files=there)))
@@ -124,7 +127,7 @@ def _store(files: Mapping[str, _StoredOutline]) -> None:
 def _outline(path: Path) -> Outline:
     try:
         tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError):  # the import will report the error
+    except (OSError, SyntaxError, ValueError):  # importing the file will report the error
         return Outline()
     return Outline(
         docstring=ast.get_docstring(tree) or "",

@@ -1,7 +1,7 @@
-"""Finds plug-ins, the entry points of installed packages, without importing them.
+"""Finds plug-ins, which are entry points of installed packages, without importing them.
 
-A package offers benchmarks, models, or metrics in the groups `snellen.benchmarks`,
-`snellen.models`, and `snellen.metrics` of its entry points.
+A package offers benchmarks, models, or metrics by entry points in the groups `snellen.benchmarks`,
+`snellen.models`, and `snellen.metrics`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Literal
 from snellen.models.code_files import file_of_module
 
 STANDARD_FINDERS = (BuiltinImporter, FrozenImporter, PathFinder)
-"""The finders of modules that every Python has."""
+"""The module finders that every Python installation has."""
 Group = Literal["snellen.benchmarks", "snellen.models", "snellen.metrics"]
 
 
@@ -26,13 +26,13 @@ class Plugin:
     """An entry point of an installed package."""
 
     name: str
-    """What users call it."""
+    """The name by which users refer to it."""
     module: str
     """The dotted name of its module."""
     attribute: str
-    """Its name in that module."""
+    """The name of the object in that module."""
     distribution: str
-    """The name of the package that was installed."""
+    """The name of the installed package."""
     version: str
     """That package's version."""
 
@@ -40,12 +40,12 @@ class Plugin:
         return f"{self.module}:{self.attribute} of {self.distribution} {self.version}"
 
     def file(self) -> Path | None:
-        """The module's file, without importing it; None if it is not a file of Python's."""
+        """The module's file, found without importing it; None if it is not a Python file."""
         return file_of_module(self.module)
 
 
 def plugins(group: Group) -> tuple[Plugin, ...]:
-    """All plug-ins of a kind, by name."""
+    """All plug-ins in a group, sorted by name."""
     return _plugins(group, tuple(sys.path))
 
 
@@ -71,8 +71,8 @@ def _plugins(group: Group, path: tuple[str, ...]) -> tuple[Plugin, ...]:
 
 @lru_cache(maxsize=8)
 def _may_have_plugins(path: tuple[str, ...]) -> bool:
-    """Whether a package on this path may have plug-ins. It usually has none, and then
-    `importlib.metadata` need not be loaded."""
+    """Whether a package on this path may have plug-ins. Usually there are none, and then the slow
+    import of `importlib.metadata` is avoided."""
     others = [finder for finder in sys.meta_path if finder not in STANDARD_FINDERS]
     if any(hasattr(finder, "find_distributions") for finder in others):
         return True
@@ -81,7 +81,7 @@ def _may_have_plugins(path: tuple[str, ...]) -> bool:
             return True
         for pattern in ("*.dist-info", "*.egg-info", "EGG-INFO"):
             for file in folder.glob(f"{pattern}/entry_points.txt"):
-                with suppress(OSError):  # `importlib.metadata` skips unreadable files, too
+                with suppress(OSError):  # `importlib.metadata` also skips unreadable files
                     if b"[snellen." in file.read_bytes():
                         return True
     return False

@@ -1,4 +1,4 @@
-"""Loads users' benchmarks from a file, a module, a plug-in, or an object."""
+"""Loads users' benchmarks from files, modules, and plug-ins, and determines their sources."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from snellen.registry.specs import Spec
 
 @dataclass(frozen=True, kw_only=True)
 class UserBenchmark:
-    """A benchmark in a file or module, or a function that makes one."""
+    """A benchmark in a user's file or module, or a function there that returns one."""
 
     value: Any
     """A `Benchmark`, or a function that returns one."""
     function: str
-    """Its name there."""
+    """Its name in the file or module."""
     file: Path | None
     """The file that defines it."""
     source: Source
@@ -40,15 +40,16 @@ class UserBenchmark:
 
 
 def load(spec: Spec) -> UserBenchmark:
-    """The benchmark of `FILE.py:NAME` or `module:NAME`. This runs the file.
+    """Load the benchmark that `FILE.py:NAME` or `module:NAME` names. This runs the file or module.
 
     Raises:
-        CatalogError: there is no such file. UsageError: it cannot be loaded, or has no such name.
+        CatalogError: the file does not exist.
+        UsageError: the file or module cannot be loaded, or it does not define the name.
     """
     if spec.kind == "file":
         path = Path(spec.name)
         if not path.is_file():
-            raise CatalogError(f"{path}: there is no such benchmark file.")
+            raise CatalogError(f"{path}: there is no such file. Name the benchmark's file.")
         files = files_of(path)
         module = _module_of_file(path.absolute(), tuple(files.items()), spec.name)
     else:
@@ -69,10 +70,10 @@ def load(spec: Spec) -> UserBenchmark:
 
 
 def load_plugin(plugin: Plugin) -> Any:
-    """The object that a plug-in's entry point names. This imports its module.
+    """Load the object that a plug-in's entry point names. This imports its module.
 
     Raises:
-        UsageError: the module cannot be imported, or has no such name.
+        UsageError: the module cannot be imported, or it does not define the name.
     """
     with errors_as(UsageError, f"the plug-in {plugin} cannot be loaded", None, but=SnellenError):
         module = import_module(plugin.module)
@@ -81,8 +82,8 @@ def load_plugin(plugin: Plugin) -> Any:
 
 @lru_cache(maxsize=64)
 def _module_of_file(path: Path, files: tuple[tuple[Path, str], ...], title: str) -> ModuleType:
-    """The module of a file. It runs again only if one of `files` has changed: it, or what it
-    imports."""
+    """The module of a file. The file runs again only if one of `files` has changed: the file
+    itself, or one that it imports."""
     _forget_changed(dict(files[1:]))
     return module_of(f"{path}", title)
 
@@ -91,7 +92,8 @@ _imported: dict[Path, str] = {}
 
 
 def _forget_changed(helpers: Files) -> None:
-    """Let modules that a benchmark's file imports be loaded again if one of them has changed."""
+    """If a module that a benchmark's file imports has changed, make Python load all of the imported
+    modules again."""
     if any(_imported.get(path, digest) != digest for path, digest in helpers.items()):
         for name, module in [*sys.modules.items()]:
             file = getattr(module, "__file__", None)
@@ -101,11 +103,12 @@ def _forget_changed(helpers: Files) -> None:
 
 
 def _name_in(module: ModuleType, name: str | None, where: str) -> str:
-    """The name of a benchmark in a module: the requested name, the same with other separators, or
-    the benchmark's own name. Without a request: the only one, or the one with the file's name.
+    """The name in a module under which a benchmark is defined. If `name` is None, it is the only
+    benchmark in the module, or the one with the name of the file. Otherwise, `name` may differ in
+    case and separators, or be the benchmark's own name.
 
     Raises:
-        UsageError: there is none, or there are several.
+        UsageError: the module has no such benchmark, or it has several.
     """
     values = {
         known: value for known, value in vars(module).items() if _is_benchmark(known, value, module)
@@ -132,11 +135,12 @@ def _only(names: Sequence[str], module: ModuleType, where: str) -> str:
         return names[0]
     if names:
         raise UsageError(
-            f"{where} has several benchmarks: {', '.join(names)}. Name one: {where}:{names[0]}"
+            f"{where} has several benchmarks: {', '.join(names)}. Name one of them, as in "
+            f"{where}:{names[0]}"
         )
     raise UsageError(
-        f"{where} has no benchmark: neither a Benchmark, nor a function that is annotated to "
-        f"return one (`-> Benchmark`). Name what makes it: {where}:NAME"
+        f"{where} has no benchmark: neither a Benchmark object, nor a function that is annotated "
+        f"to return one (`-> Benchmark`). Name the function that returns it: {where}:NAME"
     )
 
 
@@ -151,7 +155,7 @@ def _is_benchmark(name: str, value: object, module: ModuleType) -> bool:
 
 
 def source_of(benchmark: Benchmark) -> Source | None:
-    """The origin of a benchmark; None for those of this package."""
+    """The source of a benchmark; None for Snellen's own benchmarks."""
     if benchmark.provenance.source is not None or benchmark.provenance.from_catalog:
         return benchmark.provenance.source
     return Source(kind="object", digest=digest_of_benchmark(benchmark))

@@ -1,4 +1,4 @@
-"""Parses the benchmark specifications of `-b`."""
+"""Parses specs: the arguments of `-b`, which name benchmarks."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ class Spec:
     name: str
     """A benchmark's name, a path or address of rows, the path of a `.py` file, or a module."""
     attribute: str | None = None
-    """The name of the benchmark in the file or module; None for the only one there."""
+    """The name of the benchmark in the file or module; None if the spec does not name it."""
     options: Mapping[str, str]
-    """The options after the name."""
+    """The options that follow the name."""
 
     @property
     def base(self) -> str:
-        """The specification without options."""
+        """The spec without options."""
         return self.name if self.attribute is None else f"{self.name}:{self.attribute}"
 
 
 def parse(text: str) -> Spec:
-    """`NAME`, `NAME:option=value`, `rows.jsonl`, `FILE.py[:NAME][:option=value]`, `module:NAME`.
+    """Parse `NAME`, `NAME:option=value`, `rows.jsonl`, `FILE.py[:NAME][:option=value]`, or
+    `module:NAME`.
 
-    A name that no benchmark has may be that of a file of rows in VLMEvalKit's folder.
+    If no benchmark has the name, it may be the name of a file of rows in VLMEvalKit's folder.
 
     Raises:
         UsageError: an option has no value.
@@ -48,7 +49,7 @@ def parse(text: str) -> Spec:
     if not file and (sheet := sheet_in_lmu_data(name)):
         return Spec(kind="rows", name=f"{sheet}", options=options.parsed(rest, text))
     head, _, tail = rest.partition(":")
-    # The benchmark's own name may be used: my-bench.
+    # The benchmark's own name is allowed too, and it may contain dashes: my-bench.
     attribute = head if re.sub("[.-]", "_", head).isidentifier() else None
     if attribute is not None:
         rest = tail

@@ -1,4 +1,4 @@
-"""Suites: benchmarks that are run together, by one name or from a small file."""
+"""Suites: benchmarks that run together, selected by a single name or listed in a small file."""
 
 from __future__ import annotations
 
@@ -15,36 +15,39 @@ PREFIX = "suite:"
 
 @dataclass(frozen=True)
 class Suite:
-    """Benchmarks under one name."""
+    """Several benchmarks with a common name."""
 
     title: str
-    """What they are for."""
+    """What the suite measures."""
     benchmarks: Sequence[str]
     """The names of the benchmarks, with their options."""
 
 
 SUITES: Mapping[str, Suite] = {
-    "quick": Suite("minutes, nothing to download: where a model stops reading", ("eyechart",)),
+    "quick": Suite(
+        "the size at which a model stops reading letters; minutes, no download", ("eyechart",)
+    ),
     "core": Suite(
-        "perception, knowledge and reasoning over images",
+        "perception, knowledge, and reasoning about images",
         ("eyechart", "mmbench", "scienceqa", "mathvision:split=testmini"),
     ),
 }
 
 
 def expanded(names: Sequence[str]) -> list[str]:
-    """The benchmarks of some names, each once: `suite:core`, `suite:mine.toml`, or a benchmark's
-    own name.
+    """Replace suites in a list of names by their benchmarks, without duplicates. A name is a suite
+    (`suite:core`), a suite's file (`suite:mine.toml`), or a benchmark.
 
-    A suite's file has `benchmarks = ["eyechart", "mathvision:split=testmini"]` and optionally a
-    `title`.
+    A suite's file contains `benchmarks = ["eyechart", "mathvision:split=testmini"]` and optionally
+    a `title`.
 
     Raises:
-        CatalogError: no suite of that name. UsageError: the file is not a suite.
+        CatalogError: there is no suite with that name.
+        UsageError: the file is not a suite.
     """
     benchmarks = list(dict.fromkeys(benchmark for name in names for benchmark in _benchmarks(name)))
     if not benchmarks:
-        raise UsageError(f"{', '.join(names)}: no benchmarks in it.")
+        raise UsageError(f"{', '.join(names)}: the suite has no benchmarks. Add some to its file.")
     return benchmarks
 
 
@@ -58,17 +61,20 @@ def _benchmarks(name: str) -> Iterator[str]:
     elif suite.endswith(".toml"):
         for benchmark in _from_file(Path(suite)):
             if benchmark.startswith(PREFIX):
-                raise UsageError(f"{suite}: {benchmark} is a suite; a suite holds benchmarks only.")
+                raise UsageError(
+                    f"{suite}: {benchmark} is a suite, but a suite can contain only benchmarks. "
+                    "List its benchmarks instead."
+                )
             yield benchmark
     else:
         close = get_close_matches(suite, SUITES, n=1)
         hint = f" Did you mean {PREFIX}{close[0]}?" if close else ""
         known = f"{', '.join(SUITES)}, and files ({PREFIX}mine.toml)"
-        raise CatalogError(f"no suite {suite!r}; there are {known}.{hint}")
+        raise CatalogError(f"there is no suite {suite!r}. Suites: {known}.{hint}")
 
 
 def _from_file(path: Path) -> Sequence[str]:
-    from snellen.data import utf8  # all readers of data, 60 ms: `list` needs none
+    from snellen.data import utf8  # imports all readers of data (60 ms), which `list` does not need
 
     try:
         check_regular(path)
@@ -81,7 +87,7 @@ def _from_file(path: Path) -> Sequence[str]:
     strange = sorted(set(document) - {"benchmarks", "title"})
     if strange or not isinstance(names, list) or not all(isinstance(item, str) for item in names):
         raise UsageError(
-            f"{path} is not a suite. It has {', '.join(document) or 'nothing'}; a suite has "
-            'benchmarks = ["eyechart", "mathvision:split=testmini"], and optionally a title.'
+            f"{path} is not a suite. It has {', '.join(document) or 'nothing'}. A suite must have "
+            'benchmarks = ["eyechart", "mathvision:split=testmini"], and may have a title.'
         )
     return names

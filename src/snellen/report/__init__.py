@@ -1,7 +1,8 @@
-"""Results for people and for other tools: terminal, Markdown, HTML, LaTeX, CSV, plots, exports.
+"""Presents results to people and other tools: terminal, Markdown, HTML, LaTeX, CSV, plots, exports.
 
-May import analysis and what is below it; computes no score.
-Start with `table_rows.py`: the rows of one result; `side_by_side.py`: of several.
+This package may import analysis and every layer below it. It computes no scores. Start with
+`table_rows.py`, which has the rows for one result, and `side_by_side.py`, which has those for
+several results.
 """
 
 from __future__ import annotations
@@ -11,6 +12,13 @@ from typing import TYPE_CHECKING
 from snellen import lazy
 
 if TYPE_CHECKING:
+    from snellen.report.cards import (
+        card_html as card_html,
+        card_latex as card_latex,
+        card_markdown as card_markdown,
+        card_text as card_text,
+        print_card as print_card,
+    )
     from snellen.report.junit_file import junit as junit
     from snellen.report.pages import compared_html as compared_html, html as html, look as look
     from snellen.report.plot_files import plot as plot, plots as plots
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
         print_compared as print_compared,
         print_contamination as print_contamination,
         print_overview as print_overview,
+        print_qualification as print_qualification,
         print_result as print_result,
         print_results as print_results,
         print_steering as print_steering,
@@ -38,6 +47,10 @@ if TYPE_CHECKING:
 
 _FILES = {
     "as_text": "terminal",
+    "card_html": "cards",
+    "card_latex": "cards",
+    "card_markdown": "cards",
+    "card_text": "cards",
     "compared_csv": "sheets",
     "compared_html": "pages",
     "compared_latex": "tex",
@@ -51,10 +64,12 @@ _FILES = {
     "markdown": "words",
     "plot": "plot_files",
     "plots": "plot_files",
+    "print_card": "cards",
     "print_companions": "terminal",
     "print_compared": "terminal",
     "print_contamination": "terminal",
     "print_overview": "terminal",
+    "print_qualification": "terminal",
     "print_result": "terminal",
     "print_results": "terminal",
     "print_steering": "terminal",

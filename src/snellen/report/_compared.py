@@ -1,4 +1,4 @@
-"""The contents of a report on a comparison, in plain text; every format lays them out."""
+"""Prepares the content of a report on a comparison, as plain text. Each format lays it out."""
 
 from __future__ import annotations
 
@@ -46,22 +46,26 @@ class Part(NamedTuple):
     above: Sequence[str] = ()
     """Lines above the table."""
     table: Sequence[Sequence[str]] = ()
-    """A table with its headings in the first row; empty if there is none."""
+    """A table with its headings in the first row; empty if the part has no table."""
     below: Sequence[str] = ()
     """Lines below the table."""
     untested: bool = False
-    """Whether the differences in the table have no p."""
+    """Whether the differences in the table were not tested, so that they have no p-values."""
+    most: int = 0
+    """The maximum width of the table in characters where the output is not a terminal; wider words
+    are wrapped. 0: a row is a line."""
 
 
 def parts(document: Comparisons, *, detailed: bool) -> Iterator[Part]:
-    """The parts of a document: standings, then pairs. `detailed` adds the details of several pairs.
-    A single pair comes before the settings, which repeat its verdict and need `detailed` too."""
+    """The parts of a document: leaderboards, then pairs. If there are several pairs, `detailed`
+    adds the details of each. If there is only one, its details come first, and `detailed` adds the
+    results by setting, which partly repeat them."""
     pairs = document.comparisons
     for board in document.leaderboards:
         yield _board(board, document)
     if len(document.leaderboards) > 1:
         headings, rows = by_benchmark(document)
-        below = ["The letters are the groups of the benchmark's own table."]
+        below = ["The letters are the groups in the leaderboard of each benchmark."]
         yield Part("models by benchmarks", (), [headings, *rows], below)
     if len(pairs) > 1:
         for benchmark in dict.fromkeys(comparison.benchmark for comparison in pairs):
@@ -76,7 +80,7 @@ def parts(document: Comparisons, *, detailed: bool) -> Iterator[Part]:
     notes = [f"note: {note}" for note in (*adjustments(document), *document.notes)]
     if len(pairs) > 1 and not detailed:
         notes.append(
-            "`snellen compare A B` shows a pair in full; --format md shows all pairs in full"
+            "`snellen compare A B` shows one pair in full, and --format md shows all pairs in full"
         )
     yield Part("", notes)
 
@@ -136,7 +140,8 @@ def _category_parts(tag: str, differences: Mapping[str, MetricDifference]) -> It
 
 
 def _table(heading: str, differences: Mapping[str, MetricDifference]) -> list[Sequence[str]]:
-    """A row for each metric or category; the column of adjusted p is left out if it is empty."""
+    """Headings, and a row for each metric or category. The column of adjusted p-values is left out
+    if it is empty."""
     rows: list[Sequence[str]] = []
     for name, difference in differences.items():
         cells = shown_difference(difference.difference, difference.a)

@@ -1,4 +1,4 @@
-"""The tables of near-duplicates and of samples in a corpus."""
+"""Prepares the tables of near-duplicates, and of samples that were found in a corpus."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ BY = {"text": "question", "picture": "picture", "both": "question and picture"}
 
 
 Table = tuple[str, Sequence[str], list[Sequence[str]], list[str]]
-"""A title, headings, rows, and lines below them."""
+"""A title, the headings, the rows, and lines below the table."""
 
 
 def tables(contamination: Contamination) -> Iterator[Table]:
-    """A table for each part of the result."""
+    """The tables of the result, one for each part."""
     compared = ", ".join(
         f"{benchmark.name} ({benchmark.samples:,} samples, {benchmark.pictures:,} pictures)"
         for benchmark in contamination.benchmarks
@@ -52,7 +52,8 @@ def tables(contamination: Contamination) -> Iterator[Table]:
 
 
 def _of_corpus(corpus: Corpus, showing: Collection[str]) -> Iterator[Table]:
-    """`showing` are the benchmarks with pictures; the others get no rows about pictures."""
+    """A table for each benchmark. `showing` has the names of the benchmarks with pictures; the
+    tables of the others have no rows about pictures."""
     parts = ((corpus.rows, "row"), (corpus.files, "file"), (corpus.pictures, "picture"))
     rows, files, pictures = (f"{n:,} {name}{'s' * (n != 1)}" for n, name in parts)
     read = f"{rows} of {files} with {pictures}"
@@ -63,7 +64,8 @@ def _of_corpus(corpus: Corpus, showing: Collection[str]) -> Iterator[Table]:
 
 
 def _shared(overlap: Overlap) -> Sequence[str]:
-    # Within a benchmark, repeated files are normal: many ask several questions about a file.
+    # Within a benchmark, repeated files are normal, because many benchmarks ask several questions
+    # about one file. So they are not counted.
     files = "-" if overlap.a == overlap.b else f"{overlap.same_pictures:,}"
     questions, conflicting = f"{overlap.questions:,}", f"{overlap.conflicting:,}"
     other = "itself" if overlap.a == overlap.b else overlap.b
@@ -76,7 +78,7 @@ def _examples(overlap: Overlap) -> Iterator[str]:
 
 
 def _duplicate_line(duplicate: Duplicate) -> str:
-    """`mathvision 1050 and 773: similar picture (0.88)`"""
+    """A line about two samples: `mathvision 1050 and 773: similar picture (0.88)`."""
     (first, a), (second, b) = duplicate.a, duplicate.b
     which = f"{first} {a} and {b}" if first == second else f"{first} {a} and {second} {b}"
     alike = []

@@ -1,4 +1,4 @@
-"""The tables of a comparison for HTML and LaTeX; `comparing` writes their sentences."""
+"""Prepares the tables of a comparison for HTML and LaTeX. `comparing` writes the sentences."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SETTINGS = ("setting", "value", "95 % interval", "n", "remark")
 
 
 def sides(of: Comparisons) -> list[tuple[str, ...]]:
-    """A row under SIDES for each side."""
+    """A row for each side, with the columns SIDES."""
     return [
         (side.name, side.benchmark, f"{side.n:,}", f"{side.replies.get('failed', 0):,}", side.where)
         for side in of.sides
@@ -34,8 +34,8 @@ def sides(of: Comparisons) -> list[tuple[str, ...]]:
 
 
 def standings(board: Leaderboard, columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """Headings and a row for each side, the best first, with those of `columns` that the board has:
-    ranks and groups can be missing."""
+    """Headings, and a row for each side, the best side first. Of `columns`, ranks and groups are
+    left out if the board does not have them."""
     absent = {
         *(() if board.is_ranked else ("rank", "ranks")),
         *(() if board.is_tested else ("group", "groups")),
@@ -73,7 +73,8 @@ def differences(
 
 
 def in_points(metric: MetricReport) -> MetricReport:
-    """A difference of fractions in percentage points (pp), any other unchanged."""
+    """Convert a difference of fractions to percentage points (pp). Other differences stay
+    unchanged."""
     if metric.unit != "fraction" or metric.value is None:
         return metric
     ci95 = None if metric.ci95 is None else (100 * metric.ci95[0], 100 * metric.ci95[1])
@@ -81,7 +82,8 @@ def in_points(metric: MetricReport) -> MetricReport:
 
 
 def flips(comparison: Comparison, counts: Flips) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Headings and rows with the numbers of samples right on both sides, one side, or neither."""
+    """Headings and rows with the numbers of samples that are right on both sides, on one side, or
+    on neither."""
     return ("", f"right in {comparison.b}", f"wrong in {comparison.b}"), [
         (f"right in {comparison.a}", f"{counts.both:,}", f"{counts.only_a:,}"),
         (f"wrong in {comparison.a}", f"{counts.only_b:,}", f"{counts.neither:,}"),
@@ -89,7 +91,8 @@ def flips(comparison: Comparison, counts: Flips) -> tuple[tuple[str, ...], list[
 
 
 def settings(best_of: BestOf) -> list[tuple[str, ...]]:
-    """A row under SETTINGS for each setting, and one for the best on held-out samples."""
+    """A row for each setting, and a row for the best setting on held-out samples, with the columns
+    SETTINGS."""
     rows: list[tuple[str, ...]] = [
         (name, *shown(metric)) for name, metric in best_of.values.items()
     ]
@@ -97,7 +100,7 @@ def settings(best_of: BestOf) -> list[tuple[str, ...]]:
 
 
 def by_benchmark(of: Comparisons) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows of models by benchmarks, with their groups."""
+    """Headings, and a row for each model with its value and its groups on each benchmark."""
     cells = {
         (standing.name, board.benchmark): f"{shown(standing.value).value} {standing.group}".rstrip()
         for board in of.leaderboards

@@ -1,4 +1,4 @@
-"""Tables as the templates of a page draw them."""
+"""Prepares tables for the templates of HTML pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from snellen.scoring import MetricReport
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table as the template draws it."""
+    """A table in the form that the template expects."""
 
     caption: str
     """The line above the table."""
@@ -25,13 +25,15 @@ class PageTable:
     remarks: Sequence[str] = ()
     """Lines below the table."""
     on: Axis | None = None
-    """The axis of the picture that shows each row's value and interval; None for no picture."""
+    """The axis of the pictures that show each row's value and interval; None if the table has no
+    pictures."""
     marks: Sequence[Mark | None] = ()
-    """The mark of each row in the picture."""
+    """The mark in the picture of each row."""
     after: int = 0
-    """The column after which the picture is drawn."""
+    """The column after which the pictures are drawn."""
     links: Sequence[tuple[str, str]] = ()
-    """For the first cell of each row, a section and a label for screen readers."""
+    """For the first cell of each row, the section to which it links, and a label for screen
+    readers."""
     sortable: bool = False
     """Whether a reader can sort the rows."""
 
@@ -45,8 +47,9 @@ def table(
     blind: Mapping[int, float] | None = None,
     links: Sequence[tuple[str, str]] = (),
 ) -> PageTable:
-    """A table of rows of `table_rows`. If any of `metrics`, one per row, has an interval, they are
-    drawn after the first column of intervals. `blind` maps rows to values of dashed lines."""
+    """Make a table from rows of `table_rows`. `metrics` has a metric for each row. If any of them
+    has an interval, all are drawn after the first column of intervals. `blind` maps the index of a
+    row to the value at which a dashed line is drawn."""
     blind = blind or {}
     headings, rows, remarks = table_rows.without_remarks(headings, rows)
     headings, rows = table_rows.without_empty(headings, rows)

@@ -1,4 +1,5 @@
-"""Runs of the same models in several settings: the effect of the setting on each model."""
+"""Prepares the tables for runs of the same models with several settings. They show the effect of
+the setting on each model."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ Swept = tuple[str, list[Sequence[str]], list[str]]
 
 
 def swept(document: Comparisons) -> Iterator[Swept]:
-    """For each benchmark a title, rows under SWEEP, and notes below them."""
+    """For each benchmark, a title, rows with the columns SWEEP, and notes."""
     for benchmark in dict.fromkeys(side.benchmark for side in document.sides):
         sides = [side for side in document.sides if side.benchmark == benchmark]
         pairs = [
@@ -83,7 +84,7 @@ def _of_benchmark(
     flips = [flip for flip in document.rank_flips if flip.benchmark == benchmark]
     notes = [*map(best, best_settings), *map(rank_flip_text, flips)]
     if not flips and len(by_model) > 1:
-        notes.append("no two models change places between settings")
+        notes.append("the order of the models is the same in all settings")
     if len(known) > 1:
         notes.append(f"p is adjusted by Holm's method over the {len(known)} differences shown")
     order = {setting: n for n, setting in enumerate(dict.fromkeys(row[0] for row in rows))}
@@ -95,18 +96,18 @@ def _of_benchmark(
 def _values(
     benchmark: str, pairs: Sequence[Comparison], document: Comparisons
 ) -> dict[str, MetricReport]:
-    """The first metric of each side, on the samples that all share."""
+    """The first metric of each side, on the samples that all sides share."""
     for board in document.leaderboards:
         if board.benchmark == benchmark:
             return {standing.name: standing.value for standing in board.standings}
     metrics: dict[str, MetricReport] = {}
-    for comparison in pairs:  # two sides make one pair
+    for comparison in pairs:  # with two sides there is one pair and no leaderboard
         metric = next(iter(comparison.metrics.values()))
         metrics |= {comparison.a: metric.a, comparison.b: metric.b}
     return metrics
 
 
 def _setting(side: Side) -> str:
-    """The part of the name after the model."""
+    """The setting in a side's name: the part after the model's name."""
     rest = side.name.removeprefix(side.model).strip()
     return rest.removeprefix("(").removesuffix(")") or PLAIN

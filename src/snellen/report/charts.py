@@ -1,6 +1,7 @@
-"""The positions of dots, intervals, and curves in a report's pictures; the templates draw them.
+"""Computes the positions of dots, intervals, and curves in the pictures of HTML reports. The
+templates draw them.
 
-This module does without matplotlib, which is optional and does not draw into rows of a table.
+This module does not use matplotlib, which is optional and cannot draw in the rows of a table.
 """
 
 from __future__ import annotations
@@ -13,33 +14,34 @@ from snellen.report.ladder import numeral, position
 from snellen.scoring import MetricReport
 
 WIDTH = 180
-"""The width of the picture of an interval, in pixels."""
+"""The width in pixels of a picture of an interval."""
 EDGE = 6
-"""The margin at both ends of the picture in pixels, so that no dot is cut off."""
+"""The margin in pixels at both ends of the picture. It keeps dots from being cut off."""
 STEPS = (1, 2, 5, 10)
 MOST_TICKS = 6
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A horizontal axis, from the first tick to the last."""
+    """A horizontal axis that extends from the first tick to the last."""
 
     ticks: tuple[float, ...]
     """The values of the ticks."""
     scale: float
-    """The factor of the labels: 100 for percent."""
+    """The factor by which values are multiplied for the labels, such as 100 for percent."""
     unit: str
     """The unit of the labels."""
 
     def at(self, value: float) -> float:
-        """The distance of a value from the left, in pixels; beyond the axis, that of the edge."""
+        """The distance of a value from the left, in pixels. A value beyond the axis is drawn at its
+        end."""
         low, high = self.ticks[0], self.ticks[-1]
         share = (min(max(value, low), high) - low) / (high - low)
         return round(EDGE + share * (WIDTH - 2 * EDGE), 1)
 
     @property
     def ends(self) -> tuple[str, str]:
-        """The numbers at both ends, with their unit: `0 %`, `50 %`"""
+        """The labels at both ends, with their unit: `0 %`, `50 %`."""
         return self.label(self.ticks[0]), self.label(self.ticks[-1])
 
     def label(self, value: float) -> str:
@@ -49,21 +51,21 @@ class Axis:
 
 @dataclass(frozen=True)
 class Mark:
-    """The dot of a row on an axis."""
+    """The positions of a row's dot and interval on an axis, in pixels."""
 
     dot: float
-    """The value."""
+    """The position of the value."""
     low: float | None
-    """The lower end of the interval; None if there is no interval."""
+    """The position of the interval's lower end; None if there is no interval."""
     high: float | None
-    """The upper end of the interval."""
+    """The position of the interval's upper end; None if there is no interval."""
     blind: float | None = None
-    """The value of a model that sees no picture."""
+    """The position of a blind baseline's value; None if there is none."""
 
 
 def axis(metrics: Iterable[MetricReport | None], *values: float | None) -> Axis | None:
-    """An axis that holds all metrics, their intervals, and the other values; None if the metrics
-    have several units or no values."""
+    """An axis that is long enough for all metrics, their intervals, and the other values. None if
+    the metrics have several units or no values."""
     there = [metric for metric in metrics if metric is not None and metric.value is not None]
     if not there or len({metric.unit for metric in there}) > 1:
         return None
@@ -71,7 +73,8 @@ def axis(metrics: Iterable[MetricReport | None], *values: float | None) -> Axis 
     ends = [value for metric in there for value in (metric.value, *(metric.ci95 or ()))]
     known = [value for value in (*ends, *values) if value is not None]
     low, high = min(known), max(known)
-    if low == high:  # a single value is in the middle, a single fraction between 0 and 1
+    # A single value is drawn in the middle of the axis, a single fraction on an axis from 0 to 1.
+    if low == high:
         reach = abs(low) / 10 or 1.0
         low, high = (0.0, 1.0) if fraction and 0 <= low <= 1 else (low - reach, high + reach)
     ticks = even(low, high)
@@ -80,7 +83,7 @@ def axis(metrics: Iterable[MetricReport | None], *values: float | None) -> Axis 
 
 
 def even(low: float, high: float) -> tuple[float, ...]:
-    """Round numbers at even distances, the first at most `low` and the last at least `high`.
+    """Evenly spaced round numbers. The first is at most `low`, and the last is at least `high`.
 
     >>> even(0.31, 0.58)
     (0.3, 0.4, 0.5, 0.6)
@@ -95,7 +98,8 @@ def even(low: float, high: float) -> tuple[float, ...]:
 
 
 def mark(on: Axis, metric: MetricReport | None, blind: float | None = None) -> Mark | None:
-    """The position of a metric and of a blind model on the axis; None without a value."""
+    """The positions of a metric and of a blind baseline on the axis; None if the metric has no
+    value."""
     if metric is None or metric.value is None:
         return None
     low, high = (None, None) if metric.ci95 is None else map(on.at, metric.ci95)
@@ -107,38 +111,40 @@ class Level:
     """A level of a ladder, as a point of its curve."""
 
     name: str
-    """Its number; empty if there is no room for it."""
+    """The label, which is the level's number; empty if there is no room for it."""
     x: float
     """The horizontal position of the dot."""
     y: float
     """The vertical position of the dot."""
     low: float | None
-    """The position of the interval's lower end; None if there is no interval."""
+    """The vertical position of the interval's lower end; None if there is no interval."""
     high: float | None
-    """The position of the interval's upper end."""
+    """The vertical position of the interval's upper end; None if there is no interval."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The share of right answers at each level of a ladder."""
+    """A curve of the share of right answers at each level of a ladder."""
 
     levels: Sequence[Level]
     """The points of the curve."""
     line: str
-    """The path through them, in SVG's notation."""
+    """The path through the points, in SVG's notation."""
     threshold: float | None
-    """The horizontal position where reading ends; None if it does not end."""
+    """The horizontal position of the threshold, the level at which the model stops answering
+    right; None if the threshold has no value."""
     band: tuple[float, float] | None
-    """The interval of the threshold."""
+    """The horizontal positions of the ends of the threshold's interval; None if it has none."""
 
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 468.0, 12.0, 196.0
 DIGIT = 7.0
-"""The maximum width of a digit of a label, in pixels."""
+"""The maximum width of a digit in a label, in pixels."""
 
 
 def curve(levels: dict[str, MetricReport], end: MetricReport | None) -> Curve:
-    """The curve of the share right by level; `levels` are in order."""
+    """The curve of the share of right answers by level. `levels` are in order, and `end` is the
+    metric that gives the threshold."""
     numerals = [numeral(name) for name in levels]
     numbers = [float(number) for number in numerals]
     wide = max(map(len, numerals)) * DIGIT + 6

@@ -1,4 +1,4 @@
-"""BibTeX entries of a benchmark's paper, taken from its sheet, and of Snellen."""
+"""Makes BibTeX entries for a benchmark's paper, from the benchmark's sheet, and for Snellen."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ REFERENCE = re.compile(
     r"(?: \((?P<late>[^()]+)\))?"
 )
 ARXIV = re.compile(r"arxiv\.org/abs/([0-9]{4}\.[0-9]{4,5})")
-# Special characters of TeX, without the backslash and braces, which no title has.
+# Special characters of TeX, without the backslash and braces, which do not occur in titles.
 SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "&%$#_"})
 
 
 def citations(benchmark: str) -> list[str]:
-    """BibTeX of the benchmark's paper, if its sheet has one in the usual form, and of Snellen."""
+    """BibTeX entries for the benchmark's paper, if its sheet cites one in the usual form, and for
+    Snellen."""
     entry = next(
         (candidate for candidate in registry.entries() if candidate.name == benchmark), None
     )
@@ -30,9 +31,10 @@ def citations(benchmark: str) -> list[str]:
 
 
 def bibtex(sheet: str) -> str | None:
-    """The first paper of a sheet as BibTeX; None without a paper.
+    """The BibTeX entry of the first paper in a sheet; None if the sheet cites no paper.
 
-    A sheet has only the first of more than two authors; `and others` stands for the rest.
+    If a paper has more than two authors, a sheet names only the first. `and others` stands for the
+    rest.
     """
     paper = PAPER.search(f"{sheet}\n.")
     if paper is None:
@@ -62,7 +64,7 @@ def bibtex(sheet: str) -> str | None:
 
 
 def own() -> str:
-    """Snellen, as BibTeX."""
+    """The BibTeX entry of Snellen."""
     fields = {
         "author": f"{{{AUTHORS}}}",
         "title": f"{{{TITLE}}}",

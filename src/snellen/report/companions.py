@@ -1,4 +1,5 @@
-"""Metrics that are shown on request beside the headlines of several results."""
+"""Prepares a table of further metrics, which the user can request in addition to the headlines of
+several results."""
 
 from __future__ import annotations
 
@@ -14,15 +15,15 @@ TITLE = "other metrics"
 
 
 def companions(results: Sequence[Result], names: Sequence[str]) -> list[Sequence[str]]:
-    """Rows under HEADINGS, in the order of `names` for each result.
+    """Rows with the columns HEADINGS, for each result in the order of `names`.
 
     Args:
-        results: The results; those that do not have a name have no row for it.
-        names: Metrics of the headline scoring (`precision`), or tags, which stand for the first
-            metric of each of their categories (`L1`).
+        results: The results. A result that lacks a name gets no row for it.
+        names: Metrics of the headline scoring (`precision`), or tags (`L1`). A tag stands for the
+            first metric in each of its categories.
 
     Raises:
-        UsageError: no result has a metric or a tag of that name.
+        UsageError: no result has a metric or a tag with one of the names.
     """
     rows: list[Sequence[str]] = []
     missing = dict.fromkeys(names)
@@ -33,14 +34,15 @@ def companions(results: Sequence[Result], names: Sequence[str]) -> list[Sequence
                 rows.append((*result_name, label, *shown(metric)))
     if missing:
         raise UsageError(
-            f"no result has the metric or tag {next(iter(missing))!r}. There are "
+            f"no result has the metric or tag {next(iter(missing))!r}. Metrics and tags: "
             f"{', '.join(dict.fromkeys(name for result in results for name in _known(result)))}."
         )
     return rows
 
 
 def _metrics(result: Result, name: str) -> Iterator[tuple[str, MetricReport]]:
-    """The metric of that name, or those of the categories of that tag, each with its label."""
+    """The metric with that name, or the first metric in each category of the tag with that name,
+    each with its label."""
     if not result.report.scorings:
         return
     metrics = result.scoring().metrics
@@ -53,7 +55,7 @@ def _metrics(result: Result, name: str) -> Iterator[tuple[str, MetricReport]]:
 
 
 def _known(result: Result) -> list[str]:
-    """The names of a result's metrics for the whole set, and its tags."""
+    """The names of a result's metrics over all samples, and of its tags."""
     if not result.report.scorings:
         return []
     metrics = [name for name in result.scoring().metrics if "/" not in name]

@@ -129,6 +129,11 @@ def _figures(result: Result, benchmark: Benchmark) -> Iterator[RunMetric]:
         scoring = result.report.scorings[name]
         known = benchmark.scorings.get(name)
         judge = None if known is None or known.judge is None else known.judge.name
+        if (judges := result.report.judged_by.get(name)) is not None:
+            state = (
+                "" if judges.qualified is None else f", {'not ' * (not judges.qualified)}qualified"
+            )
+            judge = f"{judges.name}{state}"
         for metric, of in scoring.metrics.items():
             yield RunMetric(
                 scoring=name,
@@ -222,9 +227,12 @@ def _states(run: Run) -> dict[str, int]:
 
 
 def _scores_of(run: Run) -> dict[tuple[str, int], list[ScoreRow]]:
-    """The results of the scorings by sample and repeat; those of turns under their own names."""
+    """The results of the scorings by sample and repeat; those of turns under their own names. A
+    failed sample has no score, also where `--missing wrong` counts it as wrong."""
     scores: dict[tuple[str, int], list[ScoreRow]] = {}
     for row in run.scores():
+        if row.reply in ("failed", "absent"):
+            row = msgspec.structs.replace(row, score=None)
         scores.setdefault((row.sample, row.repeat), []).append(row)
     return scores
 

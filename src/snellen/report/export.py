@@ -39,7 +39,7 @@ COUNTED = {
     "submission": ", are empty in it, and a test server counts them as wrong",
     "authors": ", are null in it, and the authors' script counts them as wrong",
 }
-"""How a file represents failed replies, and how its reader counts them."""
+"""How a file represents failed replies, and how the program that reads it counts them."""
 WRITERS: Mapping[str, Write] = {
     ".csv": separated.write,
     ".tsv": separated.write,
@@ -51,14 +51,15 @@ WRITERS: Mapping[str, Write] = {
 
 @dataclass(frozen=True, kw_only=True)
 class LabelSheet:
-    """The replies of a blank sheet of labels."""
+    """Which replies a blank sheet for people's labels contains."""
 
     scoring: str | None = None
-    """The scoring whose judge decided the replies; default: the first that has a judge."""
+    """The scoring whose judge decides the replies. Default: the first scoring with a judge."""
     sample: int | None = None
-    """How many of these replies to draw at random; default: all."""
+    """The number of replies to draw at random. Default: all that the scoring passes to a judge."""
     seed: int = 0
-    """The seed that draws the replies. A smaller sheet is the beginning of a larger one."""
+    """The seed that draws the replies. With the same seed, a smaller sheet is the beginning of a
+    larger one."""
 
 
 ALL_REPLIES = LabelSheet()
@@ -74,23 +75,24 @@ def export(
     benchmark: str | Benchmark | None = None,
     hub: HubTarget = NO_TARGET,
 ) -> tuple[Path, list[str]]:
-    """Write a run's replies to a file or folder `out`; return its path and notes for the reader.
+    """Write a run's replies to a file or folder `out`. Returns its path and notes for the user.
 
     The extension of `out` selects the file type if a format allows several. The authors' format
     contains parts of the rows, which are read from the run's data path, or from `data`.
 
-    `inspect`, `every-eval-ever`, `lm-eval`, and `lmms-eval` hold all repeats, and scores if the run
-    has been scored. `hf-results` and `hf-benchmark` are for the Hugging Face Hub, where `hub` says.
+    `inspect`, `every-eval-ever`, `lm-eval`, and `lmms-eval` contain all repeats, and the scores if
+    the run has been scored. `hf-results` and `hf-benchmark` are for the Hugging Face Hub; `hub`
+    names the data set there.
 
-    `labels` is a blank sheet for people, with the replies that `sheet` selects.
+    The format `labels` is a blank sheet for people, with the replies that `sheet` selects.
 
     `benchmark` is the caller's own benchmark of the run: the object, `FILE.py:NAME`, or
     `module:NAME`.
 
     Raises:
-        CatalogError: the run used a Benchmark object, and none is passed.
-        UsageError: no such format, the benchmark has no test server, its authors have no format of
-            their own, or an extra is missing.
+        CatalogError: the run used a Benchmark object, and `benchmark` is missing.
+        UsageError: there is no such format, the benchmark has no test server, its authors have no
+            format of their own, or an extra is missing.
         StoreError: `folder` is not a run folder.
         DataError: a reply does not fit into such a file, or the rows are missing or not the run's.
     """
@@ -100,7 +102,7 @@ def export(
         raise UsageError(f"--data is only for --to authors. The format {to} needs only the run.")
     if to != "labels" and (sheet.scoring is not None or sheet.sample is not None):
         raise UsageError(
-            "--scoring and --sample are only for --to labels. Other formats hold every reply."
+            "--scoring and --sample are only for --to labels. Other formats contain every reply."
         )
     if hub != NO_TARGET and to not in exchange.OF_HUB:
         raise UsageError(
@@ -169,7 +171,7 @@ def _as_authors(
     out: Path | None,
     states: Counter[str],
 ) -> tuple[Path, Sequence[str]]:
-    """Write the file in which the benchmark's authors publish results."""
+    """Write the results in the format in which the benchmark's authors publish results."""
     name = manifest["benchmark"]
     if benchmark.interop.results is None:
         raise UsageError(
@@ -210,7 +212,7 @@ def _write_sheet(
     out: Path | None,
     sheet: LabelSheet,
 ) -> tuple[Path, list[str]]:
-    """Write a blank sheet of labels, without verdicts, which could bias the people who label."""
+    """Write a blank sheet for labels. It has no verdicts, which could bias the people who label."""
     name = sheet.scoring or next(
         (n for n, scored in benchmark.scorings.items() if scored.judge), None
     )
@@ -261,7 +263,7 @@ def _write_sheet(
 
 
 def _placed(out: Path | None, name: str) -> Path:
-    """The path of a file: `out`, a file in the folder `out`, or the usual name in this folder."""
+    """The path of a file: `out`, or the usual name in the folder `out` or the current folder."""
     return out / name if out is not None and out.is_dir() else out or Path(name)
 
 
@@ -273,8 +275,8 @@ def _table(
     out: Path | None,
     states: Counter[str],
 ) -> tuple[str, Table]:
-    """The usual name of the file, its columns, and its rows; `states` counts the replies as they
-    are read."""
+    """The usual name of the file, its columns, and its rows. While the rows are read, `states`
+    counts the states of the replies."""
     model = manifest["model"]
     replies = _counted(
         (scored for scored in replies_of(run, benchmark) if scored.repeat == 0), states
@@ -282,7 +284,7 @@ def _table(
     if to == "vlmevalkit":
         kind = out.suffix if out is not None and out.suffix in WRITERS else ".xlsx"
         name = vlmevalkit.file_name(model, registry.vlmevalkit_name(manifest), kind)
-        # Tags for metrics do not help a reader, and may clash with a column, such as `question`.
+        # Tags that only metrics use do not help VLMEvalKit, and may have the name of a column.
         without = benchmark.presentation.metric_tags
         return name, vlmevalkit.table([_answered(scored, without) for scored in replies])
     if to == "submission":
@@ -335,7 +337,7 @@ def _missing(run: Run, manifest: Mapping[str, Any], to: str, states: Counter[str
 
 
 def _answered(scored: Scored, without: Collection[str] = ()) -> Answered:
-    """A reply as the formats take it, without the tags in `without`."""
+    """A reply in the form that the formats expect, without the tags in `without`."""
     reply = scored.reply
     return Answered(
         id=scored.sample.id,

@@ -1,4 +1,4 @@
-"""Checks in JUnit's XML form, which CI services show as test results."""
+"""Writes checks in JUnit's XML format, which CI services show as test results."""
 
 from __future__ import annotations
 

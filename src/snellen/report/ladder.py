@@ -1,4 +1,5 @@
-"""The share right at each level of a ladder, as a line of bars with the threshold below it."""
+"""Draws a ladder as text: the share of right answers at each level as a line of bars, with the
+threshold below it."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 BARS = "_▁▂▃▄▅▆▇█"
-"""At most a sixteenth right, then eighths."""
+"""The bars for shares of 0, 1/8, ..., 8/8. A share is rounded to the nearest of these."""
 
 
 def ladder(
@@ -15,12 +16,12 @@ def ladder(
     threshold: float | None = None,
     ci95: tuple[float, float] | None = None,
 ) -> list[str]:
-    """Lines of text: the levels, a bar for the share right at each, and the threshold's position.
+    """Lines of text: the levels, a bar for the share right at each level, and the threshold.
 
-    `shares` is in the order of the levels; a level's name contains its number (`013 pixels`). The
-    threshold (`┼`) and its interval (`├─┤`) are between the levels by their numbers; values beyond
-    the levels are drawn at the edge. Without a threshold there is no such line; without levels
-    there are no lines.
+    `shares` is in the order of the levels. A level's name contains its number (`013 pixels`). The
+    threshold (`┼`) and its interval (`├─┤`) are drawn at the positions of their values between the
+    levels, or at the edge if they are beyond the levels. Without a threshold, the last line is
+    missing. Without levels, there are no lines.
 
     >>> for line in ladder({"04 pixels": 0.1, "08 pixels": 0.5, "16 pixels": 1.0}, 6.0, (5.0, 8.0)):
     ...     print(line)
@@ -62,8 +63,8 @@ def number(name: str) -> str:
 
 
 def position(levels: Sequence[float], value: float) -> float:
-    """The position of a value among equally spaced levels: 1.5 is halfway between the second and
-    the third. A value beyond the levels is at the edge.
+    """The position of a value among equally spaced levels, from 0. For example, 1.5 is halfway
+    between the second and the third level. A value beyond the levels is at the edge.
 
     >>> position([4, 8, 16], 12), position([4, 8, 16], 99)
     (1.5, 2.0)
@@ -78,5 +79,5 @@ def position(levels: Sequence[float], value: float) -> float:
 
 
 def _column(levels: Sequence[float], value: float, width: int) -> int:
-    """The column of a value in a line where every level takes `width` characters."""
+    """The column of a value in a line in which every level takes `width` characters."""
     return width - 1 + round(position(levels, value) * width)

@@ -1,8 +1,8 @@
-"""Results and comparisons as one HTML page that loads no other file.
+"""Writes results and comparisons as one HTML page that loads no other file.
 
 Templates escape every value and remove its control characters, because names, rules, and notes come
-from files and models. The page's policy allows only its own script, which sorts tables. The page is
-complete without it.
+from files and models. The page's security policy allows only the page's own script, which sorts
+tables. The page is complete without the script.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from snellen.analysis.comparing import (
 )
 from snellen.analysis.result import Result, baselines, shown
 from snellen.errors import plain
-from snellen.report import _differences, run_facts, side_by_side, table_rows
+from snellen.report import _differences, by_tokens, run_facts, side_by_side, table_rows
+from snellen.report._compared import Part
 from snellen.report._page_tables import PageTable, table
 from snellen.report.charts import Curve, curve
 from snellen.report.cite import citations
@@ -47,20 +48,20 @@ REPLIES = {
     "empty": "The reply is empty. It is scored like any other reply.",
     "truncated": "The reply was cut off at the token limit. The part that arrived is scored.",
     "refused": "The service withheld the reply. It counts as wrong; the bounds show its effect.",
-    "failed": "The request failed, so there is no reply. Excluded from every mean.",
+    "failed": "The request failed, so there is no reply. It is excluded from every mean.",
 }
 READINGS = {
     "answered": "The scoring found an answer in the reply.",
     "guessed": "The reply has no answer, so the authors' code draws one at random.",
-    "unparsed": "The scoring found no answer in the reply. Scores 0.",
-    "not-judged": "The judge has not given a verdict yet. Excluded from every mean.",
-    "no-target": "The right answer is not public. Excluded from every mean.",
+    "unparsed": "The scoring found no answer in the reply. The score is 0.",
+    "not-judged": "The judge has not given a verdict yet. The reply is excluded from every mean.",
+    "no-target": "The right answer is not public. The reply is excluded from every mean.",
     "no-reply": "There is no reply to parse.",
 }
 MAX_MODELS = 6
-"""The most models in a table by category."""
+"""The maximum number of models in a table by category."""
 ALWAYS_LISTED = ("failed", "refused", "truncated", "unparsed")
-"""States that are listed even if their count is 0."""
+"""The states that are listed even if their count is 0."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class LadderFigure:
     """A curve and its caption."""
 
     id: str
-    """The id of the element on the page."""
+    """The id of the figure's element on the page."""
     title: str
     """The heading."""
     caption: str
@@ -80,8 +81,9 @@ class LadderFigure:
 
 
 def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:
-    """A page with a section for each result. Several results are preceded by tables of all, and by
-    the standings if `compared`, a comparison of the same runs, is given."""
+    """A page with a section for each result. If there are several results, tables of all results
+    come first. If `compared`, a comparison of the same runs, is passed, its leaderboards come
+    first too."""
     several = len(results) != 1
     titles = side_by_side.titles(results)
     return _page(
@@ -99,7 +101,7 @@ def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:
 
 
 def compared_html(of: Comparisons) -> str:
-    """A page about a comparison: the standings, and each pair."""
+    """A page about a comparison, with the leaderboards and a section for each pair."""
     names = [side.name for side in of.sides]
     grid = _differences.by_benchmark(of)
     return _page(
@@ -114,6 +116,15 @@ def compared_html(of: Comparisons) -> str:
         rank_flips=list(map(rank_flip_text, of.rank_flips)),
         adjusted=adjustments(of),
     )
+
+
+def parts_html(title: str, parts: Sequence[Part]) -> str:
+    """A page with a section for each part of a report."""
+    sections = []
+    for n, part in enumerate(parts, start=1):
+        shown_table = table(part.title, part.table[0], part.table[1:]) if part.table else None
+        sections.append({"id": f"part-{n}", "part": part, "table": shown_table})
+    return _page("parts.html", title=title, sections=sections)
 
 
 def look() -> str:
@@ -141,11 +152,20 @@ def _several(results: Sequence[Result], titles: Sequence[str]) -> dict[str, Any]
         "better_at": list(_better_at(results)),
         "capabilities": table("Mean score", side_by_side.CAPABILITIES, capabilities),
         "capability_notes": notes,
+        "by_tokens": [
+            table(
+                title,
+                by_tokens.HEADINGS,
+                by_tokens.rows(points),
+                [point.score for point in points],
+            )
+            for title, points in by_tokens.sweeps(results)
+        ],
     }
 
 
 def _better_at(results: Sequence[Result]) -> Iterator[PageTable]:
-    """For each benchmark with 2 to `MAX_MODELS` models, a table of models by category."""
+    """Tables of models by category, for each benchmark with 2 to `MAX_MODELS` models."""
     for benchmark, of in side_by_side.by_benchmark(results).items():
         scored = {model: result for model, result in of.items() if result.report.scorings}
         if not 2 <= len(scored) <= MAX_MODELS:
@@ -164,7 +184,7 @@ def _better_at(results: Sequence[Result]) -> Iterator[PageTable]:
 
 
 def _grid(results: Sequence[Result]) -> PageTable | None:
-    """Models by benchmarks; None if there is only one model or one benchmark."""
+    """A table of models by benchmarks; None if there is only one model or one benchmark."""
     grid = side_by_side.grid(results, intervals=True)
     caption = "Headline metric, 95 % interval, and n of each run, over all samples that count in it"
     return None if grid is None else table(caption, *grid)
@@ -219,7 +239,7 @@ def _run(result: Result, number: str) -> dict[str, Any]:
 
 @cache
 def _tagline(benchmark: str) -> str:
-    """The short description of a benchmark: its title after the name."""
+    """The short description of a benchmark: the part of its title after the name."""
     titles = (entry.title for entry in registry.entries() if entry.name == benchmark)
     return next(titles, "").partition(":")[2].strip()
 
@@ -242,7 +262,7 @@ def _headline_facts(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def _short_of(result: Result) -> list[str]:
-    """The reasons why the result does not cover the whole data set."""
+    """The reasons why the result does not cover the whole data set or is not up to date."""
     remarks = [
         note
         for note in side_by_side.short_of(result)
@@ -274,7 +294,7 @@ def _replies_title(result: Result) -> str:
 
 
 def _states(known: Mapping[str, str], counted: Mapping[str, int]) -> list[tuple[str, int]]:
-    """(state, n) of states with a count, and of those that are always listed."""
+    """The pairs (state, n) for the states that occur and for those that are always listed."""
     every = dict.fromkeys([*known, *counted])
     return [
         (name, counted.get(name, 0)) for name in every if counted.get(name) or name in ALWAYS_LISTED
@@ -282,7 +302,8 @@ def _states(known: Mapping[str, str], counted: Mapping[str, int]) -> list[tuple[
 
 
 def _categories(result: Result, tag: str) -> PageTable:
-    """The first metric by category. Of more than two scorings, only the headline has intervals."""
+    """A table of the first metric by category. If there are more than two scorings, only the
+    headline scoring has intervals."""
     headings = table_rows.breakdown_headings(result, tag)
     rows = table_rows.breakdown_rows(result, tag)
     metrics = result.by(tag)
@@ -323,7 +344,7 @@ def _ladder(result: Result, tag: str, number: str) -> LadderFigure | None:
 
 
 def _parts(result: Result) -> Iterator[dict[str, Any]]:
-    """Sections that only some results have: a title, tables, sentences, facts."""
+    """The sections that only some results have, each with a title, tables, sentences, and facts."""
     report = result.report
     if len(report.capabilities) > 1:
         leaves = report.capabilities
@@ -390,8 +411,8 @@ def _board(board: Leaderboard) -> dict[str, Any]:
 
 
 def _verdicts(of: Comparisons) -> Iterator[tuple[str, list[tuple[str, list[str]]]]]:
-    """For each benchmark, the verdict on each pair and the notes on it. Their counts are of the
-    samples that both sides share."""
+    """For each benchmark, the verdict on each pair and the notes on the pair. Counts in them refer
+    to the samples that both sides share."""
     for benchmark in dict.fromkeys(comparison.benchmark for comparison in of.comparisons):
         pairs = [comparison for comparison in of.comparisons if comparison.benchmark == benchmark]
         yield benchmark, [(verdict(comparison), comparison.notes) for comparison in pairs]
@@ -408,7 +429,7 @@ def _pair(comparison: Comparison, of: Comparisons, number: str) -> dict[str, Any
         tables.append(_differences_table("capability", comparison, comparison.capabilities))
     if comparison.flips is not None:
         tables.insert(1, table("Samples", *_differences.flips(comparison, comparison.flips)))
-    samples = f"{comparison.samples:,} samples of both"
+    samples = f"{comparison.samples:,} samples that both share"
     if comparison.clusters != comparison.samples:
         samples += f" in {comparison.clusters:,} clusters"
     return {
@@ -425,7 +446,8 @@ def _pair(comparison: Comparison, of: Comparisons, number: str) -> dict[str, Any
 def _differences_table(
     heading: str, comparison: Comparison, differences: Mapping[str, MetricDifference]
 ) -> PageTable:
-    """Differences by metric or category, drawn around 0 if they have the unit of the first."""
+    """A table of differences by metric or category. Those with the same unit as the first are
+    drawn, with a line at 0."""
     in_points = [_differences.in_points(metric.difference) for metric in differences.values()]
     drawn = [metric if metric.unit == in_points[0].unit else None for metric in in_points]
     headings, rows = _differences.differences(heading, comparison, differences)

@@ -1,7 +1,7 @@
-"""Plots of results and comparisons, for papers and slides: dots with their 95 % intervals.
+"""Plots results and comparisons for papers and slides, as dots with their 95 % intervals.
 
-Needs matplotlib. The user's matplotlib settings and the time have no effect: the same results give
-the same bytes.
+This module needs matplotlib. The user's matplotlib settings and the current time have no effect:
+the same results give the same bytes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result
 from snellen.errors import UsageError, install, plain
-from snellen.report import side_by_side, table_rows
+from snellen.report import by_tokens, side_by_side, table_rows
 from snellen.report._differences import in_points
+from snellen.report.by_tokens import TokenPoint
 from snellen.report.ladder import number, numeral, position
 from snellen.scoring import MetricReport
 
@@ -26,11 +27,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("svg", "png")
-# Okabe and Ito 2008: colors that color-blind people can distinguish. The shapes differ too.
+# The colors of Okabe and Ito 2008, which color-blind people can distinguish. Shapes differ as well.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 SHAPES = "osD^vPX"
 WIDTH = 6.4
-"""The width of a plot in inches. Its height is ROW for each row, plus EDGES for title and axis."""
+"""The width of a plot in inches. The height is ROW inches for each row, plus EDGES inches for the
+title and the axis."""
 ROW, EDGES = 0.3, 1.1
 SETTINGS: Mapping[Any, Any] = {
     "font.family": "sans-serif",
@@ -50,12 +52,12 @@ SETTINGS: Mapping[Any, Any] = {
     "savefig.dpi": 200,
 }
 Row = tuple[str, Sequence[MetricReport | None]]
-"""The name of a row, and the metric of each series."""
+"""The name of a row, and its metric in each series."""
 
 
 def plot(results: Sequence[Result], path: Path, form: str) -> None:
-    """One plot: the headline metrics of several results, or the headline and the first categories
-    of one result.
+    """Write one plot. For several results, it shows their headline metrics. For a single result, it
+    shows the headline metric and the categories of the first tag.
 
     Raises:
         UsageError: matplotlib is missing, the path cannot be written, or nothing can be drawn.
@@ -71,8 +73,9 @@ def plot(results: Sequence[Result], path: Path, form: str) -> None:
 def plots(
     results: Sequence[Result], folder: Path, form: str, compared: Comparisons | None = None
 ) -> list[Path]:
-    """All plots of the results, in a folder, which is created if necessary: the headline metrics,
-    each benchmark's categories and ladders by model, and the differences of a comparison.
+    """Write all plots of the results to a folder, which is created if necessary: the headline
+    metrics, the categories and ladders of each benchmark by model, and the differences of a
+    comparison. Returns their paths.
 
     Raises:
         UsageError: matplotlib is missing, or the folder cannot be written.
@@ -105,12 +108,14 @@ def _all(results: Sequence[Result], compared: Comparisons | None) -> Iterator[tu
                 yield f"{benchmark}-{tag}", _ladder(benchmark, tag, of)
             elif figure := _by_tag(benchmark, tag, of):
                 yield f"{benchmark}-{tag}", figure
+    for title, points in by_tokens.sweeps(results):
+        yield f"{title.rpartition(': ')[0]}-tokens", _by_tokens(title, points)
     if compared is not None and compared.comparisons:
         yield from _differences(compared)
 
 
 def _headlines(results: Sequence[Result]) -> Figure | None:
-    """A panel for each benchmark, a row for each run."""
+    """A plot with a panel for each benchmark and a row for each run."""
     panels = []
     for benchmark, of in side_by_side.by_benchmark(results).items():
         there = [
@@ -139,14 +144,15 @@ def _headlines(results: Sequence[Result]) -> Figure | None:
 
 
 def _counted(result: Result) -> str:
-    """`n 904, 96 failed`"""
+    """The counts of a result in words: `n 904, 96 failed`."""
     counts = result.counts
     absent = (("failed", counts.failed), ("not judged", counts.not_judged))
     return ", ".join([f"n {counts.n:,}", *(f"{n:,} {name}" for name, n in absent if n)])
 
 
 def _categories(result: Result) -> Figure | None:
-    """The first tag of a result that is not a ladder: its categories below the headline."""
+    """A plot of the headline metric and, below it, the categories of the first tag that is not a
+    ladder."""
     report = result.report
     tag = next((tag for tag in report.breakdown if not table_rows.levels(result, tag)), None)
     if tag is None or not result.by(tag):
@@ -160,7 +166,7 @@ def _categories(result: Result) -> Figure | None:
 
 
 def _by_tag(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure | None:
-    """A row for each category, a dot for each model."""
+    """A plot with a row for each category and a dot for each model."""
     by = {model: result.by(tag) for model, result in of.items() if tag in result.report.breakdown}
     labels = dict.fromkeys(label for metrics in by.values() for label in metrics)
     rows: list[Row] = [(label, [metrics.get(label) for metrics in by.values()]) for label in labels]
@@ -174,7 +180,8 @@ def _by_tag(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure | None
 
 
 def _ladder(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure:
-    """The accuracy at each level as a curve for each model, and a dashed line at its threshold."""
+    """A plot with a curve for each model, which shows the accuracy at each level, and a dashed line
+    at each model's threshold."""
     figure = _figure(3.2)
     on = figure.subplots()
     every = sorted(
@@ -210,8 +217,44 @@ def _values(levels: Mapping[str, MetricReport]) -> list[float]:
     return [100 * metric.value for metric in levels.values() if metric.value is not None]
 
 
+def _by_tokens(title: str, points: Sequence[TokenPoint]) -> Figure:
+    """The score of each setting by the tokens of its replies, with both intervals, and a line
+    through the settings of each model."""
+    figure = _figure(3.6)
+    on = figure.subplots()
+    unit = points[0].score.unit
+    scale = 100 if unit == "fraction" else 1
+    models = dict.fromkeys(point.model for point in points)
+    for n, model in enumerate(models):
+        color, shape = COLORS[n % len(COLORS)], SHAPES[n % len(SHAPES)]
+        drawn = sorted(
+            (point.per_reply.value, scale * point.score.value, point)
+            for point in points
+            if point.model == model
+            and point.per_reply.value is not None
+            and point.score.value is not None
+        )
+        across, up = [x for x, _, _ in drawn], [y for _, y, _ in drawn]
+        on.plot(across, up, color=color, marker=shape, markersize=5.5, label=plain(model))
+        for x, y, point in drawn:
+            if point.score.ci95 is not None:
+                low, high = point.score.ci95
+                on.vlines(x, scale * low, scale * high, color=color, linewidth=1.2)
+            if point.per_reply.ci95 is not None:
+                on.hlines(y, *point.per_reply.ci95, color=color, linewidth=1.2)
+            name = _wrapped(point.setting, 24)
+            on.annotate(name, (x, y), (5, -9), textcoords="offset points", fontsize=7)
+    on.set_xlabel("output tokens per reply")
+    on.set_ylabel("%" if unit == "fraction" else plain(unit))
+    on.set_title(_wrapped(title, 64), loc="left")
+    if len(models) > 1:
+        on.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
+    return figure
+
+
 def _differences(compared: Comparisons) -> Iterator[tuple[str, Figure]]:
-    """A plot for each benchmark and scoring, with a row for each pair's first metric."""
+    """Plots of differences, one for each benchmark and scoring, with a row for the first metric of
+    each pair."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for comparison in compared.comparisons:
         metric, metric_difference = next(iter(comparison.metrics.items()))
@@ -242,7 +285,8 @@ def _dots(
     line: float | None = None,
     line_label: str = "",
 ) -> None:
-    """Rows from the top. The dots and intervals of several series are slightly apart."""
+    """Draw rows from the top down. If there are several series, their dots and intervals are
+    slightly apart."""
     unit = next(
         metric.unit
         for _, metrics in rows
@@ -284,7 +328,7 @@ def _dots(
 
 
 def _wrapped(text: str, width: int) -> str:
-    """The text in lines of at most `width` characters. Its own line ends are kept."""
+    """The text in lines of at most `width` characters. Its own line breaks are kept."""
     lines = text.split("\n")
     return "\n".join("\n".join(textwrap.wrap(plain(line), width)) or "-" for line in lines)
 
@@ -297,7 +341,7 @@ def _figure(height: float) -> Figure:
 
 @contextmanager
 def _matplotlib() -> Iterator[None]:
-    """Matplotlib with its own defaults and our settings, without the user's configuration."""
+    """Use matplotlib with its defaults and our settings, without the user's configuration."""
     try:
         import matplotlib
     except ImportError as error:
@@ -307,7 +351,7 @@ def _matplotlib() -> Iterator[None]:
 
 
 def _write(figure: Figure, path: Path, form: str) -> None:
-    # No time and no version of matplotlib, so that equal plots are equal files.
+    # Without the time and matplotlib's version in the file, equal plots give equal files.
     metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
     try:
         figure.savefig(path, format=form, metadata=metadata)
@@ -316,6 +360,6 @@ def _write(figure: Figure, path: Path, form: str) -> None:
 
 
 def _file_name(text: str) -> str:
-    """A short file name of letters, digits, dots, and dashes."""
+    """A short file name that consists of letters, digits, dots, and dashes."""
     kept = "".join(sign if sign.isalnum() or sign == "." else "-" for sign in text)
     return kept.strip("-.")[:60] or "plot"

@@ -1,4 +1,4 @@
-"""Facts about one run: the states of its replies, and its settings."""
+"""Collects facts about one run: the states of its replies, its settings, and its provenance."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from snellen.scoring.sections import FACTS
 
 
 def counts(states: Mapping[str, int]) -> str:
-    """`280 ok, 8 failed`"""
+    """The counts of states in words: `280 ok, 8 failed`."""
     return ", ".join(f"{n:,} {state}" for state, n in states.items()) or "none"
 
 
 def facts(result: Result) -> Iterator[tuple[str, str]]:
-    """(name, value) of replies and readings by state, tokens, and the run's identity."""
+    """Pairs (name, value): replies and readings by state, tokens, sources of the scorings, and the
+    run's identity."""
     report = result.report
     turns = f" to turns of {report.conversations:,} conversations" if report.conversations else ""
     yield "replies", f"{report.n:,}{turns} ({counts(report.replies)})"
@@ -31,13 +32,14 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def sources(result: Result) -> Iterator[tuple[str, str]]:
-    """(scoring, source of its rules)"""
+    """Pairs (name, value) with the source of each scoring's rules."""
     for name, scoring in result.report.scorings.items():
         yield f"{name}, source", f"{scoring.source}, version {scoring.version}"
 
 
 def settings(result: Result) -> Iterator[tuple[str, str]]:
-    """(field, value) of the identity, without benchmark and model, which are in the title."""
+    """Pairs (name, value) with the fields of the run's identity, except the benchmark and the
+    model, which are in the title."""
     for name, value in result.report.identity.items():
         if name not in ("benchmark", "model") and (text := in_words(value)):
             yield name.replace("_", " "), text
@@ -50,7 +52,8 @@ def commands(manifest: Mapping[str, Any]) -> list[str]:
 
 
 def provenance(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(name, value) of the data path, and of the last session's machine and versions."""
+    """Pairs (name, value) with the data path, and with the machine and the versions of the last
+    session."""
     if "data" in manifest:
         yield "rows", str(manifest["data"])
     origins = manifest.get("origins", {}).items()
@@ -69,7 +72,7 @@ def provenance(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def in_words(value: Any) -> str:
-    """`max_tokens=64, extra=(top_k=1)`, without empty values."""
+    """A value in words, without empty parts: `max_tokens=64, extra=(top_k=1)`."""
     match value:
         case None:
             return ""

@@ -1,4 +1,4 @@
-"""Results and comparisons as CSV: a row for each metric."""
+"""Writes results and comparisons as CSV, with a row for each metric."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ FORMULA = ("=", "+", "-", "@")
 
 
 def csv(results: Sequence[Result]) -> str:
-    """All metrics of all results, numbers unrounded. `low` and `high` are the 95 % interval, and
-    `remark` is about the result. `named` is its name with the options and settings that distinguish
-    it. `failed` counts replies that did not arrive, `not_judged` those without a verdict under the
-    scoring."""
+    """All metrics of all results, with unrounded numbers. `low` and `high` are the ends of the 95 %
+    interval. `remark` says what is unusual about the result. `named` is the result's name with the
+    options and settings that distinguish it from the others. `failed` counts replies that did not
+    arrive, and `not_judged` counts replies without a verdict under the scoring."""
     out = io.StringIO()
     writer = sheet.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -37,7 +37,7 @@ def csv(results: Sequence[Result]) -> str:
         remark = "; ".join(side_by_side.short_of(result))
         for name, scoring in report.scorings.items():
             for metric, metric_report in scoring.metrics.items():
-                # If lower is better, the bound for all wrong is the higher one.
+                # If lower is better, the bound for all replies wrong is the higher one.
                 bounds = sorted(metric_report.bounds) if metric_report.bounds else (None, None)
                 row = (
                     report.benchmark, report.model, name, scoring.version, metric,
@@ -50,8 +50,8 @@ def csv(results: Sequence[Result]) -> str:
 
 
 def compared_csv(of: Comparisons) -> str:
-    """All differences of all pairs, b minus a, numbers unrounded. `by` is `metric`, `capability`,
-    or a tag whose categories are the names."""
+    """All differences of all pairs, b minus a, with unrounded numbers. `by` is `metric`,
+    `capability`, or a tag. `name` is then the name of a metric, a capability, or a category."""
     out = io.StringIO()
     writer = sheet.writer(out, lineterminator="\n")
     writer.writerow(COMPARED)
@@ -75,6 +75,7 @@ def compared_csv(of: Comparisons) -> str:
 
 
 def _neutral(text: str) -> str:
-    """Text that a spreadsheet does not read as a formula, not even after spaces."""
+    """Make a text safe for spreadsheets. A leading apostrophe keeps them from running it as a
+    formula, even if it begins with spaces."""
     text = plain(text)
     return f"'{text}" if text.lstrip().startswith(FORMULA) else text

@@ -1,4 +1,4 @@
-"""Several results side by side: their names, and the tables that contain them all."""
+"""Prepares tables of several results, and the names that distinguish the results."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ CAPABILITIES = ("model", "capability", "mean score", "95 % interval", "n", "benc
 
 
 class ResultName(NamedTuple):
-    """The names of a result among others."""
+    """The names that distinguish a result from others."""
 
     benchmark: str
-    """The benchmark's name."""
+    """The benchmark, with the options that distinguish its data."""
     model: str
-    """The model's name."""
+    """The model, with the settings that distinguish its run."""
 
 
 class ResultSide(NamedTuple):
-    """The name of a result in comparisons."""
+    """A result as a side of a comparison, from which its name is made."""
 
     model: str
     """The model's name."""
     identity: Mapping[str, Any]
-    """What the run asked and how."""
+    """The run's identity: what it asked and how."""
     where: str
     """The run folder or the file."""
 
@@ -48,12 +48,12 @@ class ResultSide(NamedTuple):
 
 
 def title(result: Result) -> str:
-    """`eyechart × baseline/reader`, `MMStar (vlmevalkit) × openai/m`"""
+    """The heading of a result: `eyechart × baseline/reader`, `MMStar (vlmevalkit) × openai/m`."""
     return " × ".join(names(result))
 
 
 def names(result: Result) -> tuple[str, str]:
-    """Benchmark and model: `MMStar (vlmevalkit)`, `openai/m`"""
+    """The names of the benchmark and the model: `MMStar (vlmevalkit)`, `openai/m`."""
     report = result.report
     name = report.identity.get("options", {}).get("name")
     benchmark = f"{name} ({report.benchmark})" if name else report.benchmark
@@ -63,8 +63,8 @@ def names(result: Result) -> tuple[str, str]:
 
 
 def distinct_names(results: Sequence[Result]) -> list[ResultName]:
-    """The names of each result among the others: the benchmark with the options that distinguish
-    its data, and the model with the settings that distinguish its runs."""
+    """The names that distinguish each result from the others: the benchmark with the options that
+    distinguish its data, and the model with the settings that distinguish its runs."""
     groups: dict[tuple[str, str], list[int]] = {}
     for row, result in enumerate(results):
         identity = result.report.identity
@@ -83,12 +83,12 @@ def distinct_names(results: Sequence[Result]) -> list[ResultName]:
 
 
 def titles(results: Sequence[Result]) -> list[str]:
-    """The headings of several results: `eyechart × baseline/reader (max_side=168)`"""
+    """The headings of several results: `eyechart × baseline/reader (max_side=168)`."""
     return [" × ".join(name) for name in distinct_names(results)]
 
 
 def by_benchmark(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
-    """The results by benchmark and model, with names by `distinct_names`."""
+    """The results by benchmark and then by model, with the names from `distinct_names`."""
     results_by_benchmark: dict[str, dict[str, Result]] = {}
     for name, result in zip(distinct_names(results), results, strict=True):
         results_by_benchmark.setdefault(name.benchmark, {})[name.model] = result
@@ -96,7 +96,7 @@ def by_benchmark(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
 
 
 def by_model(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
-    """The results by model and benchmark, with names by `distinct_names`."""
+    """The results by model and then by benchmark, with the names from `distinct_names`."""
     results_by_model: dict[str, dict[str, Result]] = {}
     for name, result in zip(distinct_names(results), results, strict=True):
         results_by_model.setdefault(name.model, {})[name.benchmark] = result
@@ -106,9 +106,9 @@ def by_model(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
 def overview(results: Sequence[Result]) -> list[Sequence[str]]:
     """Headings, and a row for each result with the first metric of its headline scoring.
 
-    The run's name appears only if benchmark and model do not distinguish the rows. The number of
-    replies that are not judged, the cost per question, and the median time of a request appear only
-    if a result has them.
+    The run's name is a column only if benchmark and model do not distinguish the rows. The number
+    of replies that are not judged, the cost per question, and the median time of a request are
+    columns only if a result has them.
     """
     costs = [cost_texts(result.report.spent) for result in results]
     rows = [
@@ -135,7 +135,7 @@ def _overview_row(result: Result, cost: tuple[str, str]) -> tuple[str, ...]:
     counts = result.counts
     notes = short_of(result)
     metric, cells = "", EMPTY
-    if result.report.scorings:  # empty if no scoring reads the run's kind of reply
+    if result.report.scorings:  # empty if no scoring handles the run's kind of reply
         metric = next(iter(result.scoring().metrics))
         cells = shown(result.headline)
         if result.headline.value is None:
@@ -160,8 +160,8 @@ OTHER_SOURCE = "scored with a changed source"
 
 
 def short_of(result: Result) -> list[str]:
-    """The reasons why a result is not one of the whole data set with the benchmark's own
-    questions."""
+    """The reasons why a result is not a regular result for the whole data set: it is partial,
+    incomplete, a probe, out of date, from a changed source, or from the bundled rows."""
     report = result.report
     rows = report.conversations or report.n
     notes = [] if report.asked_of is None else [f"partial: {rows:,} of {report.asked_of:,}"]
@@ -171,6 +171,8 @@ def short_of(result: Result) -> list[str]:
         note.endswith((SOURCE_CHANGED, SOURCE_DIFFERS)) for note in report.notes
     )
     notes += [OTHER_SOURCE] * is_of_other_source
+    judges = report.judged_by.get(report.headline)
+    notes += [judges.remark] if judges is not None and judges.remark else []
     return [*notes, *["incomplete"] * report.incomplete, *[BUNDLED] * _bundled(result)]
 
 
@@ -179,8 +181,8 @@ def _bundled(result: Result) -> bool:
 
 
 def remarks_on(of: Mapping[str, Result]) -> Iterator[str]:
-    """The reasons why results on one benchmark are incomplete, by model; a shared reason has no
-    names."""
+    """The remarks of `short_of` on the results of a benchmark, each with the names of its models. A
+    remark that applies to all models has no names."""
     models: dict[str, list[str]] = {}
     for model, result in of.items():
         counts = result.counts
@@ -192,16 +194,16 @@ def remarks_on(of: Mapping[str, Result]) -> Iterator[str]:
 
 
 def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], list[str]]:
-    """A row under CAPABILITIES for each leaf that the benchmarks of a model require, and lines
-    about all of them. A model with one benchmark has no rows.
+    """For each model, a row with the columns CAPABILITIES for each capability that its benchmarks
+    require, and lines about the whole table. A model with a single benchmark has no rows.
 
-    Different data count as different benchmarks. Among several results on the same data, the one
-    with the most replies counts.
+    Different data count as different benchmarks. If a model has several results on the same data,
+    only the result with the most replies counts.
     """
     by_model: dict[str, dict[str, list[Result]]] = {}
     for result_name, result in zip(distinct_names(results), results, strict=True):
         of = by_model.setdefault(names(result)[1], {})
-        if not result.report.identity.get("probe"):  # a probe's score is not the model's score
+        if not result.report.identity.get("probe"):  # the score of a probe is not a model's score
             of.setdefault(result_name.benchmark, []).append(result)
     rows: list[Sequence[str]] = []
     bundled: dict[str, bool] = {}
@@ -258,12 +260,13 @@ def _options(result: Result) -> Mapping[str, Any]:
 
 
 def fronts(results: Sequence[Result]) -> list[str]:
-    """The models that no other model beats in both score and cost, or in both score and time."""
+    """Lines about the models that no other model beats in both score and cost, or in both score and
+    time."""
     return list(front_lines(by_benchmark(results)))
 
 
 def how_to_show_a_run(results: Sequence[Result]) -> str:
-    """The command that shows one of several results in full."""
+    """A line with the command that shows one of several results in full."""
     run = next((result.run for result in results if result.run is not None), None)
     such_as = "" if run is None else f": RUN is its folder, such as {run}"
     return f"`snellen report RUN` shows one in full, with its notes{such_as}"
@@ -272,8 +275,8 @@ def how_to_show_a_run(results: Sequence[Result]) -> str:
 def grid(
     results: Sequence[Result], *, intervals: bool
 ) -> tuple[Sequence[str], list[Sequence[str]]] | None:
-    """Models by benchmarks: headings, and a row for each model with its headline values, each with
-    its n: `85.30 % (n 1,000)`. None if there is only one model or one benchmark."""
+    """A table of models by benchmarks: headings, and a row for each model with its headline values
+    and their n: `85.30 % (n 1,000)`. None if there is only one model or one benchmark."""
     benchmarks, models = by_benchmark(results), by_model(results)
     if len(benchmarks) == 1 or len(models) == 1:
         return None
@@ -295,9 +298,9 @@ def grid(
 def models_by_category(
     of: Mapping[str, Result], tag: str, *, intervals: bool
 ) -> tuple[list[str], list[list[str]]]:
-    """Headings, and a row for each category of a tag, with the first metric of each model that has
-    a breakdown by it. If their n differ, each model's is shown, in the order of the columns:
-    `100/98/100`."""
+    """Headings, and a row for each category of a tag. A row has the first metric of each model that
+    has a breakdown by the tag. If the models have different n, the cell shows all of them, in the
+    order of the models: `100/98/100`."""
     by = {model: result.by(tag) for model, result in of.items() if tag in result.report.breakdown}
     rows = []
     for label in dict.fromkeys(label for metrics in by.values() for label in metrics):

@@ -1,4 +1,4 @@
-"""Everything about one sample, in plain lines."""
+"""Explains one sample in plain lines of text."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from snellen.scoring import Attempt, Explained, Explanation
 
 MARGIN = 12
 LONGEST = 4_000
-"""The most characters of a reply that are shown; `--json` has all of it."""
+"""The maximum number of characters of a text that are shown. `--json` has the full text."""
 
 
 def story(explanation: Explanation) -> str:
-    """The question, the replies, and for each scoring the answer that it found and the rule."""
+    """The question, the replies, and for each scoring the answer that it found, the rule that found
+    the answer, and the score."""
     return "\n".join(_lines(explanation))
 
 
@@ -68,14 +69,15 @@ def _reading(reading: Explained) -> Iterator[str]:
 
 
 def _quoted(answer: Answer) -> str:
-    """Text and numbers as Python literals, other answers in words."""
+    """An answer as text: strings and numbers as Python literals, other answers in words."""
     if isinstance(answer, tuple):
         return repr([*answer])
     return repr(answer) if isinstance(answer, str | float) else answer_words(answer)
 
 
 def _entry(name: str, text: str) -> Iterator[str]:
-    """A heading and its text; further lines of the text are indented under the first."""
+    """The lines of an entry: a label and a text. Further lines of the text are indented below its
+    first line."""
     shown = text if len(text) <= LONGEST else f"{text[:LONGEST]} … ({len(text):,} characters)"
     for line in shown.splitlines() if text else ():
         yield f"  {plain(name):<{MARGIN - 1}} {plain(line)}".rstrip()

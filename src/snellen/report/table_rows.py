@@ -1,4 +1,4 @@
-"""The rows of one result's tables, in plain text and once; each format lays them out."""
+"""Prepares the rows of the tables for one result, as plain text. All formats use these rows."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ STEERING = (
 )
 NAMES = (
     *("model", "against", "capability", "metric", "benchmark", "benchmarks", "run", "remark"),
-    *("groups", "where", "setting", "with"),
+    *("groups", "where", "setting", "with", "notes"),
 )
-"""Headings of columns of words, beside the first."""
+"""The headings of columns that contain words. The first column of a table also contains words."""
 PLACES = (
     *("place", "picked", "95 % interval", "expected", "accuracy where right", "95 % interval"),
     *("n", "remark"),
@@ -42,26 +42,39 @@ COUNTED = (
         "questions have a score in all of their passes; only these count here",
     ),
 )
-"""Counts of a probe, the counts that they are part of, and their description."""
+"""For each line about a probe: the name of a count, the name of the total, and the words after
+them."""
 EMPTY = MetricText("", "", "", "")
 
 
 def headline_rows(result: Result) -> Iterator[tuple[str, ...]]:
-    """A row under HEADINGS for each metric of the whole set; the headline's come first."""
+    """A row with the columns HEADINGS for each metric over all samples. The metrics of the headline
+    scoring come first."""
     for name, scoring in result.report.scorings.items():
         for metric, metric_report in scoring.metrics.items():
             if "/" not in metric:
-                yield name, metric, *shown(metric_report)
+                value, interval, n, remark = shown(metric_report)
+                remarks = "; ".join(filter(None, (_judge_remark(result, name), remark)))
+                yield name, metric, value, interval, n, remarks
+
+
+def _judge_remark(result: Result, scoring: str) -> str:
+    """`official prompt, judge openai/NAME, not qualified`; empty if no judge stands in for the
+    authors'."""
+    judges = result.report.judged_by.get(scoring)
+    if judges is None or judges.qualified is None:
+        return ""
+    return f"{judges.name}, {'' if judges.qualified else 'not '}qualified"
 
 
 def repeats_title(result: Result) -> str:
-    """`5 replies per question`"""
+    """The title of the table about repeats: `5 replies per question`."""
     most = max(report.most for report in result.report.repeats.values())
     return f"{most} replies per question"
 
 
 def repeats_rows(result: Result) -> list[Sequence[str]]:
-    """A row under HEADINGS for each metric of repeated questions."""
+    """A row with the columns HEADINGS for each metric of repeated questions."""
     return [
         (name, metric, *shown(metric_report))
         for name, repeats in result.report.repeats.items()
@@ -70,11 +83,11 @@ def repeats_rows(result: Result) -> list[Sequence[str]]:
 
 
 def repeats_lines(result: Result) -> Iterator[str]:
-    """The number of samples with equal replies, and for each scoring the parts of its mean's
-    variance."""
+    """Lines about repeats: the number of samples with equal replies, and for each scoring the parts
+    of the variance of its mean."""
     report = result.report
     if report.alike is not None:
-        yield f"{report.alike:,} samples have replies with the same words each time"
+        yield f"{report.alike:,} samples got replies with the same words each time"
     for name, repeats in report.repeats.items():
         if repeats.stderr_again is None or repeats.stderr_questions is None:
             continue
@@ -88,14 +101,15 @@ def repeats_lines(result: Result) -> Iterator[str]:
 
 
 def breakdown_headings(result: Result, tag: str) -> list[str]:
-    """The tag, and two columns for each scoring; n and remark are the headline scoring's."""
+    """The headings of a breakdown: the tag, two columns for each scoring, and the n and the remark
+    of the headline scoring."""
     pairs = ((name, "95 % interval") for name in result.report.scorings)
     return [tag, *(heading for pair in pairs for heading in pair), "n", "remark"]
 
 
 def breakdown_rows(result: Result, tag: str) -> list[list[str]]:
-    """A row for each category with a value, in order, with each scoring's first metric. A value
-    whose n differs from the headline's shows its own: `26.67 % (n 15)`."""
+    """A row for each category that has a value, with the first metric of each scoring. If the n of
+    a value differs from that of the headline scoring, the cell shows it: `26.67 % (n 15)`."""
     rows = []
     for label in result.report.breakdown[tag]:
         cells = []
@@ -113,8 +127,8 @@ def breakdown_rows(result: Result, tag: str) -> list[list[str]]:
 
 
 def levels(result: Result, tag: str) -> dict[str, MetricReport]:
-    """The fractions right at the levels of a ladder, in order; empty if the tag is not a ladder or
-    was not asked."""
+    """The fraction of right answers at each level of a ladder, in order. Empty if the tag is not a
+    ladder, or if its questions were not asked."""
     if tag not in result.report.ladders:
         return {}
     return {
@@ -130,13 +144,14 @@ def level_unit(name: str) -> str:
 
 
 def threshold(result: Result, tag: str) -> tuple[str, MetricReport | None]:
-    """The metric that gives the level of a ladder at which reading ends."""
+    """The name and the value of the metric that gives a ladder's threshold, the level at which the
+    model stops answering right."""
     name = result.report.ladders[tag]
     return name, result.scoring().metrics.get(name)
 
 
 def ladder_lines(result: Result, tag: str) -> list[str]:
-    """The levels of a ladder, each with a bar, and the level at which reading ends."""
+    """Lines of text that draw a ladder: the levels, a bar for each, and the threshold."""
     of = levels(result, tag)
     if not of:
         return []
@@ -151,8 +166,8 @@ def ladder_lines(result: Result, tag: str) -> list[str]:
 
 
 def slices(result: Result, *, differing: bool) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
-    """For each slice whose bins differ in score, or do not: a title, and a row under SLICE for each
-    bin."""
+    """The slices whose bins differ in score, or those whose bins do not. Each has a title, and a
+    row with the columns SLICE for each bin."""
     for name, bins_report in result.report.slices.items():
         if bins_report.differs == differing:
             verdict = "" if bins_report.adjusted is None else f": {differs(bins_report)}"
@@ -163,7 +178,7 @@ def slices(result: Result, *, differing: bool) -> Iterator[tuple[str, list[tuple
 
 
 def differs(report: SliceReport) -> str:
-    """`the mean score differs (p 0.0012)`"""
+    """The result of a slice's test in words: `the mean score differs (p 0.0012)`."""
     p = (
         "< 0.0001"
         if report.adjusted is None or report.adjusted < 0.0001
@@ -175,7 +190,8 @@ def differs(report: SliceReport) -> str:
 
 
 def alike(result: Result) -> str:
-    """The slices whose bins do not differ significantly, in a line; "" if there are none."""
+    """A line that lists the slices whose bins do not differ significantly; empty if there are
+    none."""
     names = [
         SLICES.get(name, name)
         for name, slice_report in result.report.slices.items()
@@ -185,7 +201,8 @@ def alike(result: Result) -> str:
 
 
 def differ(disagreement: Disagreement) -> str:
-    """`official and robust score 12 replies differently, such as those to 7, 31`"""
+    """A disagreement in words: `official and robust score 12 replies differently, such as those to
+    7, 31`."""
     which = (
         "1 reply differently, that"
         if disagreement.n == 1
@@ -198,18 +215,19 @@ def differ(disagreement: Disagreement) -> str:
 def without_remarks(
     headings: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> tuple[Sequence[str], Sequence[Sequence[str]], list[str]]:
-    """A table without its remarks if all rows share them, apart from numbers, and the shared
-    remarks; any other table unchanged."""
+    """If all rows have the same remark, or differ only in its numbers, move the remark out of the
+    table. Returns headings, rows, and the remarks that were moved. Any other table stays
+    unchanged."""
     if headings[-1] != "remark":
         return headings, rows, []
     remarks_of_rows = dict.fromkeys(row[-1] for row in rows)
-    # "1 independent cluster: …" and "8 independent clusters: …" are one remark.
+    # "1 independent cluster: …" and "8 independent clusters: …" count as the same remark.
     alike = dict.fromkeys(
         re.sub(r"^[0-9,]+ ([^:]*?)s?:", r"too few \1s:", remark)
         for remark in remarks_of_rows
         if remark
     )
-    shared_by_all = len(alike) == 1 and all(remarks_of_rows)  # every row has it
+    shared_by_all = len(alike) == 1 and all(remarks_of_rows)  # every row has the remark
     if len(remarks_of_rows) > 1 and len(alike) >= len(remarks_of_rows) - 1 and not shared_by_all:
         return headings, rows, []
     remarks = [*remarks_of_rows] if len(remarks_of_rows) == 1 else [*alike]
@@ -219,7 +237,7 @@ def without_remarks(
 def without_empty(
     headings: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """A table without empty columns."""
+    """Leave out the empty columns of a table."""
     kept = [column for column, cells in enumerate(zip(*rows, strict=True)) if any(cells)]
     if not kept:
         return headings, rows
@@ -227,23 +245,24 @@ def without_empty(
 
 
 def is_name(column: int, heading: str) -> bool:
-    """Whether a column has names or words, not numbers."""
+    """Whether a column contains names or words rather than numbers."""
     return column == 0 or heading in NAMES
 
 
 def rule_headings(disagreement: Disagreement) -> tuple[str, str]:
-    """`official's rule | robust's rule`, and n"""
+    """The headings of a table of rules: `official's rule | robust's rule`, and `n`."""
     return " | ".join(f"{scoring}'s rule" for scoring in disagreement.scorings), "n"
 
 
 def rules(disagreement: Disagreement) -> list[tuple[str, str]]:
-    """The pairs of rules that read replies, with counts; the most frequent pair first."""
+    """The pairs of rules that parsed the same reply, with their counts, the most frequent pair
+    first."""
     return [(pair, f"{n:,}") for pair, n in disagreement.by_rule.items()]
 
 
 def judges(result: Result) -> Iterator[tuple[str, list[tuple[str, ...]], list[str]]]:
-    """For each judge that was measured against people: a title, rows under HEADINGS except the
-    first, and lines."""
+    """For each judge that was measured against people: a title, rows with all columns of HEADINGS
+    but the first, and lines below them."""
     for name, judge_report in result.report.judges.items():
         title = f"{name}: the judge against people, on {judge_report.labelled:,} labeled replies"
         rows: list[tuple[str, ...]] = [
@@ -256,8 +275,8 @@ def judges(result: Result) -> Iterator[tuple[str, list[tuple[str, ...]], list[st
 
 
 def probe(result: Result) -> tuple[list[Sequence[str]], list[str]]:
-    """The result of a probe: rows under HEADINGS except the first, and lines; both are empty
-    without a probe."""
+    """The result of a probe: rows with all columns of HEADINGS but the first, and lines below them.
+    Both are empty without a probe."""
     report = result.report.probe
     if report is None:
         return [], []
@@ -269,20 +288,21 @@ def probe(result: Result) -> tuple[list[Sequence[str]], list[str]]:
     ]
     if report.p is not None:
         lines.append(
-            f"p {report.p:.4f} for picks at least as uneven over the positions if the order of the "
-            "choices does not matter (permutation test)"
+            f"p {report.p:.4f}: the probability of picks at least as uneven over the positions if "
+            "the order of the choices does not matter (permutation test)"
         )
     return rows, lines
 
 
 def probe_title(result: Result) -> str:
-    """`probe: blind=none`"""
+    """The title of a probe's table: `probe: blind=none`."""
     report = result.report.probe
     return f"probe: {in_words(report.probe)}" if report is not None else ""
 
 
 def places(result: Result) -> list[Sequence[str]]:
-    """A row under PLACES for each position among the choices, for a run that permuted them."""
+    """A row with the columns PLACES for each position among the choices, if the run permuted the
+    choices."""
     rows: list[Sequence[str]] = []
     for position in [] if result.report.probe is None else result.report.probe.places:
         picked, right = shown(position.picked), shown(position.accuracy)
@@ -292,7 +312,7 @@ def places(result: Result) -> list[Sequence[str]]:
 
 
 def _measures(report: JudgeReport) -> Iterator[tuple[str, MetricReport | None]]:
-    helped = f"with a weight of {report.weight:.2f} for the judge"
+    helped = f"with a weight of {report.weight:.2f} for the judge's scores"
     yield "mean score, judged", report.judged
     yield "corrected by labels", replace(report.corrected, reason=report.corrected.reason or helped)
     yield "by labels alone", report.labels_alone
@@ -309,15 +329,15 @@ def _measures(report: JudgeReport) -> Iterator[tuple[str, MetricReport | None]]:
 
 
 def _alone(report: JudgeReport, value: float | None, unit: str = "fraction") -> MetricReport | None:
-    """A metric without an interval; None if there is no value."""
+    """A metric without an interval; None if `value` is None."""
     if value is None:
         return None
     return MetricReport(value=value, unit=unit, n=report.labelled, stderr=None, ci95=None)
 
 
 def steering(report: SteeringReport) -> tuple[str, list[tuple[str, ...]]]:
-    """A title, and a row under STEERING for each kind of attempt; changes are in the unit of the
-    score."""
+    """A title, and a row with the columns STEERING for each kind of attempt to steer the judge.
+    Changes are in the unit of the score."""
     rows: list[tuple[str, ...]] = []
     for kind, attempt in report.attempts.items():
         up, down = shown(attempt.to_right), shown(attempt.to_wrong)

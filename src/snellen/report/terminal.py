@@ -1,9 +1,9 @@
-"""A result in the terminal. The only file that draws with rich."""
+"""Shows results in the terminal. This is the only module that draws with rich."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING
 
 from snellen.analysis.comparing import Comparisons
@@ -13,26 +13,29 @@ from snellen.errors import plain
 from snellen.report import (
     _compared,
     _contaminated,
+    _qualified,
     _swept,
+    by_tokens,
     companions,
     run_facts,
     side_by_side,
     table_rows,
 )
-from snellen.scoring import SteeringReport
+from snellen.scoring import Qualification, SteeringReport
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 MOST_CATEGORIES = 40
 MOST_RULES = 10
-"""Longer tables appear only in the other formats; a line says so."""
+"""The maximum numbers of categories and of pairs of rules in a table. For more, a line says which
+format shows them, or how many are left out."""
 WIDE = 10_000
-"""The width of output that is not a terminal: every row fits on one line, so that a search finds
-it."""
+"""The width of output that is not a terminal. Every row fits on one line, so that text searches
+find rows."""
 LEAST, SHORTEST = 24, 12
-"""The least width of a column of names or remarks in characters, and in a table that is wider than
-the terminal. Numbers are never wrapped."""
+"""The minimum width in characters of a column of names or remarks: usually, and in a table that
+would be wider than the terminal. Numbers are never wrapped."""
 
 
 def print_result(result: Result) -> None:
@@ -50,8 +53,18 @@ def print_steering(steering: SteeringReport) -> None:
     _line(console, f" run {steering.run}")
 
 
+def print_qualification(qualification: Qualification) -> None:
+    """Show on standard output how a judge agrees with published verdicts."""
+    console = _console()
+    room = console.width if console.is_terminal else WIDE
+    for title, headings, rows in _qualified.tables(qualification):
+        _table(console, title, headings, rows, room)
+    for line in _qualified.lines(qualification):
+        _line(console, f" {line}")
+
+
 def print_contamination(contamination: Contamination) -> None:
-    """Show on standard output the samples that benchmarks share, and those in a corpus."""
+    """Show on standard output the samples that benchmarks share, and those found in a corpus."""
     console = _console()
     room = console.width if console.is_terminal else WIDE
     for title, headings, rows, below in _contaminated.tables(contamination):
@@ -63,13 +76,13 @@ def print_contamination(contamination: Contamination) -> None:
 
 
 def print_results(results: Sequence[Result]) -> None:
-    """Show a result on standard output; several as a table with one row each."""
+    """Show results on standard output. Several results become a table with one row each."""
     _show_all(results, _console())
 
 
 def print_overview(results: Sequence[Result]) -> None:
-    """Show several results together on standard output: a row for each, then models by
-    benchmarks."""
+    """Show several results together on standard output: a table with a row for each, then a table
+    of models by benchmarks."""
     console = _console()
     _show_overview(results, console, console.width if console.is_terminal else WIDE)
 
@@ -78,7 +91,7 @@ def print_companions(results: Sequence[Result], names: Sequence[str]) -> None:
     """Show further metrics of the headline scorings on standard output.
 
     Raises:
-        UsageError: no result has a metric or a tag of that name.
+        UsageError: no result has a metric or a tag with one of the names.
     """
     console = _console()
     rows = companions.companions(results, names)
@@ -92,7 +105,7 @@ def print_compared(document: Comparisons) -> None:
 
 
 def print_swept(document: Comparisons) -> None:
-    """Show on standard output the effect of settings on the same models."""
+    """Show on standard output the effect of the settings on each model."""
     console = _console()
     room = console.width if console.is_terminal else WIDE
     for title, rows, notes in _swept.swept(document):
@@ -108,9 +121,25 @@ def compared_text(document: Comparisons) -> str:
     return out.getvalue()
 
 
+def print_parts(parts: Iterable[_compared.Part]) -> None:
+    """Show the parts of a report on standard output."""
+    _show_parts(parts, _console())
+
+
+def parts_text(parts: Iterable[_compared.Part]) -> str:
+    """The text that `print_parts` shows, without colors and with unlimited width."""
+    out = io.StringIO()
+    _show_parts(parts, _console(out))
+    return out.getvalue()
+
+
 def _show_compared(document: Comparisons, console: Console) -> None:
-    room = console.width if console.is_terminal else WIDE
-    for part in _compared.parts(document, detailed=False):
+    _show_parts(_compared.parts(document, detailed=False), console)
+
+
+def _show_parts(parts: Iterable[_compared.Part], console: Console) -> None:
+    for part in parts:
+        room = console.width if console.is_terminal else part.most or WIDE
         if part.untested or len(part.table) - 1 > MOST_CATEGORIES:
             why = "not tested, because each has few samples; " if part.untested else ""
             rows = f"{len(part.table) - 1} rows"
@@ -144,6 +173,8 @@ def _show_all(results: Sequence[Result], console: Console) -> None:
             for note in notes:
                 _line(console, f"note: {note}", style="yellow")
             _table(console, "by capability", side_by_side.CAPABILITIES, capabilities, WIDE)
+        for title, points in by_tokens.sweeps(results):
+            _table(console, title, by_tokens.HEADINGS, by_tokens.rows(points), WIDE)
         _line(console, side_by_side.how_to_show_a_run(results))
         return
     for result in results:
@@ -151,7 +182,8 @@ def _show_all(results: Sequence[Result], console: Console) -> None:
 
 
 def _show_overview(results: Sequence[Result], console: Console, room: int) -> None:
-    """A row for each result with its value, failures, cost, and time; then models by benchmarks."""
+    """Show a table with each result's value, failures, cost, and time, then a table of models by
+    benchmarks."""
     headings, *rows = side_by_side.overview(results)
     _table(console, f"{len(results)} runs", headings, rows, room)
     for line in side_by_side.fronts(results):
@@ -166,8 +198,8 @@ def _show_overview(results: Sequence[Result], console: Console, room: int) -> No
 def show(result: Result, console: Console) -> None:
     """Show a result: headline, notes, categories, disagreements, and the states of replies.
 
-    A terminal that is narrower than a table of categories gets only the columns of the headline
-    scoring.
+    If a table of categories is wider than the terminal, only the columns of the headline scoring
+    are shown.
     """
     room = console.width if console.is_terminal else WIDE
     _show_scores(result, console, room)
@@ -187,7 +219,8 @@ def show(result: Result, console: Console) -> None:
 
 
 def _show_scores(result: Result, console: Console, room: int) -> None:
-    """The metrics of all samples, of repeats, and of a probe, with the report's notes."""
+    """Show the metrics over all samples, those of repeats, and those of a probe, with the report's
+    notes."""
     report = result.report
     rows = list(table_rows.headline_rows(result))
     _table(console, side_by_side.title(result), table_rows.HEADINGS, rows, room)
@@ -210,7 +243,8 @@ def _show_scores(result: Result, console: Console, room: int) -> None:
 
 
 def _show_breakdown(result: Result, tag: str, console: Console, room: int) -> None:
-    """The categories of a tag, as a ladder or as a table. Only the headline has intervals."""
+    """Show the categories of a tag, as a ladder or as a table. Only the headline scoring has
+    intervals."""
     rows = table_rows.breakdown_rows(result, tag)
     if lines := table_rows.ladder_lines(result, tag):
         console.print()
@@ -222,7 +256,7 @@ def _show_breakdown(result: Result, tag: str, console: Console, room: int) -> No
         _line(console, f"by {tag}: {len(rows)} categories; --format md or csv shows them")
     elif rows:
         headings = table_rows.breakdown_headings(result, tag)
-        # A terminal has room for the interval of one scoring, the headline.
+        # A terminal has room only for the intervals of one scoring, the headline scoring.
         others = [2 + 2 * k for k in range(1, len(result.report.scorings))]
         headings, rows = _without(headings, others), [_without(r, others) for r in rows]
         too_wide = bool(others) and _least([row[:-1] for row in (headings, *rows)]) > room
@@ -235,7 +269,7 @@ def _show_breakdown(result: Result, tag: str, console: Console, room: int) -> No
 
 
 def _show_readings(result: Result, console: Console, room: int) -> None:
-    """The disagreements between scorings, and between judges and people."""
+    """Show the disagreements between scorings, and those between judges and people."""
     for disagreement in result.report.disagreements:
         rules = table_rows.rules(disagreement)
         if len(rules) > MOST_RULES:
@@ -250,7 +284,7 @@ def _show_readings(result: Result, console: Console, room: int) -> None:
 
 
 def _console(file: IO[str] | None = None) -> Console:
-    """A console that writes to `file`; default: standard output."""
+    """A console that writes to `file`. Default: standard output."""
     from rich.console import Console
 
     return Console(file=file, highlight=False)
@@ -264,8 +298,9 @@ def _table(
     room: int,
     above: Sequence[str] = (),
 ) -> None:
-    """A table with its title and the lines `above` it. Remarks that rows share, apart from their
-    numbers, are below the table. If the rows leave no room, all remarks are."""
+    """Show a table with its title and the lines `above` it. Remarks that all rows share, apart from
+    numbers, are shown below the table. If the rows leave no room for remarks, all remarks are shown
+    below it."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -304,8 +339,8 @@ def _table(
 
 
 def _least(rows: Sequence[Sequence[str]], most: int = LEAST, gap: int = 3) -> int:
-    """The width in characters of a table whose columns of names and remarks are at most `most`
-    characters wide, with `gap` characters between two columns. The first of `rows` are the
+    """The width in characters of a table if its columns of names and remarks are at most `most`
+    characters wide and `gap` characters are between two columns. The first of `rows` has the
     headings."""
     from rich.cells import cell_len
 

@@ -1,19 +1,20 @@
-"""Results and comparisons as LaTeX tables, ready to paste into a paper.
+"""Writes results and comparisons as LaTeX tables that can be pasted into a paper.
 
-By hand, since pandas is a large dependency for plain tables.
+This module writes the tables itself, because pandas is a large dependency for plain tables.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from snellen import __version__
 from snellen.analysis.comparing import Comparison, Comparisons, Leaderboard, Side, notes_of
 from snellen.analysis.result import Result, shown
 from snellen.errors import plain
 from snellen.report import side_by_side, table_rows
+from snellen.report._compared import Part
 from snellen.report._differences import differences
 
 SIGNS = str.maketrans(
@@ -25,31 +26,36 @@ SIGNS = str.maketrans(
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
-        "\ufffd": "?",  # what `plain` puts for signs that act
-        # After \\ the one would begin an option, the other be one.
+        "\ufffd": "?",  # `plain` replaces control characters by U+FFFD
+        # After \\, a bracket would begin an optional argument, and a star would be read as \\*.
         "[": "{[}",
         "*": "{*}",
     }
 )
 ON_ITS_OWN = "over all samples that count in that run"
-"""These can be more samples than the models of a leaderboard share."""
-UNTESTED = " Differences are not tested here: that is what snellen compare does."
+"""The samples of a headline metric. They can be more than the samples that all models of a
+leaderboard share."""
+UNTESTED = " Differences are not tested here. Use snellen compare to test them."
 HEADER = f"""\
 % Made by Snellen {__version__}. In the preamble: \\usepackage{{booktabs}}
 """
 SHORTFALLS = ("partial:", "incomplete:")
-"""How a note begins that says what a run lacks. Any other word with a colon is a name."""
+"""The beginnings of notes that say what a run lacks. Any other first word with a colon is a
+name."""
 UNICODE = """\
-% Some names have characters that pdfLaTeX lacks: use LuaLaTeX or XeLaTeX, and a font that has them.
+% Some names contain characters that pdfLaTeX lacks. Use LuaLaTeX or XeLaTeX with a suitable font.
 """
 PDFLATEX_HAS = re.compile("[\\x00-\u024f\u2010-\u203a]*")
-"""Latin letters and general punctuation."""
+"""Matches text that pdfLaTeX can print: Latin letters and general punctuation."""
 
 
 def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str:
-    """Tables of the headline metrics and of each benchmark's categories; where a comparison of the
-    same runs is given, its leaderboards, in which bold is what does not differ significantly from
-    the best, and the differences of each benchmark's only two runs."""
+    """Tables of the headline metrics and of the categories of each benchmark.
+
+    If `compared`, a comparison of the same runs, is passed, its leaderboards replace the table of
+    headline metrics. In them, values that do not differ significantly from the best are bold. If a
+    benchmark has only two runs, a table of their differences is added.
+    """
     parts: list[str] = []
     if compared is not None:
         parts += [_board(board, compared.sides) for board in compared.leaderboards]
@@ -73,9 +79,20 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
 
 
 def compared_latex(of: Comparisons) -> str:
-    """A table for each leaderboard of a comparison, and one for the differences of each pair."""
+    """A table for each leaderboard of a comparison, and a table of the differences of each pair."""
     boards = [_board(board, of.sides) for board in of.leaderboards]
     return _document([*boards, *_differences_of(of, of.comparisons)])
+
+
+def parts_latex(parts: Iterable[Part]) -> str:
+    """A table for each part of a report that has one. Its caption has the part's lines."""
+    tables = []
+    for part in parts:
+        if part.table:
+            headings, *rows = part.table
+            caption = f"{part.title}.{_sentences([*part.above, *part.below], ())}"
+            tables.append(_table(caption, part.title, headings, rows))
+    return _document(tables)
 
 
 def _document(tables: Sequence[str]) -> str:
@@ -107,7 +124,7 @@ def _differences_of(compared: Comparisons, pairs: Sequence[Comparison]) -> Itera
 
 
 def _sentences(notes: Sequence[str], names: Collection[str]) -> str:
-    """The notes as sentences. A note that begins with a name and a colon keeps its
+    """The notes as sentences with capital letters. A note that begins with a name keeps its
     lowercase letter, because `Openai/m` is not the name of a model."""
     text = ""
     for note in notes:
@@ -140,7 +157,7 @@ def _board(board: Leaderboard, sides: Sequence[Side]) -> str:
             "Models that share a letter do not differ significantly at 5 % (paired tests, Holm)"
         )
     if bold:
-        caption.append("Bold: those that share one with the best")
+        caption.append("Bold: models that share a letter with the best")
     if board.direction == "lower":
         caption.append("Lower is better")
     ranked = {standing.name for standing in board.standings}
@@ -154,7 +171,7 @@ def _board(board: Leaderboard, sides: Sequence[Side]) -> str:
 
 
 def _categories(name: str, of: dict[str, Result]) -> Iterator[str]:
-    """A table for each tag: a row for each category, a column for each model."""
+    """A table for each tag, with a row for each category and a column for each model."""
     scored = {model: result for model, result in of.items() if result.report.scorings}
     tags = dict.fromkeys(tag for result in scored.values() for tag in result.report.breakdown)
     for tag in tags:
@@ -179,7 +196,8 @@ def _table(caption: str, label: str, headings: Sequence[str], rows: Sequence[Seq
 
 
 def _lines(caption: str, label: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table whose cells are LaTeX already."""
+    """The LaTeX source of a table. The cells are already LaTeX; caption and headings are plain
+    text."""
     columns = "".join(
         "l" if table_rows.is_name(n, name) else "r" for n, name in enumerate(headings)
     )
@@ -205,11 +223,11 @@ def _label(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    r"""Text that TeX prints as it is, numbers below nought with a minus.
+    r"""Escape text for TeX. Negative numbers get a real minus sign.
 
     >>> print(_text("-50 % of a_b"))
     $-$50\,\% of a\_b
     """
     text = plain(text).translate(SIGNS).replace(r" \%", r"\,\%")
-    text = re.sub("-(?=-)", "-{}", text)  # two would be a dash
+    text = re.sub("-(?=-)", "-{}", text)  # TeX would print two hyphens as a dash
     return re.sub(r"(?<![\w-])-(?=\d)", "$-$", text)

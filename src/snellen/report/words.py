@@ -1,22 +1,23 @@
-"""Results as Markdown."""
+"""Writes results and comparisons as Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result, blind
 from snellen.errors import plain
-from snellen.report import _compared, run_facts, side_by_side, table_rows
+from snellen.report import _compared, by_tokens, run_facts, side_by_side, table_rows
 from snellen.store import Run
 
 FILE = "report.md"
-# A backslash escapes each of these, in CommonMark and in tables.
+# In CommonMark, and in its tables, a backslash escapes each of these characters.
 SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#$"} | {"&": "&amp;"})
 
 
 def write_markdown(result: Result) -> None:
-    """Write `report.md` next to the run's `report.json`. A result without a run has no file.
+    """Write `report.md` next to the run's `report.json`. For a result without a run, nothing is
+    written.
 
     Raises:
         StoreError: the file cannot be written.
@@ -26,7 +27,8 @@ def write_markdown(result: Result) -> None:
 
 
 def markdown(results: Sequence[Result]) -> str:
-    """A section with tables for each result. Several results are preceded by a table of all."""
+    """A section with tables for each result. If there are several results, a table of all of them
+    comes first."""
     titles = side_by_side.titles(results)
     parts = [_section(result, title) for result, title in zip(results, titles, strict=True)]
     if len(results) > 1:
@@ -38,13 +40,21 @@ def markdown(results: Sequence[Result]) -> str:
             table = "\n".join(_table(side_by_side.CAPABILITIES, capabilities))
             sentences = "".join(f"{_text(note)}\n\n" for note in notes)
             parts.insert(1, f"## By capability\n\n{sentences}{table}\n")
+        for title, points in by_tokens.sweeps(results):
+            table = "\n".join(_table(by_tokens.HEADINGS, by_tokens.rows(points)))
+            parts.insert(1, f"## {_text(title)}\n\n{table}\n")
     return "\n".join(parts)
 
 
 def compared_markdown(document: Comparisons) -> str:
     """A comparison with tables and the details of every pair."""
+    return parts_markdown(_compared.parts(document, detailed=True))
+
+
+def parts_markdown(parts: Iterable[_compared.Part]) -> str:
+    """The parts of a report, a section for each part with a title."""
     sections = []
-    for part in _compared.parts(document, detailed=True):
+    for part in parts:
         lines = [f"## {_text(part.title)}", ""] if part.title else []
         lines += [f"{_text(line)}\n" for line in part.above]
         lines += [*_table(part.table[0], part.table[1:]), ""] if part.table else []
@@ -95,5 +105,5 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """Text with the special characters of Markdown and HTML escaped."""
+    """Escape the special characters of Markdown and HTML in a text."""
     return plain(text).translate(SIGNS)

@@ -1,8 +1,8 @@
 """Sends questions and stores replies, from a plan to a result: concurrency, retries, timeouts,
 budgets, resuming.
 
-May import everything but `api`, `view`, and `cli`.
-Start with `plan.py`, then `run_plan.py` and `scheduler.py`.
+This package may import all others except `api`, `view`, and `cli`. Start reading at `plan.py`, then
+`run_plan.py` and `scheduler.py`.
 """
 
 from __future__ import annotations

@@ -15,17 +15,18 @@ if TYPE_CHECKING:
     from snellen.transport import Downloads
 
 SECONDS = 60.0
-"""The time limit for a picture, in seconds."""
+"""The time limit for fetching one picture, in seconds."""
 MAX_BYTES = 100_000_000
-"""The limit for one picture. Many are fetched concurrently, possibly from untrusted servers."""
+"""The maximum size of one picture, in bytes. Many pictures are fetched concurrently, possibly from
+untrusted servers."""
 
 
 async def fetched(request: Request) -> Request:
-    """The request with the bytes of its pictures instead of their addresses. Unchanged if it has
-    no addresses.
+    """Fetch the pictures of a request and replace their addresses with their bytes. A request
+    without addresses is returned unchanged.
 
     Raises:
-        MediaError: one could not be fetched, is too large, or is not a picture.
+        MediaError: a picture could not be fetched or is too large, or the file is not a picture.
     """
     if not has_addresses(request):
         return request
@@ -73,6 +74,6 @@ async def _fetched(part: Part, downloads: Downloads) -> Part:
 def _check_size(size: int, label: str, address: Address) -> None:
     if size > MAX_BYTES:
         raise MediaError(
-            f"{label}, {address}, has more than {MAX_BYTES:,} bytes. Save a smaller copy, and give "
+            f"{label}, {address}, has more than {MAX_BYTES:,} bytes. Save a smaller copy and use "
             "its path."
         )

@@ -1,4 +1,4 @@
-"""The right answers of a file of predictions in the place of the data set's, on request."""
+"""Replaces the data set's right answers with those in a file of predictions, on request."""
 
 from __future__ import annotations
 
@@ -12,33 +12,35 @@ from snellen.data import Row
 from snellen.errors import DataError, UsageError
 
 ANSWER = "answer"
-"""The column of right answers in a file of predictions."""
+"""The column of a file of predictions that holds the right answers."""
 
 
 def with_answers(benchmark: Benchmark, answers: Mapping[str, str], where: str) -> Benchmark:
-    """The benchmark with the right answers of a file.
+    """Replace the benchmark's right answers with those in a file.
 
-    Questions without an answer in the file keep that of the data set. The benchmark's notes say how
-    many answers are the file's, and how many of them differ.
+    Questions without an answer in the file keep the data set's answer. A note in the benchmark says
+    how many answers come from the file, and how many of them differ from the data set's.
 
     Args:
         benchmark: The benchmark.
-        answers: The right answers in the file, by sample id.
-        where: The file, for messages.
+        answers: The right answers in the file, keyed by sample id.
+        where: The name of the file in messages.
 
     Raises:
-        UsageError: the benchmark has several people's answers to a question.
-        DataError: the file has no answers, or one is not a letter or a text of the choices.
+        UsageError: a question has answers from several people.
+        DataError: the file has no answers, or one of them is neither the letter nor the text of a
+            choice.
     """
     if not answers:
         raise DataError(
-            f"{where} has no answers: --answers-in-file needs a column {ANSWER!r} with some."
+            f"{where} has no answers. --answers-in-file needs a column {ANSWER!r} that holds the "
+            "right answers."
         )
     samples = [benchmark.read(row) for row in benchmark.data]
     if any(sample.references for sample in samples):
         raise UsageError(
-            f"--answers-in-file is for questions with one right answer, and {benchmark.name} has "
-            "several people's answers to a question."
+            f"--answers-in-file is for questions with one right answer, but {benchmark.name} has "
+            "questions with answers from several people. Leave the option out."
         )
     spelled = {sample.target.casefold(): sample.target for sample in samples if sample.target}
     targets = {
@@ -58,13 +60,14 @@ def with_answers(benchmark: Benchmark, answers: Mapping[str, str], where: str) -
     return with_note(
         vary(benchmark, sample=read),
         f"scored with the answers in {where}, not with the data set's: {len(targets):,} of "
-        f"{len(samples):,} questions, of which {differing:,} have another answer there and "
-        f"{hidden:,} have a hidden one",
+        f"{len(samples):,} questions. Of these, {differing:,} have a different answer in the data "
+        f"set, and the data set hides the answers to {hidden:,}",
     )
 
 
 def _target(answer: str, sample: Sample, spelled: Mapping[str, str], where: str) -> str:
-    """An answer of the file in the data set's spelling: a letter for a choice, `yes` for `Yes`."""
+    """Convert an answer in the file to the form that the data set uses: the text of a choice to its
+    letter, and `Yes` to `yes` if the data set spells it so."""
     text = answer.strip()
     letters = ascii_uppercase[: len(sample.choices)]
     has_letters = not spelled or all(target in ascii_uppercase for target in spelled.values())

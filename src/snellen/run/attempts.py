@@ -1,4 +1,5 @@
-"""Sends one question until it has a reply: retries, backoff, time limits, slots, giving up."""
+"""Sends one question until it has a reply, with retries, backoff, time limits, and request slots,
+and gives up if no reply can be expected."""
 
 from __future__ import annotations
 
@@ -21,19 +22,21 @@ from snellen.run.settings import Settings
 from snellen.run.stop import Stop
 
 TURNED_AWAY = 10
-"""The number of 429s for one question before it counts as failed."""
+"""The number of HTTP 429 responses that a question may get. A question that gets more counts as
+failed."""
 HOPELESS = 3
-"""This many 401s or 404s in a row end the run: every other question would fail too."""
+"""After this many HTTP 401 or 404 responses in a row the run ends, since all other questions would
+fail too."""
 LONGEST_RETRY_AFTER = 600.0
 
 T = TypeVar("T")
 
 
 async def within(seconds: float | None, call: Awaitable[T], result: str = "reply") -> T:
-    """The result of a call of a model, within a time limit (None: the model has its own).
+    """Call a model with a time limit (None: the model enforces its own) and return the result.
 
     Raises:
-        Overloaded: there was no result in time, or the model canceled the call.
+        Overloaded: the time limit passed without a result, or the model canceled the call.
     """
     deadline = Deadline(seconds)
     try:
@@ -49,11 +52,11 @@ async def within(seconds: float | None, call: Awaitable[T], result: str = "reply
         task = asyncio.current_task()
         if task is None or task.cancelling():
             raise
-        raise Overloaded("the model gave the request up (its own task was cancelled)") from None
+        raise Overloaded("the model gave up on the request (it canceled its own task)") from None
 
 
 class Attempts:
-    """Sends the questions of one run, and stores the outcome of each attempt."""
+    """Sends the questions of one run and stores the outcome of each attempt."""
 
     def __init__(
         self,
@@ -75,7 +78,7 @@ class Attempts:
         self._failed_in_a_row = 0
 
     def may_ask(self) -> bool:
-        """Whether the run continues; an exhausted budget stops it here."""
+        """Whether the run continues. Stops the run if a budget is used up."""
         if reason := self._budget.reached_limit():
             self.stop.set(reason, interrupted=True, patient=True)
         return self.stop.reason is None
@@ -86,10 +89,11 @@ class Attempts:
         send: Callable[[], Awaitable[Reply]],
         acquire: Callable[[], Awaitable[RequestSlot]] | None,
     ) -> Reply | ModelError | MediaError | None:
-        """The reply to a question, or the error of its last attempt; None if the run stops.
+        """Send a question until it has a reply. Returns the reply, the error of the last attempt,
+        or None if the run stops.
 
-        Each attempt takes a slot with `acquire` and releases it before it waits for the next
-        attempt. If `acquire` is None, the caller holds a slot.
+        Each attempt acquires a slot with `acquire` and releases it before the wait for the next
+        attempt. If `acquire` is None, the caller already has a slot.
         """
         attempt = throttled = 0
         while True:
@@ -118,7 +122,7 @@ class Attempts:
         send: Callable[[], Awaitable[Reply]],
         slot: RequestSlot | None,
     ) -> Reply | ModelError | MediaError:
-        """Send a question once, and store the outcome."""
+        """Send a question once and store the outcome."""
         outcome: Reply | ModelError | MediaError
         self.observer.request_sent(turn)
         started = perf_counter()
@@ -150,8 +154,8 @@ class Attempts:
         self.observer.reply_stored(turn, reply, seconds)
 
     def fail(self, turn: Turn, error: ModelError | MediaError, *, shared: bool = False) -> None:
-        """Store that a question failed before it was sent. `shared` says that the same error
-        already failed another question, so that it counts only once."""
+        """Record that a question failed before it was sent. `shared` means that another question
+        already failed because of the same error, so that the error is not counted again."""
         self.recorder.write_failure(turn, error)
         if shared:
             self.observer.sample_failed(error)
@@ -159,7 +163,7 @@ class Attempts:
             self.count_failure(error)
 
     def count_failure(self, error: ModelError | MediaError) -> None:
-        """Count a question without a reply. Stop the run if no further reply can be expected."""
+        """Count a question that got no reply. Stop the run if no further reply can be expected."""
         self.observer.sample_failed(error)
         hopeless = isinstance(error, Rejected) and error.hopeless
         if not hopeless and not isinstance(error, Overloaded):
@@ -184,7 +188,7 @@ class Attempts:
 
 
 def _seconds(value: object) -> float | None:
-    """The wait that a model asks for; None if it is not a valid number of seconds."""
+    """The wait in seconds that a model requests; None if it is not a valid number of seconds."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if 0 <= value < math.inf else None

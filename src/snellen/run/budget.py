@@ -1,4 +1,4 @@
-"""Budgets. When one is used up, the run stops cleanly and can be resumed later."""
+"""Budgets. When a budget is used up, the run stops cleanly and can be resumed later."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ from snellen.run.progress import Progress
 
 @dataclass(kw_only=True)
 class Budget:
-    """Limits that all runs of one call share. Earlier calls do not count."""
+    """Limits shared by all runs of one call. Earlier calls do not count toward the limits."""
 
     max_requests: int | None = None
-    """The most requests; None: no limit."""
+    """The maximum number of requests; None: no limit."""
     max_cost: float | None = None
-    """The highest cost, in the currency of the prices; None: no limit."""
+    """The maximum cost, in the currency of the prices; None: no limit."""
     max_seconds: float | None = None
-    """The longest time in seconds; None: no limit."""
+    """The maximum time in seconds; None: no limit."""
     runs: list[Progress] = field(default_factory=list)
     """The runs that share the limits."""
     started: float = field(default_factory=monotonic)
-    """When the call started, by the monotonic clock in seconds."""
+    """When the call started, in seconds on the monotonic clock."""
 
     def reached_limit(self) -> str | None:
-        """The limit on requests or money that has been reached, in words.
+        """Describe the limit on requests or cost that has been reached; None if none has been.
 
-        Requests in flight count at the mean cost of their run's replies so far. Otherwise all of
-        them together would exceed the limit.
+        Each request in flight counts with the mean cost of its run's replies so far. Without this
+        rule, the requests in flight could together exceed the limit.
         """
         most = self.max_requests
         if most is not None and sum(run.requests for run in self.runs) >= most:
-            return f"the budget of {most} requests is spent"
+            return f"the budget of {most} requests is used up"
         if self.max_cost is None:
             return None
         cost = sum(run.cost for run in self.runs)
         under_way = sum(run.in_flight * (run.mean_cost or 0.0) for run in self.runs)
         if cost + under_way >= self.max_cost:
-            more = f", and about {under_way:.4g} more is under way" if under_way else ""
-            return f"the budget of {self.max_cost:g} is spent ({cost:.4g}{more})"
+            more = f", and about {under_way:.4g} for requests in flight" if under_way else ""
+            return f"the budget of {self.max_cost:g} is used up ({cost:.4g} spent{more})"
         if any(run.unpriced for run in self.runs):
             return (
-                "the server does not say how many tokens a reply took, so that --max-cost cannot "
-                "be kept (--max-requests can)"
+                "the server does not report the number of tokens of a reply, so --max-cost cannot "
+                "be enforced; use --max-requests instead"
             )
         return None
 
     def seconds_left(self) -> float | None:
-        """Seconds until the time budget is used up; None if there is none."""
+        """Seconds until the time budget is used up; None if there is no time budget."""
         if self.max_seconds is None:
             return None
         return self.max_seconds - (monotonic() - self.started)

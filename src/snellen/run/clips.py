@@ -1,5 +1,5 @@
-"""Decodes the videos of questions in progress, in threads ahead of the model: each video once for
-all of its questions, and only as many at a time as fit into memory."""
+"""Decodes the videos of questions in threads, ahead of the requests. Each video is decoded once for
+all of its questions, and memory use is limited."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from snellen.media.content import Video
 
 THREADS = max(1, min(8, os.cpu_count() or 1))
 MOST_BYTES = 300 << 20
-"""The limit, in bytes, for encoded frames of one group's questions that are ready and not yet
-answered. A single question may exceed it."""
+"""The maximum size, in bytes, of the encoded frames that are ready for one group's unanswered
+questions. A single question may exceed this limit."""
 
 
 def videos_of(request: Request) -> list[Video]:
@@ -29,8 +29,9 @@ def videos_of(request: Request) -> list[Video]:
 
 
 class Clips:
-    """The videos of one group of questions: for each sample, the videos that it shows each time it
-    is asked. Created in the event loop's thread, to which the decoding threads report."""
+    """The decoded videos of one group of samples. `of` maps each sample to the videos that it
+    shows, and each sample is asked `times` times. Create an instance in the event loop's thread,
+    which receives the results of the decoding threads."""
 
     def __init__(
         self, of: Mapping[str, Sequence[Video]], times: int, threads: ThreadPoolExecutor
@@ -46,7 +47,7 @@ class Clips:
         self._held: dict[Video, int] = {}
         self._ended = False
         self.begun = asyncio.Event()
-        """A video was decoded, or decoding failed."""
+        """Set once a video has been decoded or decoding has failed."""
         by_source: dict[object, list[Video]] = {}
         for clip in self._users:
             by_source.setdefault((clip.source, clip.within), []).append(clip)
@@ -59,14 +60,15 @@ class Clips:
         decoding.add_done_callback(partial(self._ended_with, videos))
 
     async def shown(self, request: Request, sample: str) -> Request:
-        """The request of a sample with the frames of its videos.
+        """Add the frames of a sample's videos to its request.
 
         Raises:
-            MediaError: one cannot be decoded. UsageError: the extra is missing.
+            MediaError: a video cannot be decoded. UsageError: the package that decodes videos is
+                not installed.
         """
         decoded = {}
         for clip in videos_of(request):
-            if clip not in self._ready:  # a video of a later turn, or of no question
+            if clip not in self._ready:  # a video of a later turn, or one that is not in `of`
                 with self._changed:
                     self._of[sample] = [*self._of.get(sample, ()), clip]
                     self._users[clip] += 1
@@ -75,7 +77,7 @@ class Clips:
         return with_videos(request, decoded)
 
     def release(self, sample: str) -> None:
-        """A sample no longer needs its videos for one of its repeats."""
+        """Note that one repeat of a sample no longer needs the videos."""
         with self._changed:
             for clip in dict.fromkeys(self._of.get(sample, ())):
                 self._users[clip] -= 1
@@ -85,7 +87,7 @@ class Clips:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Nobody waits any more."""
+        """Stop decoding: no question waits for a video any more."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
@@ -112,14 +114,14 @@ class Clips:
             self._tell(clip, replace(clip, digest=known.digest, frames=frames))
 
     def _ended_with(self, videos: Sequence[Video], decoding: Future[None]) -> None:
-        """Videos that were not decoded get the error that ended decoding."""
+        """Pass the error that ended decoding to the videos that were not decoded."""
         error = None if decoding.cancelled() else decoding.exception()
         if error is not None:
             for video in videos:
                 self._tell(video, error)
 
     def _room(self, clip: Video, size: int) -> bool:
-        """Wait until there is room in memory; False if no question waits any more."""
+        """Wait until there is room in memory; returns False if no question waits any more."""
         with self._changed:
             self._changed.wait_for(lambda: self._ended or self._has_room(clip, size))
             self._held[clip] = size
@@ -129,7 +131,8 @@ class Clips:
         held = self._held
         if not held or sum(held.values()) + size <= MOST_BYTES:
             return True
-        # A sample that holds frames and waits for these releases none before it has them.
+        # Avoid a deadlock: a sample that has frames of one video and waits for this one cannot
+        # release the former before it gets the latter.
         shown = (videos for videos in self._of.values() if clip in videos)
         return any(other in held for videos in shown for other in videos)
 
@@ -146,7 +149,7 @@ class Clips:
             ready.set_result(result)
         else:
             ready.set_exception(result)
-            ready.exception()  # that no question waits for it is not an error
+            ready.exception()  # an error that no question waits for is not reported
 
 
 def with_videos(request: Request, decoded: Mapping[Video, Video]) -> Request:

@@ -16,10 +16,13 @@ from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.errors import SnellenError, UsageError
 from snellen.run.prediction_files import PredictionSet, read_predictions
+from snellen.run.qualifications import judged_by
 from snellen.run.score_run import benchmark_of, judgeable, source_notes
 from snellen.scoring import asks_notes, judge, replies_of, rules_of
 from snellen.scoring.sections.cost import stored_cost
 from snellen.store import DEPTH, MANIFEST, Run, data_at, runs_at, runs_below, runs_elsewhere
+
+PUBLISHED = "the judge of the published verdicts"
 
 
 def compare(
@@ -32,19 +35,20 @@ def compare(
     only: str | None = None,
     details: bool = True,
 ) -> ComparisonResult:
-    """Compare two or more sets of replies on the samples that they share. Each is the path of a
-    run, of a folder of runs, or of predictions, or a result of `evaluate` or `load_run`. A
+    """Compare two or more sets of replies on the samples that they share. Each set is the path of a
+    run, a folder of runs, or predictions, or it is a result of `evaluate` or `load_run`. A
     difference is always a later set minus an earlier one.
 
-    Stored replies are scored again, as `score` does. No model is asked and nothing is written, so
-    a run in progress can be compared up to its current state. `benchmark` and `data` are for
-    predictions, which know neither. `benchmark`, or several, is also for runs of the caller's own
-    benchmarks: the object, `FILE.py:NAME`, or `module:NAME`. `ids`,
-    `replies_in` and `only` are those of `score`. `scoring` is the headline one unless named.
-    Without `details` several pairs have their first metric alone, which is faster.
+    Stored replies are scored again, as `score` does. No model is asked and nothing is written, so a
+    run in progress can be compared up to its current state. For predictions, `benchmark` is the
+    benchmark that they belong to, and `data` has its rows. For runs of the caller's own benchmarks,
+    `benchmark` is the benchmark or a list of several: objects, `FILE.py:NAME`, or `module:NAME`.
+    `ids`, `replies_in` and `only` have the same meaning as in `score`. `scoring` defaults to the
+    headline scoring. With `details=False`, a comparison of more than two sets contains only the
+    first metric of each pair, which is faster.
 
     Raises:
-        SnellenError: an error that the caller can fix, for example that two sides share no sample.
+        SnellenError: an error that the caller can fix; for example, two sides share no sample.
     """
     own = [benchmark] if isinstance(benchmark, str | Benchmark) else list(benchmark or ())
     paths = [runs_at(_path_of(side, number)) for number, side in enumerate(sides, 1)]
@@ -53,16 +57,19 @@ def compare(
     for path in paths:
         collected.add(path, reader)
     if len(collected.sources) < 2 <= len(sides):
-        raise UsageError(f"{paths[0]} is named twice: comparing takes two sets of replies.")
+        raise UsageError(f"{paths[0]} was passed twice. Pass two different sets of replies.")
     if data is not None and not collected.predictions:
-        raise UsageError("data is for predictions, and these are runs, which have theirs.")
+        raise UsageError(
+            "`data` applies only to predictions, but these are runs, which have their own data. "
+            "Leave it out."
+        )
     loaded = collected.loaded(paths)
     try:
         return ComparisonResult(comparing.compare(loaded, collected.notes, details=details))
     except UsageError as error:
         if not collected.broken:
             raise
-        # The unreadable run may be the one to compare the others with.
+        # The unreadable run may be the one that the others should be compared with.
         raise UsageError("\n".join([str(error), *collected.notes])) from error
 
 
@@ -71,10 +78,10 @@ class _Sides:
 
     def __init__(self, own: Sequence[str | Benchmark], scoring: str | None) -> None:
         self.sources: dict[Path, Path | PredictionSet] = {}
-        """Runs by their path and predictions by their resolved path, so that each is taken once."""
+        """Runs and predictions, keyed by resolved path, so that each is included only once."""
         self.notes: list[str] = []
         self.broken: list[SnellenError] = []
-        """Why runs were left out."""
+        """The errors that caused runs to be left out."""
         self._own = own
         self._scoring = scoring
 
@@ -83,10 +90,11 @@ class _Sides:
         return [source for source in self.sources.values() if isinstance(source, PredictionSet)]
 
     def add(self, path: Path, reader: _PredictionReader) -> None:
-        """Add a run, the runs in a folder, or, if there are none, the predictions there.
+        """Add the run at a path, the runs in a folder, or, if there are no runs, the predictions at
+        this path.
 
         Raises:
-            UsageError: there are neither.
+            UsageError: the path has neither runs nor predictions.
         """
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder.")
@@ -99,14 +107,15 @@ class _Sides:
             self.sources[path.resolve()] = reader.read(path)
 
     def loaded(self, paths: Sequence[Path]) -> list[LoadedSide]:
-        """All sides, scored. A run that cannot be read is left out with a note, unless it is one of
-        the `paths`.
+        """Load and score all sides. A run that cannot be read is left out with a note, unless it is
+        one of the `paths`.
 
         Raises:
-            SnellenError: a side cannot be read, and fewer than two are left.
+            SnellenError: a run at one of the `paths` cannot be read, or fewer than two sides can be
+                read.
         """
         predictions = self.predictions
-        # If all have the same rows, there is no need to read them to the last byte.
+        # The rows' digests are not needed if all sides have the same rows.
         benchmarks = {id(source.benchmark) for source in predictions}
         digests = len(predictions) < len(self.sources) or len(benchmarks) > 1
         required = {path.resolve() for path in paths}
@@ -116,7 +125,7 @@ class _Sides:
                 loaded.append(_of_predictions(source, self._scoring, digests=digests))
                 continue
             try:
-                loaded.append(_of_run(source, self._own, self._scoring))
+                loaded.append(loaded_run(source, self._own, self._scoring))
             except SnellenError as error:
                 if path in required:
                     raise
@@ -134,20 +143,20 @@ def _path_of(side: object, number: int) -> str | Path:
         return Path(side)
     if not isinstance(side, Result):
         raise UsageError(
-            f"compare was given a {type(side).__name__} as number {number}: it takes paths of runs "
-            "and predictions, or results of evaluate and load_run, one by one."
+            f"compare got a {type(side).__name__} as argument {number}. Pass paths of runs or "
+            "predictions, or results of evaluate and load_run, each as a separate argument."
         )
     if side.run is None:
         raise UsageError(
             f"the result of {side.report.model or 'replies from a file'} on "
-            f"{side.report.benchmark} has no run folder: name its file of predictions instead."
+            f"{side.report.benchmark} has no run folder. Pass its file of predictions instead."
         )
     return side.run
 
 
 @dataclass
 class _PredictionReader:
-    """Reads predictions; its fields are arguments of `compare`."""
+    """Reads predictions. The fields are the arguments of `compare`."""
 
     benchmark: str | Benchmark | Sequence[str | Benchmark] | None
     _: KW_ONLY
@@ -157,20 +166,23 @@ class _PredictionReader:
     only: str | None
 
     def read(self, path: Path) -> PredictionSet:
-        """The predictions in a file or a folder.
+        """Read the predictions in a file or a folder.
 
         Raises:
-            SnellenError: there are none, or their benchmark is not known.
+            SnellenError: there are no predictions, or their benchmark is not known.
         """
         if not isinstance(self.benchmark, str | Benchmark | None):
-            raise UsageError(f"{path} has predictions: name one benchmark for them.")
+            raise UsageError(
+                f"{path} has predictions, and several benchmarks are named. Name only the one that "
+                "they belong to."
+            )
         if isinstance(self.benchmark, str):  # made once, so that all sides have the same rows
             where = None if self.data is None else data_at(self.data)
             self.benchmark = registry.benchmark(self.benchmark, data=where)
         if path.is_dir() and self.benchmark is None:
             raise UsageError(
-                f"{path}: there is no run in it, down to {DEPTH} folders below. If predictions "
-                "are, name their benchmark (-b)."
+                f"{path}: there is no run in this folder, searched {DEPTH} levels deep. If it has "
+                "predictions, name their benchmark (-b)."
             )
         return read_predictions(
             path, self.benchmark, self.data, self.ids, self.replies_in, self.only
@@ -192,18 +204,30 @@ def _of_predictions(
         verdicts=predictions.verdicts,
         verdicts_first=True,
     )
-    return replace(loaded, notes=[*predictions.notes, *scorable.notes()])
+    published = (PUBLISHED,) if loaded.scoring in predictions.verdicts else ()
+    return replace(loaded, notes=[*predictions.notes, *scorable.notes()], judges=published)
 
 
-def _of_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> LoadedSide:
-    """A run's replies so far. The run is not locked, since its writer only appends."""
+def loaded_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> LoadedSide:
+    """Load a run as a side of a comparison: score its replies so far again. The run is not locked,
+    since its writer only appends.
+
+    Args:
+        path: The run folder.
+        own: The caller's own benchmarks.
+        scoring: The scoring; None for the headline's.
+
+    Raises:
+        SnellenError: the run cannot be read or scored.
+    """
     run = Run(path)
     manifest = run.manifest()
     benchmark = benchmark_of(path, manifest, registry.supplied(own, manifest))
     with closing(run), ExitStack() as stack:
         run.load()
         replies = partial(judgeable, run, benchmark)
-        verdicts, notes = judge.verdicts(run, benchmark, replies, stack)
+        verdicts, notes, juries = judge.verdicts(run, benchmark, replies, stack)
+        judges_by_scoring = judged_by(run, benchmark, juries)
         older = asks_notes(manifest.get("identity", {}), rules_of(benchmark))
         loaded = comparing.load(
             benchmark,
@@ -222,9 +246,18 @@ def _of_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> 
                 *source_notes(run, benchmark),
             ],
         )
-    return replace(loaded, cost=stored_cost(run))
+    judges = judges_by_scoring.get(loaded.scoring)
+    if judges is None:
+        return replace(loaded, cost=stored_cost(run))
+    note = judges.note(loaded.scoring)
+    return replace(
+        loaded,
+        cost=stored_cost(run),
+        judges=judges.judges,
+        notes=[*loaded.notes, note] if note else loaded.notes,
+    )
 
 
 def _written(path: str) -> str:
-    """A path that can be stored: bytes that are not UTF-8 become `?`."""
+    """Convert a path to text that can be stored: bytes that are not valid UTF-8 become `?`."""
     return path.encode(errors="replace").decode()

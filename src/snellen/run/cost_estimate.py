@@ -1,4 +1,4 @@
-"""Estimates requests, pictures, tokens, money, and hours of a plan.
+"""Estimates the requests, pictures, tokens, cost, and hours of a plan.
 
 Nothing is sent, no model is opened, and no run folder is created or changed.
 """
@@ -35,19 +35,19 @@ from snellen.scoring import CostReport, cost_of
 from snellen.store import MANIFEST, Run, differences, identity_digest, pull, safe_name
 
 LOOKED_AT, WITH_VIDEOS = 400, 40
-"""The number of rows whose prompts and media are measured; if there are more rows, they stand for
-all."""
+"""The maximum number of rows whose prompts and media are measured, for benchmarks without and with
+videos. If there are more rows, evenly spaced ones are measured."""
 CHARACTERS = 4
-"""Characters per token (help.openai.com/en/articles/4936856). In scripts without spaces, from
-U+2E80 on, each character counts as a token."""
+"""The number of characters per token (help.openai.com/en/articles/4936856). In scripts without
+spaces, from U+2E80 on, each character counts as a token."""
 CLOSE_WRITTEN = "\u2e80"
 
 ONCE_OPENED = ("model_revision", "called", "prompt", "adapter")
-"""Fields of a run's identity that a model may know better than its name."""
+"""Fields of a run's identity that may be known only after the model is opened."""
 
 
 class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
-    """The estimate for one benchmark and one model. Unknown values are None, and a note says
+    """The estimate for one benchmark and one model. Unknown values are None, and a note explains
     why."""
 
     benchmark: str
@@ -55,15 +55,15 @@ class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     """The model."""
     questions: int
-    """All questions: samples × repeats."""
+    """The number of all questions: samples × repeats."""
     left: int
-    """The questions without a reply. All further figures are for these."""
+    """The number of questions without a reply. All further figures are for these questions."""
     requests: int
     """The requests."""
     pictures: int
     """The pictures."""
     frames: int
-    """The frames of videos."""
+    """The video frames."""
     input_tokens: int | None
     """The tokens of the requests."""
     output_tokens: int | None
@@ -77,14 +77,14 @@ class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
     hours: float | None
     """The time in hours."""
     notes: list[str]
-    """How the figures were estimated, and what is unknown."""
+    """Notes that say how the figures were estimated, and which are unknown."""
 
 
 def estimate(plan: Plan) -> list[CostEstimate]:
-    """An estimate for each model and benchmark of a plan.
+    """Estimate the work and the cost for each model and benchmark of a plan.
 
     Raises:
-        SnellenError: a name or an option is wrong, or the rows cannot be read.
+        SnellenError: a name or an option is invalid, or the rows cannot be read.
     """
     estimates = []
     for setting in plan.by_setting():
@@ -107,27 +107,27 @@ def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> CostEstimate:
     n = left.total()
     if n < total:
         there = folder / identity_digest(identity)
-        notes.append(f"{total - n:,} have a reply in {there}, and are not asked again")
+        notes.append(f"{total - n:,} questions have a reply in {there} and are not asked again")
     for path, run in _runs(folder):
         differ = differences(identity, run.manifest()["identity"])
         if differ and all(difference.partition(" ")[0] in ONCE_OPENED for difference in differ):
             notes.append(
-                f"what {path} has is not asked again if it is this run: it differs in "
-                f"{', '.join(differ)}, which is known once the model is opened"
+                f"if {path} turns out to be this run, its questions are not asked again: it "
+                f"differs in {', '.join(differ)}, which is known only once the model is opened"
             )
     earlier = _earlier(folder) if n else None
     sizes = _PromptSizes(benchmark, left, settings, profile, notes)
     work = _work(config, n, sizes.tokens, earlier, notes)
     if any(scoring.judge is not None for scoring in benchmark.scorings.values()):
-        notes.append("without a judge's work")
+        notes.append("the cost of judges is not included")
     if plan.reuse:
-        notes.append("replies that --reuse would find are counted as new requests")
+        notes.append("replies that --reuse would provide are counted as new requests")
     if profile.prices is None:
         notes.append("the cost is not known: the profile has no prices")
     hours = _hours(work.requests, None if earlier is None else earlier[1], profile.concurrency)
     if hours is None:
         notes.append(
-            "the time is not known: there is no earlier reply of this model to this benchmark"
+            "the time is not known: no earlier run has a reply of this model to this benchmark"
         )
     return CostEstimate(
         benchmark=benchmark.name,
@@ -148,7 +148,7 @@ def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> CostEstimate:
 
 
 class _Work(NamedTuple):
-    """What questions take."""
+    """The requests and tokens that questions need."""
 
     requests: int
     usage: Usage
@@ -163,8 +163,8 @@ def _work(
     earlier: tuple[Path, CostReport] | None,
     notes: list[str],
 ) -> _Work:
-    """The estimate for `n` questions: by the replies of an earlier run, otherwise by their prompts
-    and the token limit. Adds to the notes."""
+    """Estimate the work for `n` questions from the replies of an earlier run, or else from their
+    prompts and the token limit. Appends to `notes`."""
     procedure, most = config.benchmark.procedure, config.settings.generation.max_tokens
     requests, counted = n, 0
     output = 0 if procedure.kind == "rank" else None if most is None else n * most
@@ -177,30 +177,34 @@ def _work(
             ratio = requests / counted
             usage = Usage(**{name: round(total * ratio) for name, total in took.tokens.items()})
             at_most = False
-            notes.append(f"tokens from {counted:,} replies in {path}")
+            notes.append(f"tokens estimated from {counted:,} replies in {path}")
     if procedure.kind == "session" and not counted:
         usage, at_most = Usage(), False
         notes.append(
-            "the frames, questions, and messages of an online stream are not known beforehand"
+            "the numbers of frames, questions, and messages of an online stream are not known "
+            "beforehand"
         )
     elif procedure.conversation.turns != 1 and not counted:
         at_most = False
         turns = "first turns" if earlier is None else "tokens of first turns"
-        notes.append(f"{turns} only: the number of later turns is not known beforehand")
+        notes.append(f"{turns} only, since the number of later turns is not known beforehand")
     if at_most:
-        notes.append(f"output at its limit, {most:,} tokens per reply")
+        notes.append(f"output tokens counted at the limit of {most:,} per reply")
     return _Work(requests, usage, at_most)
 
 
 def _unopened(spec: str, profile: Profile) -> registry.Opened:
-    """A model by its name only, since opening it may take minutes or need a key.
+    """Describe a model by its name without opening it, since opening a model may take minutes or
+    need an API key.
 
     Raises:
         CatalogError: there is no such model.
     """
     kinds = {_kind(name) for name in registry.MODELS}
     if _kind(spec) not in kinds:
-        raise CatalogError(f"no model {spec!r}; models are named {', '.join(registry.MODELS)}.")
+        raise CatalogError(
+            f"there is no model {spec!r}. Use one of these forms: {', '.join(registry.MODELS)}."
+        )
     return registry.Opened(
         model=Recorded(spec, {}),
         name=spec,
@@ -215,7 +219,8 @@ def _kind(name: str) -> str:
 
 
 def _left(config: RunConfig, facts: Facts, path: Path) -> tuple[int, Counter[int]]:
-    """The number of chosen (sample, repeat) pairs, and by row index the number without a reply."""
+    """Count the selected (sample, repeat) pairs, and the repeats without a reply for each row
+    index."""
     benchmark, options = config.benchmark, config.options
     repeats = options["repeats"]
     selection = select(
@@ -240,15 +245,15 @@ def _runs(folder: Path) -> Iterator[tuple[Path, Run]]:
 
 
 def _earlier(folder: Path) -> tuple[Path, CostReport] | None:
-    """The run of this benchmark and model with the most replies, and their cost."""
+    """The run of this benchmark and model that has the most replies, and its cost."""
     runs = [(path, cost_of([run])) for path, run in _runs(folder)]
     answered = [(path, cost) for path, cost in runs if cost is not None and cost.questions]
     return max(answered, key=lambda run: run[1].replies, default=None)
 
 
 def _hours(requests: int, took: CostReport | None, at_once: int | None) -> float | None:
-    """By the mean time of a request and the concurrency, otherwise by the earlier replies per
-    second."""
+    """Estimate the time in hours from the mean duration of a request and the concurrency, or else
+    from the earlier rate of replies."""
     if took is None:
         return None if requests else 0.0
     if at_once is not None and took.total is not None:
@@ -257,8 +262,8 @@ def _hours(requests: int, took: CostReport | None, at_once: int | None) -> float
 
 
 class _PromptSizes:
-    """The contents of the remaining rows' prompts: text, pictures, frames. The tokens are None if
-    the tokens per picture are not known."""
+    """The tokens, pictures, and video frames in the prompts of the remaining rows. `tokens` is None
+    if the number of tokens per picture is not known."""
 
     def __init__(
         self,
@@ -287,12 +292,15 @@ class _PromptSizes:
         self.pictures, self.frames = round(self._pictures * scale), round(self._frames * scale)
         self.tokens: int | None = round(self._tokens * scale)
         if len(looked_at) < len(places):
-            notes.append(f"measured on {len(looked_at):,} rows of {len(places):,}, evenly spread")
+            notes.append(f"measured on {len(looked_at):,} evenly spaced rows of {len(places):,}")
         if broken:
             notes.append(f"{broken:,} of the pictures and videos cannot be read")
         if profile.image_tokens is None and self._pictures + self._frames:
             self.tokens = None
-            notes.append("set image_tokens in the profile: the number of tokens per picture")
+            notes.append(
+                "the input tokens are not known: set image_tokens in the profile to the number of "
+                "tokens per picture"
+            )
 
     def _add(self, part: Part, times: int) -> None:
         rule, limits = self._profile.image_tokens, self._profile.images
@@ -313,7 +321,7 @@ class _PromptSizes:
 
 
 def text_tokens(text: str) -> int:
-    """The approximate number of tokens of a text.
+    """Estimate the number of tokens in a text.
 
     >>> text_tokens("What is this?"), text_tokens("这是什么?")
     (4, 5)

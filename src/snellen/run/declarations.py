@@ -1,4 +1,5 @@
-"""The declarations of `RunOptions`: names, types, bounds, and the check of a value."""
+"""The declarations of `RunOptions`: the name, type, and bounds of each option. Checks values
+against them."""
 
 from __future__ import annotations
 
@@ -20,56 +21,56 @@ from snellen.run.options import Option, RunOptions
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """An option, as its field of `RunOptions` declares it."""
+    """An option as declared by its field in `RunOptions`."""
 
     name: str
     """The keyword of `evaluate`."""
     option: Option
     """What it means."""
     types: tuple[Any, ...]
-    """The types of its values, each with its bounds, without None."""
+    """The types that the option's value can have, except None, each with its bounds."""
     is_optional: bool
-    """Whether None is a value, which means that it is not set."""
+    """Whether the option's value may be None, which means that the option is not set."""
 
     @property
     def flag(self) -> str:
-        """Its name in plan files; with hyphens, on the command line."""
+        """The option's name in plan files. On the command line, hyphens replace underscores."""
         return self.option.flag or self.name
 
     @property
     def is_list(self) -> bool:
-        """Whether its value is a list, to which each use of the flag adds an item."""
+        """Whether the option's value is a list. Each use of the flag adds an item."""
         return _origin(self.types[0]) is Sequence
 
     @property
     def is_mapping_of_flags(self) -> bool:
-        """Whether its value is a mapping, to which each use of the flag adds NAME=VALUE."""
+        """Whether the option's value is a mapping. Each use of the flag adds NAME=VALUE."""
         return _origin(self.types[0]) is Mapping and self.option.read is None
 
     @property
     def is_path(self) -> bool:
-        """Whether its value, or an item of it, is a path."""
+        """Whether the option's value is a path or a list of paths."""
         return Path in self.types or Path in get_args(_items(self.types[0]))
 
     @property
     def choices(self) -> tuple[str, ...] | None:
-        """The words that are its only values; None if other values are allowed."""
+        """The words that are allowed as the option's value; None if other values are allowed."""
         return get_args(self.types[0]) if _origin(self.types[0]) is Literal else None
 
     @property
     def expected(self) -> str:
-        """A description of its valid values, for messages.
+        """A description of the option's valid values, for messages.
 
         >>> declarations()["limit"].expected, declarations()["missing"].expected
-        ('a whole number from 1 on', 'wrong or excluded')
+        ('a whole number of at least 1', 'wrong or excluded')
         """
         return self.option.expected or ", or ".join(map(_in_words, self.types))
 
     def check(self, value: object) -> Any:
-        """The value, parsed if it is text.
+        """Check a value and return it, parsed if it is text.
 
         Raises:
-            UsageError: it is of another type, or beyond its bounds.
+            UsageError: the value has the wrong type or is out of bounds.
         """
         if value is None and self.is_optional:
             return None
@@ -79,7 +80,7 @@ class Declaration:
         except ValueError as error:
             raise UsageError(f"{self.name}: {error}") from error
         if not self._fits(value):
-            raise UsageError(f"{self.name} is {self.expected}, not {value!r:.80}.")
+            raise UsageError(f"{self.name} must be {self.expected}, not {value!r:.80}.")
         return value
 
     def _read(self, value: Any) -> Any:
@@ -106,7 +107,7 @@ class Declaration:
 
 @cache
 def declarations() -> Mapping[str, Declaration]:
-    """All options by their keyword, in the order of `--help`."""
+    """All options, keyed by keyword, in the order of `--help`."""
     hints = get_type_hints(RunOptions, include_extras=True)
     return {name: _declaration(name, hint) for name, hint in hints.items()}
 
@@ -128,10 +129,10 @@ def _declaration(name: str, hint: Any) -> Declaration:
 
 
 def checked(options: Mapping[str, object]) -> RunOptions:
-    """These options with parsed values.
+    """Check options and parse their values.
 
     Raises:
-        UsageError: there is no option of a name, or it cannot have the value.
+        UsageError: an option does not exist or has an invalid value.
     """
     known = declarations()
     for name in options:
@@ -143,18 +144,18 @@ def checked(options: Mapping[str, object]) -> RunOptions:
 
 
 def with_defaults(options: Mapping[str, object]) -> RunOptions:
-    """These options, checked, and the defaults of all others.
+    """Check options, and add the defaults of all options that are not set.
 
     Raises:
-        UsageError: there is no option of a name, or it cannot have the value.
+        UsageError: an option does not exist or has an invalid value.
     """
     defaults = {name: declared.option.default for name, declared in declarations().items()}
     return cast(RunOptions, {**defaults, **checked(options)})
 
 
 def plain(value: Any) -> Any:
-    """The value with Python's own numbers instead of NumPy's, also inside lists and mappings, so
-    that both make the same run."""
+    """Convert NumPy numbers to Python numbers, also inside lists and mappings, so that both lead to
+    the same run."""
     if isinstance(value, Mapping):
         return {name: plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -163,7 +164,7 @@ def plain(value: Any) -> Any:
 
 
 def bounds_of(kind: Any) -> tuple[Any, msgspec.Meta]:
-    """A type without its bounds, and the bounds."""
+    """Split a type into the bare type and its bounds."""
     if get_origin(kind) is not Annotated:
         return kind, msgspec.Meta()
     bare, *metadata = get_args(kind)
@@ -187,4 +188,6 @@ def _in_words(kind: Any) -> str:
     words = {int: "a whole number", float: "a number", bool: "true or false"}.get(bare, "text")
     if bounds.ge is None:
         return words
-    return f"{words} from {bounds.ge} {'on' if bounds.le is None else f'to {bounds.le}'}"
+    if bounds.le is None:
+        return f"{words} of at least {bounds.ge}"
+    return f"{words} from {bounds.ge} to {bounds.le}"

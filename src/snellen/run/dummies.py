@@ -1,7 +1,8 @@
-"""Dummy models that know what no model may know: the right answers, or the most frequent one.
+"""Dummy models that know what a real model must not know: the right answers, or the most frequent
+one.
 
-Each is a table of replies by request digest, made from the benchmark and passed to `recorded`. No
-back end ever sees a target.
+Each is a table of replies, keyed by request digest, that is computed from the benchmark and passed
+to a `Recorded` model. No back end ever sees a target.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def table(
     seed: int | None = None,
     repeats: int = 1,
 ) -> Mapping[str, Reply]:
-    """The replies of a model that says `say(sample)`, by the digest of the runner's request."""
+    """Compute the replies of a model that says `say(sample)`, keyed by the digest of the request
+    that a run sends."""
     replies: dict[str, Reply] = {}
     for row in benchmark.data:
         sample = benchmark.read(row)
@@ -51,8 +53,8 @@ def table(
 
 
 def _reply(benchmark: Benchmark, sample: Sample, answer: str) -> Reply:
-    """A reply with this text, or a ranking in which the choice with this letter or text is the most
-    likely; all choices are equal if none matches."""
+    """A reply with this text. For a benchmark that ranks choices, a ranking in which the choice
+    with this letter or text is the most likely; if no choice matches, all are equally likely."""
     if benchmark.procedure.kind == "generate":
         return Reply(text=answer, stop="stop")
     is_answer = [
@@ -65,27 +67,27 @@ def _reply(benchmark: Benchmark, sample: Sample, answer: str) -> Reply:
 
 
 def right_answer(sample: Sample) -> str | None:
-    """The target, or the most frequent reference."""
+    """The target of a sample, or its most frequent reference."""
     return common_answer(sample.target, sample.references)
 
 
 def oracle(check: Check) -> Say:
-    """Always right, in the form that the prompt requests."""
+    """A model that is always right, with answers in the form that the prompt requests."""
     return lambda sample: check.says(sample, right_answer(sample) or "")
 
 
 def wrong(check: Check) -> Say:
-    """Never right, in the form that the prompt requests."""
+    """A model that is never right, with answers in the form that the prompt requests."""
     return lambda sample: check.says(sample, check.wrong(sample))
 
 
 def silent(check: Check) -> Say:
-    """Says nothing."""
+    """A model that says nothing."""
     return lambda _: ""
 
 
 def hedging(check: Check) -> Say:
-    """Names every answer and commits to none."""
+    """A model that names every answer and commits to none."""
 
     def say(sample: Sample) -> str:
         if {choice.lower() for choice in sample.choices} == {"yes", "no"}:
@@ -98,11 +100,12 @@ def hedging(check: Check) -> Say:
 
 
 def most_frequent(benchmark: Benchmark) -> Say:
-    """The data set's most frequent answer to questions with this number of choices, in the form
-    that the prompt requests.
+    """A model that gives the data set's most frequent answer to questions with the same number of
+    choices, in the form that the prompt requests.
 
     Raises:
-        UsageError: the benchmark's answers are hidden, or its file does not define their form.
+        UsageError: the benchmark's answers are hidden, or the benchmark does not define how a reply
+            states an answer.
     """
     samples = (
         turn for row in benchmark.data for turn in benchmark.turn_samples(benchmark.read(row))
@@ -110,7 +113,9 @@ def most_frequent(benchmark: Benchmark) -> Say:
     common = Common((len(sample.choices), right_answer(sample)) for sample in samples)
     check = benchmark.check
     if not common or check is None:
-        raise UsageError(f"{benchmark.name} has no public answers to count.")
+        raise UsageError(
+            f"{benchmark.name} has no public answers, so the most frequent one is not known."
+        )
 
     def say(sample: Sample) -> str:
         return check.says(sample, common.answer_to(len(sample.choices)))

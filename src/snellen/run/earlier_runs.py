@@ -1,4 +1,5 @@
-"""The starting point of a run: its own earlier questions, and other runs' replies."""
+"""What a run starts from: its own earlier questions, and replies of other runs that it can
+reuse."""
 
 from __future__ import annotations
 
@@ -15,18 +16,18 @@ from snellen.run.plan import Plan
 from snellen.store import ReplyRecord, Run
 
 LOOKED_AT = 3
-"""The number of questions whose pictures are checked before a run resumes."""
+"""The number of questions whose pictures are checked before a run is resumed."""
 SAME_MODEL = ("model", "model_revision", "profile", "called")
 """The fields of the identity that must be equal for one run to reuse another's replies. `called` is
-the benchmark's name for models that get it."""
+the name of the benchmark that is passed to models with their own prompts."""
 
 
 def check_pictures(run: Run, benchmark: Benchmark) -> None:
-    """Check that the pictures of the first few questions are still the same: rows name files, which
-    may have changed or moved.
+    """Check that the pictures of the first few questions are unchanged. Rows refer to files, which
+    may have been changed or moved.
 
     Raises:
-        DataError: they are not.
+        DataError: a picture has changed.
     """
     questions = {question.place: question for question in run.first_questions(LOOKED_AT)}
     for row in rows_at(benchmark.data, questions):
@@ -37,23 +38,24 @@ def check_pictures(run: Run, benchmark: Benchmark) -> None:
         try:
             media = [part for message in loaded(request).messages for part in message.images]
         except MediaError:
-            continue  # the error appears when it is asked
+            continue  # the error is reported when the question is asked
         before = [medium.digest for medium in shown if medium.kind == "image"]
         # A picture that was missing when its question was stored has no digest.
         known = None not in before and len(before) == len(media)
         if known and before != [image.digest for image in media]:
             raise DataError(
                 f"{benchmark.name}: the pictures of row {row.position + 1} of "
-                f"{benchmark.data.where} differ from those that {run.path} asked about. Choose "
-                "another folder with --out."
+                f"{benchmark.data.where} differ from those of the same questions in {run.path}. "
+                "Restore the pictures, or choose another folder with --out."
             )
 
 
 def reuse_of(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse | None:
-    """The replies of the runs to reuse that are this model's.
+    """Create a function that looks up replies in the plan's runs to reuse. Only runs of the same
+    model are used; None if there are none.
 
     Raises:
-        UsageError: none of them is.
+        UsageError: none of the runs to reuse is of the same model.
     """
     if not plan.reuse:
         return None
@@ -66,7 +68,7 @@ def reuse_of(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse
         except StoreError:
             if plan.reuse_strictly:
                 raise
-            continue  # the error belongs to that run
+            continue  # this is an error of that run, not of this one
         if any(identity.get(field) != other.get(field) for field in SAME_MODEL):
             others.append(f"{path} ({other.get('model')})")
             continue
@@ -76,11 +78,11 @@ def reuse_of(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse
         keys = {record.request: record.key for record in records if record.state != "failed"}
         tables.append((run, keys))
     if not tables and (len(plan.models) > 1 or not plan.reuse_strictly):
-        return None  # it is for another model of the plan
+        return None  # the runs to reuse are for another model of the plan
     if not tables:
         raise UsageError(
-            f"--reuse: of another model, revision or profile than {identity['model']}: "
-            f"{', '.join(others)}."
+            f"--reuse: no run has the same model, revision and profile as {identity['model']}. "
+            f"Different: {', '.join(others)}. Leave out --reuse, or name another run."
         )
 
     def reply(digest: str) -> tuple[str, Reply] | None:

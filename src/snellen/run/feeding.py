@@ -12,14 +12,14 @@ from snellen.media import video as videos
 from snellen.media.content import Frame
 
 AHEAD = 8
-"""The number of frames decoded together, ahead of the session."""
+"""The number of frames that are decoded together, ahead of the session."""
 
 Numbered = tuple[int, Frame]
 """A frame and its index in the video."""
 
 
 class Feeding:
-    """The frames of one session. It holds no thread while the session waits."""
+    """Supplies the frames of one session. It occupies no thread while the session waits."""
 
     def __init__(
         self,
@@ -29,10 +29,10 @@ class Feeding:
         threads: ThreadPoolExecutor,
     ) -> None:
         self.times = streamed.facts.times
-        """Media seconds of all frames of the video."""
+        """The times of all frames of the video, in media seconds."""
         self.media_end = streamed.facts.end
         self.first = indices[0]
-        """The index of the first frame that the session gets."""
+        """The index of the first frame for the session."""
         self._streamed = streamed
         self._frames = streamed.frames(indices, policy)
         self._threads = threads
@@ -41,10 +41,10 @@ class Feeding:
         self._last: Numbered | None = None
 
     async def get(self, index: int) -> Frame:
-        """The frame with this index; indices must not decrease.
+        """Return the frame with this index. Indices must not decrease from call to call.
 
         Raises:
-            MediaError: it cannot be decoded.
+            MediaError: the frame cannot be decoded.
         """
         while self._last is None or self._last[0] < index:
             if not self._ahead:
@@ -56,7 +56,7 @@ class Feeding:
         return self._last[1]
 
     def close(self) -> None:
-        """Close the video once no thread decodes it."""
+        """Close the video as soon as no thread decodes it."""
         if self._decoding is None or self._decoding.done():
             self._streamed.close()
         else:
@@ -76,13 +76,14 @@ class Feeding:
             return await asyncio.shield(decoding)
         finally:
             if not decoding.done():
-                self._decoding = decoding  # closed after it
+                self._decoding = decoding  # `close` waits for it
 
     def _decode(self) -> list[Numbered]:
         return [*islice(self._frames, AHEAD)]
 
 
 def _retrieve_error(decoding: asyncio.Future[list[Numbered]]) -> None:
-    """A session that has ended does not read its frames, which is not an error."""
+    """Retrieve an error that nobody waits for, so that asyncio does not report it: a session that
+    has ended no longer needs its frames."""
     if not decoding.cancelled():
         decoding.exception()

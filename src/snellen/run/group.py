@@ -14,23 +14,34 @@ from snellen.run.limiter import Limiter, RequestSlot
 
 
 class Group:
-    """Samples that share media: they start with one slot, and share decoded videos."""
+    """Samples that share media. A group starts with one slot, and its samples share the decoded
+    videos."""
 
-    def __init__(self, samples: Sequence[tuple[Row, Sample]], repeats: int) -> None:
+    def __init__(
+        self,
+        samples: Sequence[tuple[Row, Sample]],
+        repeats: Sequence[int],
+        *,
+        asks_again: bool = False,
+    ) -> None:
         self.samples = samples
         self.repeats = repeats
+        """The numbers of the repeats, from 0."""
+        self.asks_again = asks_again
+        """Whether the samples have truncated replies from this call, and are asked again."""
         self.clips: Clips | None = None
         """The decoded videos, once they are needed."""
         self.slot: RequestSlot | None = None
-        """The slot for the group's first request, until it is taken."""
+        """The slot for the group's first request, until a request takes it."""
         self.all_sent = asyncio.Event()
-        """Each sample has sent its first request, or will send none."""
-        self._unsent = {(sample.id, repeat) for _, sample in samples for repeat in range(repeats)}
+        """Set once each sample has sent its first request or will not send any."""
+        self._unsent = {(sample.id, repeat) for _, sample in samples for repeat in repeats}
 
     def acquire(
         self, limiter: Limiter, sample: Sample, repeat: int
     ) -> Callable[[], Awaitable[RequestSlot]]:
-        """Get a slot for a request of a sample; the first request gets the group's slot."""
+        """A function that acquires a slot for a request of a sample. The first request gets the
+        group's slot."""
 
         async def acquired() -> RequestSlot:
             slot, self.slot = self.slot, None
@@ -55,17 +66,18 @@ class Group:
     async def with_frames(
         self, request: Request, sample: Sample, threads: ThreadPoolExecutor
     ) -> Request:
-        """The request with the frames of its videos.
+        """Add the frames of the videos in a request to the request.
 
         Raises:
-            MediaError: one cannot be decoded. UsageError: the extra is missing.
+            MediaError: a video cannot be decoded. UsageError: the package that decodes videos is
+                not installed.
         """
         if self.clips is None:
             self.clips = Clips({}, 1, threads)
         return await self.clips.shown(request, sample.id)
 
     def note_done(self, sample: Sample, repeat: int) -> None:
-        """A sample no longer needs its videos for one of its repeats."""
+        """Note that one repeat of a sample is done, so that it no longer needs its videos."""
         self.note_sent(sample, repeat)
         if self.clips is not None:
             self.clips.release(sample.id)

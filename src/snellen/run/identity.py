@@ -18,7 +18,9 @@ from snellen.core.profile import ImageLimits, Profile
 from snellen.data import Facts, missing_note
 from snellen.media import video
 from snellen.run import Settings, own_prompt
+from snellen.run.effort import effort_notes, sent_fields
 from snellen.run.run_config import RunConfig
+from snellen.run.token_limit import raised_to
 
 RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfuzz")
 
@@ -33,7 +35,7 @@ def run_identity(
     settings: Settings,
     adapter: str | None,
 ) -> dict[str, Any]:
-    """The identity of a run: everything that can change a reply."""
+    """The identity of a run, which consists of everything that can change a reply."""
     generation = settings.generation
     source = registry.source_of(benchmark)
     return {
@@ -67,7 +69,14 @@ def run_identity(
             else float(generation.temperature),
             "top_p": generation.top_p,
             "seed": settings.seed,
+            **({} if profile.effort is None else {"effort": profile.effort}),
+            **(
+                {"on_truncation": settings.on_truncation}
+                if raised_to(settings.on_truncation)
+                else {}
+            ),
         },
+        **({} if profile.effort is None else {"thinking": sent_fields(opened.name, profile)}),
     }
 
 
@@ -79,8 +88,9 @@ def manifest_of(
     command: Sequence[str],
     before: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The identity and everything else that is needed to repeat the run. `before` is its earlier
-    manifest, if there is one. There are no keys in it, since profiles never contain keys."""
+    """The manifest of a run: its identity and everything else that is needed to repeat it. `before`
+    is the earlier manifest of the run, or empty. The manifest contains no API keys, since profiles
+    never contain them."""
     benchmark, profile, options = config.benchmark, config.profile, config.options
     session = {
         "started": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
@@ -89,8 +99,14 @@ def manifest_of(
         **({"served": opened.served} if opened.served else {}),
         **({"replicated": opened.replicated} if opened.replicated else {}),
         "profile": _stored(profile),
+        **({"retry_truncated": retried} if (retried := options["retry_truncated"]) else {}),
         "limit": options["limit"],
         "sample": options["sample"],
+        **(
+            {"until_stderr": options["until_stderr"], "order_seed": options["sample_seed"]}
+            if options["until_stderr"] is not None
+            else {}
+        ),
         "concurrency": profile.concurrency or opened.concurrency or "auto",
         "snellen": __version__,
         "python": platform.python_version(),
@@ -100,8 +116,9 @@ def manifest_of(
     }
     notes = [*benchmark.notes, *data_notes(benchmark), *getattr(opened.model, "notes", ())]
     if "prompt" in identity:
-        notes.append("asked in the model's own words (use_custom_prompt), not in the benchmark's")
+        notes.append("asked with the model's own prompt (use_custom_prompt), not the benchmark's")
     notes += profile.images.words
+    notes += effort_notes(opened.name, profile)
     source = registry.source_of(benchmark)
     return {
         **before,
@@ -122,7 +139,7 @@ def manifest_of(
 
 
 def data_notes(benchmark: Benchmark) -> list[str]:
-    """Notes for reports about the rows."""
+    """Notes about the rows, for reports."""
     from snellen.data import verification
 
     notes = [
@@ -137,7 +154,8 @@ def _plain(value: object) -> object:
 
 
 def _stored(profile: Profile) -> dict[str, Any]:
-    """A profile as it is stored: only set fields, with addresses without secrets."""
+    """A profile in the form in which it is stored: only the fields that are set, without secrets in
+    addresses."""
     fields: dict[str, Any] = msgspec.to_builtins(profile)
     if profile.base_url is not None:
         fields["base_url"] = _without_secrets(profile.base_url)
@@ -145,7 +163,8 @@ def _stored(profile: Profile) -> dict[str, Any]:
 
 
 def _without_secrets(text: str) -> str:
-    """A word of a command without the parts of addresses that may be secret: user, password, query.
+    """Remove from a command-line argument those parts of addresses that may be secret: user,
+    password, query, and fragment.
 
     >>> _without_secrets("--base-url=https://me:secret@host/v1?key=secret")
     '--base-url=https://host/v1'

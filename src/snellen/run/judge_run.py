@@ -1,4 +1,4 @@
-"""Asks a judge about the replies of a run that rules leave open."""
+"""Asks a judge about those replies of a run that cannot be scored by rules alone."""
 
 from __future__ import annotations
 
@@ -31,34 +31,39 @@ def judge_run(
     show: Show | None = None,
     budget: Budget | None = None,
 ) -> tuple[Result, list[Finished]]:
-    """Ask each of the plan's models about the replies of a run that its scorings' rules leave open,
-    and score the run with their verdicts. The plan's benchmarks and folder are those of the run.
+    """Ask each of the plan's models about those replies of a run that cannot be scored by rules
+    alone, and score the run with the verdicts. The benchmark and the folder of the run replace
+    those of the plan.
 
-    Verdicts of the same judge on the same words are reused from other scorings and from other runs
-    of the benchmark in the same folder. A second call requests only missing verdicts. An exhausted
-    budget, or Ctrl-C, ends the call; several runs may share a `budget`.
+    Verdicts of the same judge on the same request are reused from other scorings and from other
+    runs of the benchmark in the same folder. A second call requests only missing verdicts. The call
+    ends when a budget is used up, or with Ctrl-C. Several calls may share a `budget`.
 
-    `against` is a file of people's labels (`interop.labels`). It is stored with the run and
-    replaces earlier labels; the report then says how the judges compare with them.
+    `against` is a file of labels by people (`interop.labels`). The labels are stored with the run
+    and replace earlier ones. The report then says how well the judges agree with them.
 
     Raises:
-        UsageError: it is not a run, or a scoring is not there or has no judge, or an option of the
-            plan has no effect on judging.
-        DataError: labels cannot be read, or are not of this run.
+        UsageError: `path` is not a run, a scoring does not exist or has no judge, or an option of
+            the plan has no effect on judging.
+        DataError: labels cannot be read or do not belong to this run.
     """
     check_judging(plan.options)
     labels = None if against is None else read_labels(against)
     if not (path / MANIFEST).exists():
-        raise UsageError(f"{path} is not a run folder: it has no {MANIFEST}. A judge reads a run.")
+        raise UsageError(
+            f"{path} is not a run folder: it has no {MANIFEST}. Pass the folder of a run."
+        )
     run = Run(path)
     benchmark = benchmark_of(path, run.manifest(), benchmark)
     names = list(scorings) or [
         name
         for name, scoring in benchmark.scorings.items()
-        if scoring.judge is not None and scoring.reads == benchmark.procedure.kind
+        if scoring.judge is not None
+        and not scoring.judge.on_request
+        and scoring.reads == benchmark.procedure.kind
     ]
     if not names:
-        raise UsageError(f"{benchmark.name}: none of its scorings has a judge.")
+        raise UsageError(f"{benchmark.name} has no scoring with a judge.")
     for name in names:
         judge.judge_of(benchmark, name)
     budget = budget or budget_of(plan)
@@ -69,8 +74,8 @@ def judge_run(
             has_judge = any(judge.runs_of(path, f"{benchmark.name}.{name}") for name in names)
             if not (plan.models or has_judge):
                 raise UsageError(
-                    f"{path}: no judge has been asked yet, so there is none to measure: name one "
-                    "(--judge MODEL)."
+                    f"{path}: no judge has been asked yet, so there is nothing to compare the "
+                    "labels with. Name a judge (--judge MODEL)."
                 )
             _check(labels, f"{against}", run, benchmark, names)
             run.put_labels(labels)
@@ -84,28 +89,28 @@ def judge_run(
 def _check(
     labels: Sequence[LabelRecord], where: str, run: Run, benchmark: Benchmark, names: Sequence[str]
 ) -> None:
-    """Check that the labels belong to replies of this run and have the unit of their scorings.
+    """Check that the labels belong to replies of this run and are in the range of their scorings.
 
     Raises:
-        DataError: they are not.
+        DataError: no label belongs to this run, a label is out of range, or all labels are empty.
     """
     filled = [label for label in labels if label.label is not None]
     if not filled:
-        raise DataError(f"{where}: all of its {len(labels):,} labels are blank. Fill some in.")
+        raise DataError(f"{where}: all {len(labels):,} labels are empty. Fill in some of them.")
     for label in filled:
         for name in names if label.scoring is None else [label.scoring]:
             best = judge.scoring_of(benchmark, name).best
             if label.label is not None and not 0 <= label.label <= best:
                 raise DataError(
-                    f"{where}: {label.sample!r} has the label {label.label:g}, and {name} gives 0 "
-                    f"to {best:g}. Labels are in the unit of the scores."
+                    f"{where}: {label.sample!r} has the label {label.label:g}, but scores of "
+                    f"{name} are from 0 to {best:g}. Use this range for labels."
                 )
     keys = {question.key[:2] for question in run.questions()}
     if not any((label.sample, label.repeat) in keys for label in filled):
         first = ", ".join(repr(label.sample) for label in filled[:3])
         raise DataError(
-            f"{where}: none of its ids ({first}, ...) is one of {run.path}. Ids are matched "
-            "exactly: is it the sheet of this run?"
+            f"{where}: none of its ids ({first}, ...) is an id of {run.path}. Ids must match "
+            "exactly. Use the sheet of labels that was drawn from this run."
         )
 
 
@@ -128,8 +133,8 @@ def _judge_scoring(
 
 
 def _others(run: Run, name: str) -> Iterator[Path]:
-    """The folders of judges' runs: those of this run with another name, and those of other runs of
-    the benchmark in the same folder."""
+    """The folders of other judges' runs whose verdicts can be reused: those in this run with
+    another name, and those in other runs of the benchmark in the same folder."""
     own = run.path.resolve()
     for folder in sorted(own.parent.parent.glob(f"*/*/{judge.JUDGED}/*")):
         if not (folder.is_relative_to(own) and folder.name == safe_name(name)):

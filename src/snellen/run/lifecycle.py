@@ -1,4 +1,4 @@
-"""Runs jobs to their end: the event loop, the progress display, Ctrl-C."""
+"""Runs jobs until they end: manages the event loop, the progress display, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from snellen.run import Job, Progress, Scheduler, Stop
 T = TypeVar("T")
 Show = Callable[[Sequence[Progress]], None]
 SHOWN_EVERY = 0.25
-"""Seconds between two updates of the progress."""
+"""Seconds between two updates of the progress display."""
 INTERRUPTED = "interrupted"
 
 
@@ -29,7 +29,7 @@ async def close_model(model: Model) -> None:
 
 
 class shown:
-    """Calls `show` a few times a second, and once at the end."""
+    """Calls `show` a few times per second and once at the end."""
 
     def __init__(self, progress: Sequence[Progress], show: Show | None) -> None:
         self._progress = progress
@@ -50,7 +50,7 @@ class shown:
 
 
 class interrupts:
-    """Ctrl-C stops the runs cleanly; a second Ctrl-C stops them immediately."""
+    """Makes Ctrl-C stop the runs cleanly, and a second Ctrl-C stop them immediately."""
 
     def __init__(
         self, stops: Sequence[Stop], at_once: Callable[[], NoReturn] | None = None
@@ -80,8 +80,8 @@ class interrupts:
 async def run_jobs(
     jobs: Sequence[Job], show: Show | None, at_once: Callable[[], NoReturn] | None
 ) -> list[BaseException | None]:
-    """Run all jobs concurrently; returns the error that ended each, or None. If this is canceled,
-    the jobs stop as cleanly as with Ctrl-C, and their replies are kept."""
+    """Run all jobs concurrently. Returns for each job the error that ended it, or None. If this
+    call is canceled, the jobs stop as cleanly as with Ctrl-C, and their replies are kept."""
     stops = [job.stop for job in jobs]
     schedulers = [Scheduler(job) for job in jobs]
     with interrupts(stops, at_once), shown([job.progress for job in jobs], show):
@@ -106,8 +106,8 @@ def _loop_is_running() -> bool:
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end. If an event loop is already running (in a notebook), run in a separate
-    thread; Ctrl-C then cancels it and waits for its end."""
+    """Run a coroutine until it is complete. If an event loop is already running (in a notebook),
+    use a separate thread. Ctrl-C then cancels the coroutine and waits until it ends."""
     _allow_open_files()
     if not _loop_is_running():
         return asyncio.run(work)
@@ -126,16 +126,16 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
             return thread.submit(run).result()
         except KeyboardInterrupt:
             _say_stopping()
-            with suppress(RuntimeError):  # its loop is closed: it has ended
+            with suppress(RuntimeError):  # the loop is closed, so the task has ended
                 loop.call_soon_threadsafe(task.cancel)
             raise
 
 
 def _allow_open_files() -> None:
-    """Raise the limit of open files as far as allowed: each request in flight is one, and shells
-    allow 1,024 by default."""
+    """Raise the limit on open files as far as the system allows. Each request in flight needs an
+    open file, and the default limit of shells may be only 1,024."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):  # the system has a lower limit of its own
+    with suppress(ValueError, OSError):  # the system has a lower limit
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 

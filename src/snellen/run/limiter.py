@@ -1,4 +1,5 @@
-"""Limits the concurrent requests to a server: to a fixed number, or to one found by trying.
+"""Limits the concurrent requests to a server, to a fixed number or to a number that is found by
+trial.
 
 All runs that use the same server share one limiter.
 """
@@ -15,10 +16,11 @@ CLIMB_SECONDS = 30.0
 RESUME_SECONDS = 60.0
 FORGET_SECONDS = 600.0
 ROOM_FROM = 16
-"""Above this number, the limit stays two below the rejected level; otherwise one below."""
+"""If the server rejects a request at a level above this number, the limit stays two below that
+level; otherwise one below."""
 PLATEAU = 1.15
-"""Doubling the requests must raise the replies per second by at least this factor, or the server is
-full."""
+"""If doubling the concurrent requests increases the replies per second by less than this factor,
+the server is considered fully used."""
 
 
 @dataclass(slots=True)
@@ -28,33 +30,35 @@ class RequestSlot:
     level: int
     """The number of requests in flight when this one was sent."""
     epoch: int
-    """The number of earlier 429s."""
+    """The number of bursts that the server had rejected before this request."""
     stage: int
-    """The number of earlier doublings of the limit."""
+    """The number of stages of the limit before this request; see `_Stage`."""
     since: float
-    """The time when it was sent, on the event loop's clock."""
+    """When the request was sent, in seconds on the event loop's clock."""
 
 
 class Limiter:
-    """Hands out slots in the order of requests; new questions come after all others.
+    """Hands out slots in the order in which they are requested. New questions come after all
+    others.
 
-    Without a `fixed` limit, `AutoLimit` finds one between `start` and `most`.
+    Without a `fixed` limit, `AutoLimit` starts at `start` and finds a limit of at most `most`.
     """
 
     def __init__(self, fixed: int | None = None, *, start: int = START, most: int = MOST) -> None:
         self.limit: float = float(start if fixed is None else fixed)
-        """The most concurrent requests."""
+        """The maximum number of concurrent requests."""
         self.in_flight = 0
         """The number of slots in use."""
         self.pump = asyncio.Lock()
-        """Held by the run that starts new questions; the runs of one server take turns."""
+        """A lock held by the run that starts new questions. Runs that use the same server take
+        turns."""
         self._auto = AutoLimit(self.limit, most) if fixed is None else None
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._new: deque[asyncio.Future[None]] = deque()
 
     async def acquire(self, *, new: bool = False) -> RequestSlot:
-        """Wait for a slot. A `new` question lets questions in progress (later turns, retries) go
-        first."""
+        """Wait for a slot. A `new` question waits until all requests of questions in progress
+        (later turns, retries) have a slot."""
         if self.in_flight >= int(self.limit) or self._waiting or (new and self._new):
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             (self._new if new else self._waiting).append(future)
@@ -77,14 +81,14 @@ class Limiter:
         self._wake()
 
     def replied(self, slot: RequestSlot) -> None:
-        """A request got an answer other than 429."""
+        """Note that a request got a response other than HTTP 429."""
         if self._auto is not None:
             self._auto.replied(slot, asyncio.get_running_loop().time())
             self.limit = self._auto.limit
             self._wake()
 
     def throttled(self, slot: RequestSlot) -> None:
-        """The server rejected a request because there were too many."""
+        """Note that the server rejected a request because there were too many (HTTP 429)."""
         if self._auto is not None:
             self._auto.throttled(slot, asyncio.get_running_loop().time())
             self.limit = self._auto.limit
@@ -99,10 +103,10 @@ class Limiter:
 
 @dataclass(slots=True)
 class _Stage:
-    """Measurements since the limit was last doubled.
+    """Measurements of one stage, which ends when the limit has doubled.
 
-    Replies per second are the requests in flight divided by the seconds of each (Little 1961).
-    Counting replies as they arrive would mistake bursts for speed.
+    The rate of replies is the number of requests in flight divided by the duration of a request
+    (Little 1961). A count of arriving replies would mistake bursts for speed.
     """
 
     number: int
@@ -110,9 +114,9 @@ class _Stage:
     """The limit when the stage began."""
     replies: int = 0
     levels: int = 0
-    """The sum of the replies' levels."""
+    """The sum of the levels of the requests that got replies."""
     seconds: float = 0.0
-    """The sum of their durations, in seconds."""
+    """The sum of the durations of these requests, in seconds."""
 
     @property
     def rate(self) -> float:
@@ -121,27 +125,28 @@ class _Stage:
 
 @dataclass(slots=True)
 class _TurnedAway:
-    """The lowest level at which the server rejected a request, and the time."""
+    """The level at which the server rejected a request, and the time."""
 
     level: int
     at: float
     climbed_at: float
-    """The time of the last raise since."""
+    """When the limit was last raised after the rejection; at first, the time of the rejection."""
 
 
 class AutoLimit:
-    """Finds the number of concurrent requests that a server can take.
+    """Finds the number of concurrent requests that a server can handle.
 
-    The limit grows by one with every reply (so it doubles in a round trip) until the server turns a
-    request away (429), or until doubling the requests no longer brings more replies; it tries that
-    again after a minute. After a 429 it climbs by one every 30 seconds to just below the level that
-    was turned away, and tries that level again after ten minutes.
+    The limit grows by one with every reply, so that it doubles in one round trip. It stops growing
+    when the server rejects a request (HTTP 429), or when doubling the requests no longer increases
+    the rate of replies; then it tries to grow again after a minute. After a 429, the limit stays
+    just below the rejected level for ten minutes before that level is tried again. If the limit is
+    lower, it rises by one every 30 seconds.
     """
 
     def __init__(self, start: float, most: int) -> None:
         self.limit = start
         self.epoch = 0
-        """The number of bursts of requests that the server rejected."""
+        """The number of bursts in which the server rejected requests."""
         self.stage = _Stage(0, start)
         self._most = most
         self._growing = True
@@ -166,7 +171,7 @@ class AutoLimit:
         if slot.epoch == self.epoch:
             self.epoch += 1
         elif self._turned_away is not None:
-            # Sent in the same burst as a request that was already rejected.
+            # The request was sent in the same burst as one that was already rejected.
             level = min(level, self._turned_away.level)
         self._turned_away = _TurnedAway(level, now, now)
         self.limit = min(self.limit, _below(level))
@@ -181,7 +186,7 @@ class AutoLimit:
             self.limit = min(self._most, self.limit + 2)
 
     def _measure(self, slot: RequestSlot, now: float) -> None:
-        """Stop growing if the last doubling brought hardly more replies per second."""
+        """Stop growing if the last doubling hardly increased the rate of replies."""
         stage = self.stage
         if slot.stage != stage.number:
             return

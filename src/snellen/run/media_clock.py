@@ -1,4 +1,5 @@
-"""The clock of a streamed video: when frames and questions arrive, and which frames are dropped."""
+"""The clock of a streamed video. It decides when frames and questions arrive, and which frames are
+dropped."""
 
 from __future__ import annotations
 
@@ -14,18 +15,18 @@ from snellen.core.streaming import Streaming
 from snellen.media import video as videos
 
 WAITING = 256
-"""The most frames that wait for the model with `drop="oldest"`."""
+"""The maximum number of frames that wait for the model with `drop="oldest"`."""
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """A frame or a question with the media time of its arrival."""
+    """A frame or a question, with the media time at which it arrives."""
 
     time: float
     """Media seconds."""
     index: int
-    """The frame's index in the video; for a question, that of the newest frame before it (-1:
-    none)."""
+    """The index of the frame in the video. For a question, the index of the newest frame before it,
+    or -1 if there is none."""
     sample: Sample | None = None
     """The question's sample; None for a frame."""
 
@@ -37,10 +38,10 @@ def arrivals_of(
     times: Sequence[float],
     end: float,
 ) -> list[Arrival]:
-    """The frames of the grid and the questions, in order. At equal times, questions come first,
-    since they may see only earlier frames. `times` are those of the video's frames; the video ends
-    at `end`."""
-    end = max(end, times[-1] + 0.5 / rate)  # also for a single frame
+    """List the frames at the sampling rate and the questions, in the order of arrival. At equal
+    times, questions come first, since only earlier frames may be used to answer them. `times` are
+    the times of the video's frames, and `end` is the end of the video."""
+    end = max(end, times[-1] + 0.5 / rate)  # a video of a single frame has a length too
     questions = [
         Arrival(min(when, end), bisect_left(times, when) - 1, sample)
         for sample, when in zip(samples, map(streaming.when, samples), strict=True)
@@ -65,7 +66,7 @@ class MediaClock:
         self.now = 0.0
         """Media seconds."""
         self.end = max((arrival.time for arrival in arrivals), default=0.0)
-        """Media seconds of the last arrival."""
+        """The time of the last arrival, in media seconds."""
         self._streaming = streaming
         self._arrivals = arrivals
         self._on_lost = on_lost
@@ -75,8 +76,8 @@ class MediaClock:
         self._began = time.perf_counter()
 
     def charge(self, kind: str, start: float, seconds: float) -> float:
-        """Advance the clock after a call that began at `start`; returns the cost of the call in
-        seconds."""
+        """Advance the clock after a call that began at `start` and took `seconds`. Returns the
+        seconds that the clock counts for the call."""
         cost = self._streaming.costs.get(kind, seconds)
         if self._streaming.clock == "simulated":
             self.now = start + cost / self._streaming.speed
@@ -85,7 +86,8 @@ class MediaClock:
         return cost
 
     async def arrivals(self) -> AsyncIterator[Arrival]:
-        """The arrivals in the order in which the session gets them, without dropped frames."""
+        """Yield the arrivals in the order in which the session gets them, without dropped
+        frames."""
         is_real, is_logical = (self._streaming.clock == kind for kind in ("real", "logical"))
         coming = deque(self._arrivals)
         waiting: deque[Arrival] = deque()
@@ -111,8 +113,8 @@ class MediaClock:
         return time.perf_counter() - self._began
 
     def _without_lost(self, waiting: deque[Arrival]) -> deque[Arrival]:
-        """The waiting arrivals without the frames dropped before each question; questions are never
-        dropped."""
+        """Drop the oldest frames from the waiting arrivals if too many wait, before each question
+        and at the end. Questions are never dropped."""
         if self._streaming.drop == "none":
             return waiting
         most = WAITING if self._streaming.drop == "oldest" else 1

@@ -1,4 +1,4 @@
-"""Checks whether a model fits a benchmark, and calls the model."""
+"""Checks whether a model can answer a benchmark's kind of question, and calls the model."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from snellen.core.outputs import check_ranking, check_reply
 from snellen.errors import UsageError
 
 Call = Callable[[Request], Awaitable[Reply]]
-"""Asks a model one question."""
+"""Sends one request to a model and returns its reply."""
 
 
 def own_prompt(benchmark: Benchmark, model: Model) -> bool:
-    """Whether the model uses its own prompts for the benchmark: only for questions with one turn,
-    on pictures, without examples, and without a probe.
+    """Whether the model uses its own prompt for the benchmark. It can do so only for questions
+    about pictures with one turn, without examples and without a probe.
 
     Raises:
-        UsageError: the model does not answer this.
+        UsageError: the model raised an exception when asked whether it has a prompt.
     """
     worded = (
         benchmark.procedure.kind == "generate"
@@ -43,7 +43,7 @@ def check_model(benchmark: Benchmark, model: Model) -> None:
     """Check that a model can answer a benchmark's kind of question.
 
     Raises:
-        UsageError: it cannot.
+        UsageError: the model cannot answer this kind of question.
     """
     if benchmark.procedure.kind != "session":
         call_of(benchmark, model)
@@ -52,16 +52,16 @@ def check_model(benchmark: Benchmark, model: Model) -> None:
     streaming = benchmark.procedure.streaming
     if streaming is not None and streaming.until and not getattr(model, "speaks", True):
         raise UsageError(
-            f"{model.name} answers when it is asked, and cannot watch by itself for something to "
-            f"say, as {benchmark.name} wants here. Ask it with mode=polled."
+            f"{model.name} replies only when it is asked, but {benchmark.name} with these options "
+            "needs a model that decides by itself when to speak. Use the option mode=polled."
         )
 
 
 def call_of(benchmark: Benchmark, model: Model) -> Call:
-    """The model's method for this benchmark's kind of question.
+    """The function that asks the model this benchmark's kind of question.
 
     Raises:
-        UsageError: the model has none.
+        UsageError: the model has no such method.
     """
     if benchmark.procedure.kind == "generate" and isinstance(model, Generates):
         generates = model
@@ -91,6 +91,6 @@ def call_of(benchmark: Benchmark, model: Model) -> Call:
 
 def _not_offered(benchmark: Benchmark, model: Model) -> UsageError:
     return UsageError(
-        f"{benchmark.name} asks for `{benchmark.procedure.kind}`, which {model.name} does not "
-        "offer. `snellen list models` says what each back end can do."
+        f"{benchmark.name} needs a model with `{benchmark.procedure.kind}`, which {model.name} "
+        "does not have. `snellen list models` shows what each back end can do."
     )

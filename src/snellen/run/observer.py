@@ -1,6 +1,8 @@
-"""Events of a run in progress: for the progress display, the running score, and the caller.
+"""Passes the events of a run in progress to the progress display, the running score, and the
+caller.
 
-A new observer is a subclass of `Observer`, and a line in `preparation.py` that adds it to the run.
+To add an observer, write a subclass of `Observer` and add an instance to the run in
+`preparation.py`.
 """
 
 from __future__ import annotations
@@ -19,35 +21,37 @@ from snellen.run.recorder import Turn
 from snellen.run.stop import Stop
 
 OnReply = Callable[[Sample, Reply], object]
-"""Called after each sample's final reply is stored; if turns are scored, once for each turn."""
+"""Called after each sample's final reply is stored. If turns are scored separately, called once for
+each scored turn."""
 LONG = 50_000
-"""The running score skips longer replies, in characters; the report does not."""
+"""The maximum length, in characters, of replies in the running score. The report also includes
+longer replies."""
 
 
 class Observer:
-    """Receives a run's events in the event loop's thread. Subclasses override the methods they
-    need.
+    """Receives the events of a run in the event loop's thread. Subclasses override the methods that
+    they need.
 
-    An error that an observer raises ends the run.
+    An exception in an observer ends the run.
     """
 
     def groups_counted(self, total: int) -> None:
-        """The number of groups of samples that share a video is known."""
+        """The number of groups of samples that share a video has been counted."""
 
     def group_finished(self) -> None:
         """All samples of a group are finished."""
 
     def samples_kept(self, count: int) -> None:
-        """These (sample, repeat) pairs had all their replies from an earlier call."""
+        """This number of (sample, repeat) pairs have all their replies from an earlier call."""
 
     def request_sent(self, turn: Turn) -> None:
-        """A request goes to the model."""
+        """A request is about to be sent to the model."""
 
     def request_ended(self, turn: Turn) -> None:
-        """The request has ended, with any outcome."""
+        """The request has ended, with a reply or an error."""
 
     def reply_stored(self, turn: Turn, reply: Reply, seconds: float) -> None:
-        """The model's reply is stored; `seconds` have passed since its request was sent."""
+        """The model's reply is stored. It arrived `seconds` after its request was sent."""
 
     def reply_reused(self, turn: Turn, reply: Reply) -> None:
         """Another run's reply to the same request is stored."""
@@ -59,12 +63,12 @@ class Observer:
         """A sample, or one of its turns, gets no reply."""
 
     def sample_finished(self, replies: Sequence[tuple[Sample, Reply]]) -> None:
-        """A sample has its last reply. `replies` holds the sample with it, or each of its scored
-        turns with the reply to it."""
+        """A sample's last reply is stored. `replies` has one pair of sample and reply, or one pair
+        for each scored turn if turns are scored separately."""
 
 
 class Observers(Observer):
-    """Several observers: each event goes to those that override its method, in order."""
+    """Combines several observers. Each event goes to those that override its method, in order."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         for event in [name for name in vars(Observer) if not name.startswith("_")]:
@@ -83,7 +87,7 @@ def _call_all(methods: Sequence[Callable[..., object]], *event: object) -> None:
 
 
 class ProgressCounter(Observer):
-    """Counts requests, tokens and samples in a run's progress."""
+    """Counts requests, tokens, and samples in a run's progress."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -122,7 +126,7 @@ class ProgressCounter(Observer):
 
 
 class RunningScore(Observer):
-    """Keeps the mean score of the headline scoring, if it scores single samples."""
+    """Keeps a running mean of the headline scores, if the scoring scores single samples."""
 
     def __init__(self, benchmark: Benchmark, progress: Progress) -> None:
         self._benchmark = benchmark
@@ -136,16 +140,16 @@ class RunningScore(Observer):
     def _add(self, sample: Sample, reply: Reply) -> None:
         scoring = self._scoring
         if len(reply.text) > LONG:
-            return  # parsing it would delay the other requests
+            return  # parsing such a long reply would delay other requests
         if scoring.reads != self._benchmark.procedure.kind or sample.hidden:
             return
         if reply.state == "refused":
-            # As in the report: wrong, if a score of 0 is known to be wrong.
+            # As in the report, it counts as wrong if a score of 0 means wrong.
             self._progress.refused += scoring.zero_is_wrong
             return
         reading = scoring.parse(reply, sample)
         if reading.undecided:
-            return  # only the whole run has a score
+            return  # this reply cannot be scored alone
         score = total_score(scoring.score(reading, sample))
         if score is not None:
             self._progress.score_sum += score
@@ -153,8 +157,9 @@ class RunningScore(Observer):
 
 
 class ReplyCallback(Observer):
-    """Passes final replies to a caller's function. An exception ends the run, but not the requests
-    in flight: the function is called from the event loop and not in a sample's task."""
+    """Passes final replies to the caller's function. An exception in the function ends the run but
+    does not cancel requests in flight, since the function is called by the event loop and not in a
+    sample's task."""
 
     def __init__(self, on_reply: OnReply, stop: Stop) -> None:
         self._on_reply = on_reply

@@ -1,4 +1,4 @@
-"""Parses the values of options in the command line and in plan files."""
+"""Parses the values of options on the command line and in plan files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from typing import Literal
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+LEVELS = ("none", "low", "medium", "high")
 TIMEOUTS = "connect=S,first=S,total=S"
 
 
 def seconds(text: str) -> float:
-    """
+    """Parse a time into seconds.
+
     >>> [seconds(text) for text in ("90", "1.5s", "10m", "2h")]
     [90.0, 1.5, 600.0, 7200.0]
 
@@ -26,7 +28,7 @@ def seconds(text: str) -> float:
 
 
 def number(text: str) -> float:
-    """A finite number.
+    """Parse a finite number.
 
     Raises:
         ValueError: the text is not a number.
@@ -41,7 +43,7 @@ def number(text: str) -> float:
 
 
 def amount(text: str) -> float:
-    """A finite number of at least 0.
+    """Parse a finite number of at least 0.
 
     Raises:
         ValueError: the text is not such a number.
@@ -52,43 +54,80 @@ def amount(text: str) -> float:
     return value
 
 
-def temperature(text: str) -> float | Literal["default"]:
-    """A number of at least 0, or `default`, which sends none.
+def positive(text: str) -> float:
+    """A finite number above 0.
 
     Raises:
-        ValueError: the text is neither.
+        ValueError: the text is not such a number.
+    """
+    value = number(text)
+    if value <= 0:
+        raise ValueError(f"{text!r} is not above 0.")
+    return value
+
+
+def temperature(text: str) -> float | Literal["default"]:
+    """Parse a number of at least 0, or `default`, with which no temperature is sent.
+
+    Raises:
+        ValueError: the text is neither a number nor `default`.
     """
     return "default" if text == "default" else amount(text)
 
 
-def concurrency(text: str) -> int | Literal["auto"]:
-    """A number of requests, or `auto`, which adapts to the server.
+def effort(text: str) -> int | str:
+    """A level of thinking, or a number of tokens.
 
     Raises:
         ValueError: the text is neither.
+    """
+    if text in LEVELS:
+        return text
+    if not re.fullmatch("[1-9][0-9]{0,6}", text):
+        raise ValueError(f"{text!r} is neither {', '.join(LEVELS)}, nor a number of tokens.")
+    return int(text)
+
+
+def on_truncation(text: str) -> str:
+    """`stop`, `continue`, or `raise:N` with a number of tokens.
+
+    Raises:
+        ValueError: the text is none of them.
+    """
+    if not re.fullmatch("stop|continue|raise:[1-9][0-9]{0,6}", text):
+        raise ValueError(f"{text!r} is neither stop, continue, nor raise:N, with N tokens.")
+    return text
+
+
+def concurrency(text: str) -> int | Literal["auto"]:
+    """Parse a number of concurrent requests, or `auto`, which adapts to the server.
+
+    Raises:
+        ValueError: the text is neither a number nor `auto`.
     """
     if text == "auto":
         return "auto"
     if not re.fullmatch("[1-9][0-9]{0,5}", text):
-        raise ValueError(f"{text!r} is neither a number from 1 on nor auto.")
+        raise ValueError(f"{text!r} is neither a whole number of at least 1 nor auto.")
     return int(text)
 
 
 def image_size(text: str) -> int | Literal["original"]:
-    """Pixels of the longer side, or `original`, which leaves pictures unchanged.
+    """Parse the maximum longer side in pixels, or `original`, which leaves pictures unchanged.
 
     Raises:
-        ValueError: the text is neither.
+        ValueError: the text is neither a number nor `original`.
     """
     if text == "original":
         return "original"
     if not re.fullmatch("[1-9][0-9]{0,4}", text):
-        raise ValueError(f"{text!r} is neither pixels of the longer side nor original.")
+        raise ValueError(f"{text!r} is neither a number of pixels nor original.")
     return int(text)
 
 
 def pairs(texts: Sequence[str], form: str) -> dict[str, str]:
-    """`NAME=VALUE` texts as a mapping; the error message for another form shows `form`.
+    """Parse texts of the form `NAME=VALUE` into a mapping. The error message for any other text
+    shows `form`.
 
     Raises:
         ValueError: a text has no name or no value, or a name occurs twice.
@@ -97,20 +136,20 @@ def pairs(texts: Sequence[str], form: str) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name or not value:
-            raise ValueError(f"{text!r}: write {form}.")
+            raise ValueError(f"{text!r} is not valid. Write {form}.")
         if name in values:
-            raise ValueError(f"{name!r} is given twice.")
+            raise ValueError(f"{name!r} is set twice. Set it once.")
         values[name] = value
     return values
 
 
 def timeouts(text: str) -> dict[str, float]:
-    """`connect=5,total=60` in seconds.
+    """Parse time limits such as `connect=5,total=60` into seconds.
 
     Raises:
         ValueError: a name or a time is wrong.
     """
     values = pairs(text.split(","), TIMEOUTS)
     if unknown := set(values) - {"connect", "first", "total"}:
-        raise ValueError(f"no {', '.join(sorted(unknown))}; write {TIMEOUTS}.")
+        raise ValueError(f"there is no time limit {', '.join(sorted(unknown))}. Write {TIMEOUTS}.")
     return {name: seconds(value) for name, value in values.items()}

@@ -1,7 +1,7 @@
-"""The options of a run; each is declared once.
+"""The options of a run. Each option is declared once.
 
-The command line, plan files, `evaluate`, the manifest, and the documentation read them from
-`RunOptions`. To add an option, add a field there, and use its value in this room.
+The command line, plan files, `evaluate`, the manifest, and the documentation are derived from
+`RunOptions`. To add an option, add a field there and use its value in this package.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ Role = Literal["identity", "amount", "environment"]
 
 @dataclass(frozen=True)
 class OptionGroup:
-    """Options under one heading of `--help` and the documentation."""
+    """Options that appear under one heading in `--help` and in the documentation."""
 
     title: str
     """The heading."""
     role: Role
-    """`identity`: part of the requests; `amount`: how many of them; `environment`: how they run."""
+    """`identity`: the options change the requests; `amount`: the number of requests; `environment`:
+    only how requests are sent and results are stored."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """The declaration of an option, besides its name and type."""
+    """The declaration of an option, except for its name and type."""
 
     group: OptionGroup
     """The group that lists the option."""
@@ -44,17 +45,18 @@ class Option:
     default: Any = None
     """The value if nothing sets it."""
     default_text: str | None = None
-    """How the default is shown; None: unchanged, if it says anything."""
+    """How the documentation shows the default; None: the value of `default`, if it is
+    informative."""
     metavar: str | None = None
-    """The placeholder for its value in `--help`; None: a word for its type."""
+    """The placeholder for the option's value in `--help`; None: a word for its type."""
     flag: str | None = None
     """The name on the command line and in plan files; None: the name of the field."""
     expected: str | None = None
-    """A description of its valid values, for messages; None: derived from its type."""
+    """A description of the option's valid values, for messages; None: derived from its type."""
     read: Callable[[Any], Any] | None = None
-    """Parses a value from text, or raises ValueError; None: the text itself."""
+    """Parses a value from text, or raises ValueError; None: the text itself is the value."""
     is_setting: bool = False
-    """Whether each use of the flag makes a separate run."""
+    """Whether each use of the flag adds a separate run."""
 
 
 BENCHMARK = OptionGroup("Benchmark", "identity")
@@ -76,14 +78,14 @@ GROUPS = (
 
 
 class RunOptions(TypedDict, total=False):
-    """The options of `snellen run`, of a plan file, and of `evaluate`. `--help` shows each group in
-    this order."""
+    """The options of `snellen run`, plan files, and `evaluate`. Within each group, `--help` shows
+    them in this order."""
 
     data: Annotated[
         str | Path | None,
         Option(
             BENCHMARK,
-            "The benchmark's rows: a file or a folder; `synthetic` for the bundled rows.",
+            "The file or folder with the benchmark's rows, or `synthetic` for the bundled rows.",
             expected="a path",
             read=data_at,
         ),
@@ -100,7 +102,7 @@ class RunOptions(TypedDict, total=False):
         Mapping[str, str] | None,
         Option(
             BENCHMARK,
-            "The field that a column of a file of rows holds; repeatable.",
+            "Use the column COL of a file of rows as the given field; repeatable.",
             flag="map",
             metavar="COL=FIELD",
             expected="a mapping of columns to fields",
@@ -110,7 +112,8 @@ class RunOptions(TypedDict, total=False):
         str | None,
         Option(
             HOW,
-            "A prompt preset of the benchmark; repeat it to compare several, with a run for each.",
+            "A prompt preset of the benchmark. Repeat the option to compare several presets, each "
+            "in its own run.",
             metavar="PRESET",
             is_setting=True,
         ),
@@ -119,8 +122,8 @@ class RunOptions(TypedDict, total=False):
         str | None,
         Option(
             HOW,
-            "Ask as a model's maker did: a name of `snellen list recipes` or a file, and if needed "
-            ":DATA_SET and :VARIANT.",
+            "Ask as a model's maker did: a name from `snellen list recipes` or a file, if needed "
+            "with :DATA_SET and :VARIANT.",
             metavar="NAME",
         ),
     ]
@@ -128,7 +131,7 @@ class RunOptions(TypedDict, total=False):
         Sequence[str],
         Option(
             HOW,
-            "A setting of the recipe that is left out, because the model cannot take it; "
+            "Leave out this setting of the recipe, because the model does not support it; "
             "repeatable.",
             metavar="SETTING",
             default=(),
@@ -139,7 +142,7 @@ class RunOptions(TypedDict, total=False):
         str | None,
         Option(
             HOW,
-            "The frames of videos to show: uniform:64, fps:1,max=256,pixels=151200, last:4@1, or "
+            "Which frames of videos to show: uniform:64, fps:1,max=256,pixels=151200, last:4@1, or "
             "a preset; repeatable, like --prompt.",
             metavar="POLICY",
             is_setting=True,
@@ -149,7 +152,7 @@ class RunOptions(TypedDict, total=False):
         Count | Literal["original"] | None,
         Option(
             HOW,
-            "The largest allowed longer side of pictures, in pixels; repeatable, like --prompt.",
+            "The maximum longer side of pictures, in pixels; repeatable, like --prompt.",
             metavar="PX|original",
             is_setting=True,
             read=option_text.image_size,
@@ -159,8 +162,8 @@ class RunOptions(TypedDict, total=False):
         str | None,
         Option(
             HOW,
-            "What a model that cannot watch streams sees of them: window:4 (the newest four "
-            "frames), window:all, reask:POLICY.",
+            "What a model without streaming support sees of a stream: window:4 (the newest four "
+            "frames), window:all, or reask:POLICY.",
             metavar="KIND",
         ),
     ]
@@ -168,9 +171,30 @@ class RunOptions(TypedDict, total=False):
     sample: Annotated[
         Count | None, Option(QUESTIONS, "Draw N rows in proportion to the categories.")
     ]
-    sample_seed: Annotated[int, Option(QUESTIONS, "The seed for drawing rows.", default=0)]
+    sample_seed: Annotated[
+        int, Option(QUESTIONS, "The seed for drawing rows, and for their random order.", default=0)
+    ]
+    until_stderr: Annotated[
+        Seconds | None,
+        Option(
+            QUESTIONS,
+            "Ask rows in a random order until the standard error of the headline is at most X "
+            "(0.01 is one percentage point).",
+            metavar="X",
+            expected="a number above 0",
+            read=option_text.positive,
+        ),
+    ]
     repeats: Annotated[
         Count, Option(QUESTIONS, "The number of replies to each question.", default=1)
+    ]
+    retry_truncated: Annotated[
+        Count | None,
+        Option(
+            QUESTIONS,
+            "Ask questions whose reply was cut at the token limit again, with N tokens.",
+            metavar="N",
+        ),
     ]
     shots: Annotated[
         Count | None,
@@ -180,8 +204,8 @@ class RunOptions(TypedDict, total=False):
         str | None,
         Option(
             SHOTS,
-            "The source of the examples: a file in the same form, or another split (split=dev); "
-            "by default the benchmark's own rows, which are then not asked.",
+            "The source of the examples: a file in the same format, or another split (split=dev). "
+            "By default, rows of the benchmark itself, which are then not asked.",
             metavar="FILE|OPTIONS",
         ),
     ]
@@ -190,7 +214,7 @@ class RunOptions(TypedDict, total=False):
         Blind | None,
         Option(
             PROBES,
-            "Test whether the score depends on seeing: ask "
+            "Test whether the score depends on the pictures: ask "
             + ", ".join(f"{change} ({kind})" for kind, change in CHANGES.items())
             + ".",
         ),
@@ -206,7 +230,9 @@ class RunOptions(TypedDict, total=False):
     open_ended: Annotated[
         bool, Option(PROBES, "Ask questions without showing their choices.", default=False)
     ]
-    probe_seed: Annotated[int, Option(PROBES, "The seed for pictures or orders.", default=0)]
+    probe_seed: Annotated[
+        int, Option(PROBES, "The seed for --blind other and --permute-options.", default=0)
+    ]
     out: Annotated[
         str | Path,
         Option(
@@ -231,14 +257,14 @@ class RunOptions(TypedDict, total=False):
         Literal["vllm", "sglang", "transformers"] | None,
         Option(
             SERVER,
-            "Start a server for NAME of openai/NAME on this machine, for this run only.",
+            "Start a server for the model NAME of openai/NAME on this machine, for this run only.",
         ),
     ]
     serve_args: Annotated[
         Sequence[str],
         Option(
             SERVER,
-            "A word of the server's command line (--serve-arg=--dtype=float16); repeatable.",
+            "Add a word to the server's command line (--serve-arg=--dtype=float16); repeatable.",
             flag="serve_arg",
             metavar="WORD",
             default=(),
@@ -249,20 +275,20 @@ class RunOptions(TypedDict, total=False):
         Count | None,
         Option(
             SERVER,
-            "The number of copies of a local model, each in its own process, by Ray.",
+            "The number of copies of a local model. Ray runs each copy in its own process.",
             metavar="N",
         ),
     ]
     executor: Annotated[
         Literal["ray"] | None,
-        Option(SERVER, "Run copies by Ray; without --replicas, one per GPU."),
+        Option(SERVER, "Run copies of a local model with Ray; without --replicas, one per GPU."),
     ]
     ray_address: Annotated[
         str | None,
         Option(
             SERVER,
-            "The Ray cluster for the copies (RAY_ADDRESS); by default one that this run starts "
-            "on this machine.",
+            "The address of the Ray cluster for the copies. By default, RAY_ADDRESS, or else a "
+            "cluster that this run starts on this machine.",
             metavar="HOST:PORT|auto",
         ),
     ]
@@ -270,7 +296,8 @@ class RunOptions(TypedDict, total=False):
         Amount | None,
         Option(
             SERVER,
-            "The GPUs of a copy, or its fraction of one; by default an equal share of all.",
+            "The number of GPUs for each copy, or a fraction of one. By default, each copy gets an "
+            "equal share of all GPUs.",
             metavar="G",
         ),
     ]
@@ -282,7 +309,7 @@ class RunOptions(TypedDict, total=False):
         Profile | str | Path | None,
         Option(
             MODEL,
-            "The profile of the model (TOML).",
+            "The profile of the model, a TOML file.",
             expected="a Profile or the path of a TOML file",
         ),
     ]
@@ -290,23 +317,45 @@ class RunOptions(TypedDict, total=False):
         Count | Literal["auto"] | None,
         Option(
             REQUESTS,
-            "The number of concurrent requests; auto adapts to the server, and calls a sync "
-            "function of your own one request at a time.",
+            "The number of concurrent requests. auto adapts to the server; it calls your own "
+            "function with one request at a time unless the function is async.",
             metavar="N|auto",
             default_text="auto",
             read=option_text.concurrency,
         ),
     ]
     max_tokens: Annotated[
-        Count | None, Option(SAMPLING, "The token limit of a reply, instead of the benchmark's.")
+        Count | None, Option(SAMPLING, "The token limit of a reply, in place of the benchmark's.")
     ]
     temperature: Annotated[
         Amount | Literal["default"] | None,
         Option(
             SAMPLING,
-            "The sampling temperature; default sends none, for services that refuse it.",
+            "The sampling temperature. default sends none, for services that reject the parameter.",
             metavar="X|default",
             read=option_text.temperature,
+        ),
+    ]
+    effort: Annotated[
+        Count | Literal["none", "low", "medium", "high"] | None,
+        Option(
+            SAMPLING,
+            "How much the model thinks before it answers: a level, or a number of tokens at most; "
+            "repeatable, like --prompt.",
+            metavar="none|low|medium|high|TOKENS",
+            is_setting=True,
+            read=option_text.effort,
+        ),
+    ]
+    on_truncation: Annotated[
+        str,
+        Option(
+            SAMPLING,
+            "What to do if over 5 % of a run's first 50 replies are cut at the token limit: only "
+            "warn, stop, or ask from then on with N tokens, and the cut ones again.",
+            default="continue",
+            metavar="continue|stop|raise:N",
+            read=option_text.on_truncation,
         ),
     ]
     seed: Annotated[int | None, Option(SAMPLING, "The sampling seed, sent with each request.")]
@@ -322,13 +371,15 @@ class RunOptions(TypedDict, total=False):
     ]
     max_requests: Annotated[
         Count | None,
-        Option(BUDGET, "Stop after this many requests in this call; the same command resumes."),
+        Option(
+            BUDGET, "Stop after this many requests in this call. The same command resumes the run."
+        ),
     ]
     max_cost: Annotated[
         Amount | None,
         Option(
             BUDGET,
-            "Stop when this call has cost this much; needs the profile's prices.",
+            "Stop when this call has cost this much. The profile must have prices.",
             metavar="X",
             read=option_text.amount,
         ),
@@ -341,7 +392,7 @@ class RunOptions(TypedDict, total=False):
     ]
     missing: Annotated[
         Missing | None,
-        Option(OUTPUT, "How failed questions count; by default they are in no mean."),
+        Option(OUTPUT, "How failed questions count. By default, they are left out of all means."),
     ]
     allow_urls: Annotated[
         bool,
@@ -355,7 +406,8 @@ class RunOptions(TypedDict, total=False):
         Sequence[str | Path],
         Option(
             OUTPUT,
-            "Reuse replies to identical requests from this run of the same model; repeatable.",
+            "Reuse replies of this run folder (of the same model) to identical requests; "
+            "repeatable.",
             metavar="RUN",
             default=(),
             expected="a list of run folders",

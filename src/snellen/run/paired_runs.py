@@ -12,15 +12,17 @@ from snellen.run.compare_runs import compare
 from snellen.store import MANIFEST, Run, pull
 
 PAIRED = ("blind", "open_ended")
-"""Probes with the same samples as the plain run; permuted questions are asked several times."""
+"""Probes that have the same samples as the plain run. A run with permuted choices does not: it asks
+each question several times."""
 
 
 def compare_with_plain(run: Path) -> ComparisonResult | None:
-    """The loss due to a probe: the otherwise equal run in the same folder minus this run, on the
-    samples of both. None if there is no such run.
+    """Compute the loss due to a probe: the score of the plain run with otherwise equal settings in
+    the same folder minus the score of this run, on their shared samples. None if there is no such
+    run.
 
     Raises:
-        UsageError: the two share no sample that counts.
+        UsageError: the two runs share no sample that counts.
     """
     identity = Run(run).manifest()["identity"]
     pull(run.parent)
@@ -28,7 +30,7 @@ def compare_with_plain(run: Path) -> ComparisonResult | None:
         try:
             other = Run(manifest.parent).manifest()["identity"]
         except (SnellenError, KeyError):
-            continue  # the error belongs to that run
+            continue  # this is an error of that run, not of this one
         if "probe" not in other and _but_for_probe(other) == _but_for_probe(identity):
             return compare(run, manifest.parent)
     return None
@@ -40,7 +42,7 @@ def is_paired(identity: Mapping[str, Any]) -> bool:
 
 
 def _but_for_probe(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """An identity without the probe, and without the digest of the rows, since a probe may leave
-    some out."""
+    """An identity without the probe and without the digest of the rows, since a probe may leave out
+    some rows."""
     data = {name: value for name, value in identity["data"].items() if name != "digest"}
     return {**{name: value for name, value in identity.items() if name != "probe"}, "data": data}

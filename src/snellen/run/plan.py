@@ -21,6 +21,7 @@ from snellen.media import video
 from snellen.models.executors.replicas import Replicas
 from snellen.run import Progress
 from snellen.run.declarations import declarations, with_defaults
+from snellen.run.effort import sent_fields
 from snellen.run.options import RunOptions
 from snellen.run.run_config import RunConfig, Source, resolve, with_options
 from snellen.run.unused_options import check_benchmark_object, check_model_object
@@ -31,35 +32,37 @@ OnSample = Callable[[Sample, Reply, Mapping[str, float | None]], object]
 
 
 class PlanArguments(RunOptions, total=False):
-    """The keywords of a plan: all options, and what only code sets."""
+    """The keywords of a plan: all options, and values that only code can set."""
 
     profiles: Mapping[str, Profile]
-    """Profiles of single models, by name; they replace the option `profile`."""
+    """Profiles of single models, keyed by name. They take precedence over the option `profile`."""
     settings: Mapping[str, Sequence[Any]]
-    """Options that can have several values, with a run for each: `frames`, `image_size`."""
+    """Several values of an option, with a run for each value; possible for `frames`, `image_size`,
+    and `effort`."""
     setting: Mapping[str, Any]
-    """In a plan that `by_setting` returns: its values of the settings with several values."""
+    """In a plan that `by_setting` returns: the plan's value of each setting that has several
+    values."""
     sources: Mapping[str, Source]
-    """The origin of options; `argument` for all that are not listed."""
+    """The origin of options. Options that are not listed have the origin `argument`."""
     by_recipe: Collection[str] | None
-    """In a plan that `by_setting` returns: what of the profiles is from a recipe."""
+    """In a plan that `by_setting` returns: the fields of the profiles that come from a recipe."""
     score: bool
-    """Whether runs are scored when their questions are asked."""
+    """Whether runs are scored after their questions have been asked."""
     reuse_strictly: bool
-    """Whether it is an error if a model has none of the runs to reuse."""
+    """Whether it is an error if there is no run of a model among the runs to reuse."""
     command: Sequence[str]
     """The words of the command line, for the manifest."""
     retry: Mapping[str, Any]
     """Fields of `Settings` about retries."""
     on_sample: OnSample | None
-    """Called with each new reply."""
+    """Called after each new reply is stored."""
 
 
 class Plan:
-    """A grid of runs: benchmarks × models, in each setting.
+    """A grid of runs: each benchmark with each model, in each setting.
 
     Raises:
-        UsageError: an option cannot have its value, or does not go with the rest.
+        UsageError: an option has an invalid value, or does not fit the other options.
     """
 
     def __init__(
@@ -72,12 +75,13 @@ class Plan:
         self.benchmarks = benchmarks
         """The benchmarks with all options applied except frame policies."""
         self.models = models
-        """Names, or open models that the caller passed."""
+        """Names of models, or opened models that the caller passed."""
         chosen = {name: value for name, value in arguments.items() if name not in PARTS}
         self.options = with_defaults(chosen)
-        """All options; unset ones have their defaults."""
+        """All options. Options that are not set have their defaults."""
         read = {name: value for name, value in self.options.items() if name in chosen}
-        # As read, so that a plan made from this one fetches no run or data again.
+        # Options as parsed, so that a plan derived from this one does not download runs or data
+        # again.
         self._arguments = cast(PlanArguments, {**arguments, **read})
         self.sources: Mapping[str, Source] = {
             **{name: "argument" for name, value in chosen.items() if value is not None},
@@ -85,7 +89,7 @@ class Plan:
         }
         """The origin of each option that is set."""
         self.profile = _profile(self.options)
-        """The profile of models without a profile of their own, before options are applied."""
+        """The profile of models without their own profile, before options are applied."""
         self.profiles = arguments.get("profiles", {})
         self.settings = arguments.get("settings", {})
         self.setting = arguments.get("setting", {})
@@ -96,7 +100,7 @@ class Plan:
         self.retry = arguments.get("retry", {})
         self.on_sample = arguments.get("on_sample")
         self.replicas = _replicas(self.options)
-        """The workers of Ray that each model has; None for a model in this process."""
+        """The copies of each model that Ray runs; None: models run in this process."""
         self._check()
 
     @property
@@ -116,7 +120,7 @@ class Plan:
         models: Sequence[str | registry.Opened] | None = None,
         **changes: Unpack[PlanArguments],
     ) -> Plan:
-        """The same plan with other benchmarks, models, or arguments."""
+        """A copy of this plan with other benchmarks, models, or arguments."""
         return Plan(
             benchmarks=self.benchmarks if benchmarks is None else benchmarks,
             models=self.models if models is None else models,
@@ -124,8 +128,8 @@ class Plan:
         )
 
     def by_setting(self) -> list[Plan]:
-        """A plan for each combination of the settings, and with a recipe for each benchmark; this
-        one without any."""
+        """A plan for each combination of the settings, and with a recipe also for each benchmark.
+        If there are neither settings nor a recipe, only this plan."""
         recipe = self.options["recipe"]
         if recipe is not None and self.by_recipe is None:
             plans = [
@@ -145,19 +149,24 @@ class Plan:
         return plans
 
     def _recipe_arguments(self, benchmark: Benchmark, recipe: str) -> PlanArguments:
-        """What a recipe changes in the plan of one benchmark: profiles, the seed, and origins."""
-        from snellen.run.recipe_settings import with_recipe
+        """The arguments that a recipe changes in the plan of one benchmark: profiles, the seed, and
+        the origins of options."""
+        from snellen.run.recipe_settings import Videos, with_recipe
         from snellen.transforms.recipe import ask_for
 
         ask = ask_for(benchmark, recipe)
         without = self.options["recipe_without"]
         names = [model if isinstance(model, str) else model.name for model in self.models]
+        videos: Videos = "" if not benchmark.procedure.frames else "by recipe"
+        if videos and "frames" in self.sources:
+            videos = "by user"
         by_model = {
             name: with_recipe(
                 _with_address(self.profiles.get(name, self.profile), self.options),
                 ask,
                 name,
                 without,
+                videos,
             )
             for name in names
         }
@@ -166,25 +175,35 @@ class Plan:
         sources = dict(self.sources)
         if seed is not None:
             sources.setdefault("seed", "recipe")
+        if first.frames is not None:
+            sources["frames"] = "recipe"
         return PlanArguments(
             profiles={name: settings.profile for name, settings in by_model.items()},
             by_recipe=first.fields,
             sources=sources,
             **({} if seed is None else {"seed": seed}),
+            **({} if first.frames is None else {"frames": first.frames}),
         )
 
     def profile_of(self, model: str) -> Profile:
-        """The profile of a model by its name, with the options applied."""
+        """The profile of the model with this name, with the options applied."""
         return with_options(self.profiles.get(model, self.profile), self.options)
 
     def config(self, model: str | registry.Opened, benchmark: Benchmark) -> RunConfig:
-        """The run of one of the models, with one of the benchmarks."""
+        """The configuration of the run of one model on one benchmark."""
         name = model if isinstance(model, str) else model.name
         profile = self.profiles.get(name, self.profile)
         config = resolve(benchmark, model, profile, self.options, self.sources, self.retry)
+        by_recipe = self.by_recipe or ()
+        # A recipe that sets thinking leaves the profile without an effort, hence `default`.
         origins = {
-            field: "recipe" if field in (self.by_recipe or ()) and source == "profile" else source
-            for field, source in config.origins.items()
+            **dict.fromkeys(by_recipe, "recipe"),
+            **{
+                field: "recipe"
+                if field in by_recipe and source in ("profile", "default")
+                else source
+                for field, source in config.origins.items()
+            },
         }
         return replace(config, origins=cast(Mapping[str, Source], origins))
 
@@ -192,7 +211,7 @@ class Plan:
         for benchmark in self.benchmarks:
             if not isinstance(benchmark, Benchmark):
                 raise UsageError(
-                    f"benchmark is one name, one file of rows or one Benchmark, not "
+                    "benchmark must be one name, one file of rows or one Benchmark, not "
                     f"{benchmark!r:.80}."
                 )
         for model in self.models:
@@ -204,27 +223,34 @@ class Plan:
         if options["frames"] is not None:
             video.policy(options["frames"])
             if not videos:
-                raise UsageError(f"--frames says how videos are shown, and {names} shows none.")
+                raise UsageError(
+                    f"--frames sets how videos are shown, but {names} shows none. Leave the option "
+                    "out."
+                )
         if isinstance(options["image_size"], int) and videos:
             raise UsageError(
-                f"--image-size is for pictures, and {', '.join(videos)} shows videos: say it with "
-                "--frames POLICY,pixels=N."
+                f"--image-size is for pictures, but {', '.join(videos)} shows videos. Use --frames "
+                "POLICY,pixels=N instead."
             )
         self._check_prices()
+        for model in self.models:
+            name = model if isinstance(model, str) else model.name
+            sent_fields(name, self.profile_of(name))
         if options["adapter"] is not None and all(
             benchmark.procedure.kind != "session" for benchmark in self.benchmarks
         ):
             raise UsageError(
-                f"--adapter says how a model is shown a stream, and {names} streams nothing."
+                f"--adapter sets how a model is shown a stream, but {names} has no streams. Leave "
+                "the option out."
             )
         if options["serve_args"] and not options["serve"]:
-            raise UsageError("--serve-arg is for the server that --serve starts; name one.")
+            raise UsageError("--serve-arg is for the server that --serve starts. Add --serve.")
 
     def _check_prices(self) -> None:
-        """Refuse prices that several models share: the cost would be wrong without a warning.
+        """Reject prices that several models share, since the cost would be wrong without a warning.
 
         Raises:
-            UsageError: the plan's one profile has prices, and several models share it.
+            UsageError: the plan's profile has prices, and several models share it.
         """
         names = [model if isinstance(model, str) else model.name for model in self.models]
         sharing = [*dict.fromkeys(name for name in names if name not in self.profiles)]
@@ -243,25 +269,27 @@ PARTS = frozenset(PlanArguments.__annotations__) - frozenset(RunOptions.__annota
 def load_benchmarks(
     specs: Sequence[str | Benchmark], prompts: Collection[str] = (), **options: Unpack[RunOptions]
 ) -> list[Benchmark]:
-    """The benchmarks of these specs with the options applied: each prompt, examples, and a probe.
+    """Load benchmarks and apply the options to them: each prompt preset, few-shot examples, and
+    probes.
 
     Raises:
-        SnellenError: a name or an option is wrong, or data cannot be read.
+        SnellenError: a name or an option is invalid, or data cannot be read.
     """
     chosen = with_defaults(options)
     if (chosen["shots_from"] or chosen["shots_seed"]) and not chosen["shots"]:
         raise UsageError(
-            "--shots-from and --shots-seed say which examples are shown: say how many with --shots."
+            "--shots-from and --shots-seed select the examples that are shown. Set their number "
+            "with --shots."
         )
     if chosen["probe_seed"] and chosen["blind"] != "other" and not chosen["permute_options"]:
         raise UsageError(
-            "--probe-seed draws other pictures or orders: it goes with --blind other or "
+            "--probe-seed draws other pictures or orders of choices. Use it with --blind other or "
             "--permute-options."
         )
-    if chosen["sample_seed"] and not chosen["sample"]:
-        raise UsageError("--sample-seed draws other rows: say how many with --sample.")
+    if chosen["sample_seed"] and not (chosen["sample"] or chosen["until_stderr"]):
+        raise UsageError("--sample-seed draws other rows. Set their number with --sample.")
     names = [spec for spec in specs if isinstance(spec, str)]
-    # If one of several reads data, the option is not for those that draw their own.
+    # If any of the benchmarks reads data, `data` does not apply to those that generate their own.
     reading = {name for name in names if registry.reads_data(name)} or set(names)
     presets = dict.fromkeys(prompts) or (chosen["prompt"],)
     benchmarks = []
@@ -275,7 +303,7 @@ def load_benchmarks(
             benchmark = spec
         if chosen["recipe"] is not None:
             if preset is not None:
-                raise UsageError("--recipe has a prompt of its own: leave --prompt out.")
+                raise UsageError("--recipe sets the prompt. Leave --prompt out.")
             benchmark = _by_recipe(benchmark, chosen)
         benchmarks.append(
             probed(
@@ -325,7 +353,8 @@ def _load(spec: str, preset: str | None, data: Path | None, options: RunOptions)
 
 
 def _with_address(profile: Profile, options: RunOptions) -> Profile:
-    """A profile with the server that the options name: it decides which settings can be sent."""
+    """Add the server that the options name to a profile, since the server determines which settings
+    can be sent."""
     changes: dict[str, Any] = {}
     if options["base_url"]:
         changes["base_url"] = options["base_url"]
@@ -342,49 +371,51 @@ def _profile(options: RunOptions) -> Profile:
 
 
 def _replicas(options: RunOptions) -> Replicas | None:
-    """The replicas that the options ask for; None for a model in this process.
+    """The replicas that the options request; None: models run in this process.
 
     Raises:
-        UsageError: they set details of replicas, but do not ask for replicas.
+        UsageError: the options set details of replicas but do not request replicas.
     """
     address, gpus = options["ray_address"], options["gpus_per_replica"]
     if options["replicas"] is None and options["executor"] is None:
         if address is not None or gpus is not None:
             raise UsageError(
-                "--ray-address and --gpus-per-replica are for --replicas N, or --executor ray."
+                "--ray-address and --gpus-per-replica need --replicas N or --executor ray."
             )
         return None
     return Replicas(n=options["replicas"], address=address, gpus=gpus)
 
 
 def check_missing(missing: object) -> None:
-    """Check that failed questions can count this way.
+    """Check that `missing` is a valid way to count failed questions.
 
     Raises:
-        UsageError: they cannot.
+        UsageError: `missing` is not valid.
     """
     declarations()["missing"].check(missing)
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A run of a plan, at its end."""
+    """A run of a plan that has ended."""
 
     run: Path
     """The run folder."""
     progress: Progress
-    """The progress at the end."""
+    """The progress when the run ended."""
     result: Result | None
     """The result; None if the run was not scored."""
     stopped: str | None = None
     """Why the run stopped early; None if it did not."""
     interrupted: bool = False
     """Whether the user or a budget stopped it."""
+    has_goal: bool = False
+    """Whether it stopped because the headline is precise enough (`until_stderr`)."""
 
     @property
     def scope_note(self) -> str | None:
-        """A note if the report covers more questions than this call chose. `limit` and `sample` are
-        not part of the identity, so stored replies stay in the report."""
+        """A note if the report covers more questions than this call selected. `limit` and `sample`
+        are not part of the identity, so other stored replies stay in the report."""
         progress, result = self.progress, self.result
         if result is None or progress.total is None:
             return None
@@ -393,6 +424,6 @@ class Finished:
             return None
         stored = n - result.failed - progress.done
         return (
-            f"{progress.name}: the run already had {stored:,} replies; the report is of all {n:,} "
-            f"questions asked so far, not of the {progress.total:,} chosen now"
+            f"{progress.name}: the run already had {stored:,} replies; the report covers all {n:,} "
+            f"questions asked so far, not just the {progress.total:,} selected now"
         )

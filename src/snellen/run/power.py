@@ -1,5 +1,5 @@
-"""Statistical power of a benchmark: the smallest detectable difference, and the samples that a
-given difference needs."""
+"""The statistical power of a benchmark: the smallest detectable difference, and the number of
+samples that a given difference needs."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ DISAGREE = (0.02, 0.05, 0.1, 0.2, 0.3)
 
 
 class Detectable(msgspec.Struct, frozen=True, kw_only=True):
-    """The differences that can be detected between two models that disagree on a given share of the
+    """The difference that can be detected between two models that disagree on a given share of the
     samples."""
 
     disagree: float
     """The share of the samples on which one model is right and the other is not."""
     stderr: float
-    """The standard error of their difference."""
+    """The standard error of the difference between the two models."""
     smallest: float | None
     """The smallest detectable difference; None if even the largest possible one is not
     detectable."""
     samples_needed: int | None = None
-    """The samples that the requested difference needs; None if none was requested or none
-    suffice."""
+    """The number of samples that the requested difference needs; None if none was requested or no
+    number suffices."""
     clusters_needed: int | None = None
-    """The clusters that it needs; None like `samples_needed`."""
+    """The number of clusters of these samples; None if `samples_needed` is None."""
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):
-    """Two sets of replies, compared by a metric."""
+    """Two sets of replies, compared with a metric."""
 
     a: str
     """The first set."""
@@ -52,9 +52,9 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     """Its unit."""
     samples: int
-    """The shared samples."""
+    """The number of shared samples."""
     clusters: int
-    """The clusters of these samples."""
+    """The number of clusters of these samples."""
     difference: float
     """b minus a, in the unit."""
     stderr: float
@@ -64,29 +64,31 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     smallest_of_all: float
     """The smallest difference that all samples of the benchmark would detect."""
     disagree: float | None
-    """The share of the samples on which they disagree; None if scores are not 0 or 1."""
+    """The share of the samples on which the two sets disagree; None if scores are not all 0 or
+    1."""
     samples_needed: int | None = None
-    """The samples that the requested difference needs; None if none was requested."""
+    """The number of samples that the requested difference needs; None if none was requested."""
 
 
 class Power(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The differences that a benchmark can detect. Differences are fractions, for scores from 0 to
-    1."""
+    """The differences that a benchmark can detect. Differences are fractions, as for scores from 0
+    to 1."""
 
     benchmark: str
     """The benchmark."""
     samples: int
-    """The samples with a public answer."""
+    """The number of samples with a public answer."""
     hidden: int
-    """The samples without a public answer."""
+    """The number of samples without a public answer."""
     clusters: int
-    """The clusters of `samples`."""
+    """The number of clusters of `samples`."""
     cluster_size: float
-    """The mean size of a sample's cluster."""
+    """The size of a sample's cluster, averaged over samples."""
     icc: float
     """The assumed correlation of scores within a cluster."""
     design_effect: float
-    """`samples` are worth `samples / design_effect` independent samples."""
+    """The design effect: `samples` are equivalent to `samples / design_effect` independent
+    samples."""
     accuracy: float
     """The assumed accuracy of both models."""
     unrelated: float
@@ -95,15 +97,15 @@ class Power(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     power: float
     """The probability of detecting the difference."""
     level: float
-    """The level of the two-sided test."""
+    """The significance level of the two-sided test."""
     rows: list[Detectable]
-    """A row for each assumed rate of disagreement."""
+    """One row for each assumed rate of disagreement."""
     difference: float | None = None
     """The requested difference; None if none was requested."""
     observed: Observed | None = None
-    """The figures of two given runs; None without runs."""
+    """The figures for two given runs; None if no runs are given."""
     notes: list[str] = []
-    """What limits the figures."""
+    """Notes on the limitations of these figures."""
 
 
 def power(
@@ -118,12 +120,12 @@ def power(
     power: float = 0.8,
     level: float = 0.05,
 ) -> Power:
-    """The differences between two models that a benchmark, or its first `limit` rows, can detect
-    with this `power` at this `level`.
+    """Compute the differences between two models that a benchmark, or its first `limit` rows, can
+    detect with this `power` at this significance `level`.
 
-    Both models answer the same samples and `disagree` on a fraction of them; without it, typical
-    fractions are used. Their difference is tested as in `stats.detectable_share`, and clusters have
-    the design effect
+    Both models answer the same samples and disagree on a fraction of them. `disagree` lists
+    fractions to assume; if it is empty, typical ones are used. The difference is tested as in
+    `stats.detectable_share`, and clusters have the design effect
 
         1 + (m - 1) icc        m = Σ m_g² / Σ m_g over clusters of m_g samples
 
@@ -134,8 +136,9 @@ def power(
     their observed standard error is used instead and scaled with the root of the sample size.
 
     Raises:
-        SnellenError: the rows cannot be read; the runs are not two of this benchmark.
-        UsageError: a fraction is not between 0 and 1, or two models cannot disagree so often.
+        SnellenError: the rows cannot be read, or the runs are not two runs of this benchmark.
+        UsageError: a fraction is not between 0 and 1, or models of this accuracy cannot disagree on
+            such a fraction.
     """
     assumed = _Assumptions(
         accuracy=accuracy,
@@ -146,14 +149,14 @@ def power(
         level=level,
     )
     if len(runs) not in (0, 2):
-        raise UsageError(f"two runs are compared, not {len(runs)}.")
+        raise UsageError(f"runs must be two runs, not {len(runs)}.")
     assumed.check(is_share=not runs)
     return _power(benchmark, _samples(benchmark, limit), assumed, runs)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Assumptions:
-    """The assumptions about two models, and the required certainty of detection."""
+    """The assumptions about two models, and the required power and significance level."""
 
     accuracy: float
     disagree: Sequence[float]
@@ -164,20 +167,22 @@ class _Assumptions:
 
     @property
     def unrelated(self) -> float:
-        """How often they disagree if their errors are independent."""
+        """The share of the samples on which the models disagree if their errors are independent."""
         return 2 * self.accuracy * (1 - self.accuracy)
 
     @property
     def disagreements(self) -> list[float]:
-        """The fractions to report: the caller's, or typical ones."""
+        """The fractions of disagreement to report: the caller's, or typical ones."""
         usual = {*(share for share in DISAGREE if share < self.unrelated), self.unrelated}
         return sorted({*self.disagree} or usual)
 
     def check(self, *, is_share: bool) -> None:
-        """Check all bounds; the difference `is_share` unless two runs give its unit.
+        """Check that all values are within their bounds. `is_share` says that the difference is a
+        fraction; with two runs it is in the unit of their metric.
 
         Raises:
-            UsageError: a value is beyond its bounds, or two models cannot disagree so often.
+            UsageError: a value is out of bounds, or models of this accuracy cannot disagree on such
+                a fraction.
         """
         shares = [("accuracy", self.accuracy), ("power", self.power), ("level", self.level)]
         shares += [("disagree", share) for share in self.disagree]
@@ -185,36 +190,40 @@ class _Assumptions:
             shares.append(("difference", self.difference))
         for name, share in shares:
             if not 0 < share < 1:
-                raise UsageError(f"{name} lies between 0 and 1, such as 0.05; not {share}.")
+                raise UsageError(f"{name} must be between 0 and 1, such as 0.05, not {share}.")
         if self.power <= self.level:
             raise UsageError(
-                f"power {self.power} is no more than level {self.level}: what chance alone finds."
+                f"power must be above level: {self.power} is not above {self.level}, which chance "
+                "alone reaches."
             )
         if not 0 <= self.icc <= 1:
-            raise UsageError(f"icc lies between 0 and 1; not {self.icc}.")
+            raise UsageError(f"icc must be between 0 and 1, not {self.icc}.")
         if self.difference is not None and not 0 < self.difference < math.inf:
-            raise UsageError(f"difference is above 0, in the metric's unit; not {self.difference}.")
+            raise UsageError(
+                f"difference must be above 0, in the metric's unit, not {self.difference}."
+            )
         most = 2 * min(self.accuracy, 1 - self.accuracy)
         for share in self.disagree:
             if share > most + 1e-12:
                 raise UsageError(
-                    f"two models that are right in {100 * self.accuracy:.0f} % cannot disagree on "
-                    f"more than {100 * most:.0f} % of the samples; disagree is {100 * share:.0f} %."
+                    f"two models that are right on {100 * self.accuracy:.0f} % of the samples can "
+                    f"disagree on at most {100 * most:.0f} % of them, but disagree is "
+                    f"{100 * share:.0f} %."
                 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class _SampleCounts:
-    """The numbers of a benchmark's samples and clusters."""
+    """The numbers of samples and clusters of a benchmark."""
 
     known: int
-    """Samples with a known answer."""
+    """The number of samples with a known answer."""
     hidden: int
-    """Other samples."""
+    """The number of samples without a known answer."""
     clusters: int
-    """Clusters of the samples with a known answer."""
+    """The number of clusters of the samples with a known answer."""
     cluster_size: float
-    """The mean size of the cluster of such a sample."""
+    """The size of a sample's cluster, averaged over the samples with a known answer."""
 
     def effect(self, icc: float) -> float:
         """The design effect."""
@@ -239,8 +248,8 @@ def _samples(benchmark: Benchmark, limit: int | None) -> _SampleCounts:
     known = sizes.total()
     if not known:
         raise UsageError(
-            f"{benchmark.name}: the answers to all {hidden:,} samples are hidden, so nothing here "
-            "can tell two models apart. Is there a split with answers?"
+            f"{benchmark.name}: the answers to all {hidden:,} samples are hidden, so no difference "
+            "between models can be detected. Use a split with public answers."
         )
     return _SampleCounts(
         known=known,
@@ -277,22 +286,23 @@ def _notes(
     benchmark: Benchmark, samples: _SampleCounts, icc: float, *, has_runs: bool
 ) -> Iterator[str]:
     if samples.hidden:
-        yield f"{samples.hidden:,} more samples have a hidden answer, and tell nothing here"
+        yield f"{samples.hidden:,} more samples have a hidden answer and are not counted"
     if samples.clusters < FEWEST_CLUSTERS:
         yield (
-            f"{samples.clusters} independent clusters: no interval is given for fewer than "
-            f"{FEWEST_CLUSTERS}, so no difference is found whatever its size"
+            f"there are only {samples.clusters} independent clusters. With fewer than "
+            f"{FEWEST_CLUSTERS}, no interval is computed, so a difference of any size goes "
+            "undetected"
         )
     elif samples.clusters < samples.known and not icc and not has_runs:
         yield (
-            f"samples share {samples.clusters:,} clusters: with --icc above 0 differences must be "
-            "larger"
+            f"the samples form only {samples.clusters:,} clusters. With --icc above 0, only larger "
+            "differences can be detected"
         )
     name, metric = next(iter(benchmark.scorings[benchmark.headline].metrics.items()))
     if not metrics.is_mean(metric) and not has_runs:
         yield (
-            f"this is for the mean score; the headline metric, {name}, may be another one: --from "
-            "takes its standard error from two runs"
+            f"the figures are for the mean score, and those for the headline metric, {name}, may "
+            "differ. With --from, its standard error is taken from two runs"
         )
 
 
@@ -306,7 +316,7 @@ def _detectable(samples: _SampleCounts, assumed: _Assumptions, disagree: float) 
     pairs = difference and stats.needed_pairs(difference, disagree, power, level)
     needed = None
     if pairs:
-        # With fewer clusters there is no test, even for a large difference.
+        # With fewer clusters, no difference is tested, however large it is.
         fewest = FEWEST_CLUSTERS * samples.known / samples.clusters
         needed = math.ceil(max(pairs * effect, fewest))
     return Detectable(
@@ -323,19 +333,19 @@ def _detectable(samples: _SampleCounts, assumed: _Assumptions, disagree: float) 
 def _observed(
     benchmark: Benchmark, runs: Sequence[str | Path], samples: _SampleCounts, assumed: _Assumptions
 ) -> Observed:
-    """The first metric of two runs, compared."""
+    """Compare the first metric of two runs."""
     mine = None if benchmark.provenance.from_catalog else benchmark
     document = compare(*runs, benchmark=mine).comparisons
     if len(document.comparisons) != 1:
         raise UsageError(
-            f"--from takes two runs; {runs[0]} and {runs[1]} hold {len(document.sides)}."
+            f"--from needs two runs, but {runs[0]} and {runs[1]} contain {len(document.sides)}."
         )
     pair = document.comparisons[0]
     theirs = document.sides[0].identity["benchmark"]
     if theirs != benchmark.name:
         raise UsageError(
-            f"{runs[0]} is of {theirs}, not of {benchmark.name}: name that benchmark, or take runs "
-            "of this one."
+            f"{runs[0]} is a run of {theirs}, not of {benchmark.name}. Name that benchmark, or use "
+            "runs of this one."
         )
     metric, compared = next(iter(pair.metrics.items()))
     stderr = _stderr(compared, runs)
@@ -366,6 +376,7 @@ def _stderr(compared: MetricDifference, runs: Sequence[str | Path]) -> float:
     difference = compared.difference
     if difference.stderr is None:
         raise UsageError(
-            f"{runs[0]} and {runs[1]} have no standard error to go by: {difference.reason}."
+            f"the difference between {runs[0]} and {runs[1]} has no standard error: "
+            f"{difference.reason}."
         )
     return difference.stderr

@@ -1,4 +1,4 @@
-"""Files of predictions: their contents, and the benchmark that they belong to."""
+"""Reads files of predictions and determines the benchmark that they belong to."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PredictionSet:
     benchmark: Benchmark
     """The benchmark whose questions the replies answer."""
     replies: Mapping[str, str | None]
-    """The replies by sample id; None for a row without a reply."""
+    """The replies, keyed by sample id; None for a row without a reply."""
     where: str
     """The name of the files in messages."""
     model: str
@@ -42,18 +42,20 @@ class PredictionSet:
     notes: Sequence[str]
     """Notes for the report."""
     verdicts: Verdicts = field(default_factory=dict)
-    """The judges' verdicts on the replies, by scoring."""
+    """The judges' verdicts on the replies, keyed by scoring."""
     questions: Mapping[str, str] = field(default_factory=dict)
-    """Questions in the files' own words, by sample id; some may be missing."""
+    """The questions as they are worded in the files, keyed by sample id; some may be missing."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
-    """Further replies to a question, by sample id."""
+    """Further replies to the same questions, keyed by sample id."""
     only_these: bool = False
-    """Whether the samples in the files are all that the authors' code counts."""
+    """Whether the authors' code counts only the samples in the files."""
     published: Published | None = None
-    """The contents in the form in which the authors publish results; None for other forms."""
+    """The contents, if the files have the format in which the authors publish results; None for
+    other formats."""
 
     def scorable(self, where: str | None = None) -> Predicted:
-        """The replies with the questions. Messages call the files `where`."""
+        """The replies with their questions, ready to be scored. `where` is the name of the files in
+        messages."""
         return Predicted(
             benchmark=self.benchmark,
             replies=self.replies,
@@ -74,10 +76,10 @@ def read_predictions(
     only: str | None,
     answers_in_file: bool = False,
 ) -> PredictionSet:
-    """The predictions in a file or a folder; the arguments are those of `score`.
+    """Read the predictions in a file or a folder. The arguments are those of `score`.
 
     Raises:
-        SnellenError: they cannot be read, or their benchmark is not known.
+        SnellenError: the predictions cannot be read, or their benchmark is not known.
     """
     from snellen.interop import predictions
 
@@ -91,10 +93,11 @@ def read_predictions(
     model, guessed = path.name, []
     if benchmark is None:
         model, name = _model_and_benchmark(path, rows.possible_names)
-        guessed = [f"taken for replies of {model} to {name}, by the file's name"]
+        guessed = [f"taken as replies of {model} to {name}, because of the file's name"]
         benchmark = registry.benchmark(name, data=None if data is None else data_at(data))
     if rows.other_ids and not _has_ids_of(benchmark, rows):
-        # In VLMEvalKit, `index` is always the key, even if the authors have an `id`.
+        # In files from VLMEvalKit, `index` is always the key, even if the authors' data have an
+        # `id`.
         others = (
             predictions.read(path, ids=column, replies=replies_in, only=only)
             for column in rows.other_ids
@@ -150,8 +153,8 @@ def _has_ids_of(benchmark: Benchmark, rows: Predictions) -> bool:
 
 
 def _in_layout(path: Path, benchmark: Benchmark, only: str | None) -> Published | None:
-    """The contents of a file or a folder in the form that the benchmark's authors publish: the
-    folder as a whole, or each of its files with that form; None if there is none.
+    """Read a file or a folder in the format in which the benchmark's authors publish results: the
+    folder as a whole, or each of its files that has this format. None if no file has this format.
 
     Raises:
         UsageError: several files have replies to the same questions.
@@ -170,12 +173,12 @@ def _in_layout(path: Path, benchmark: Benchmark, only: str | None) -> Published 
     known = {name: part for name, part in every.items() if part is not None}
     if not known:
         return None
-    note = f"read are {len(known)} of {len(every)} files, in that form: {', '.join(known)}"
+    note = f"{len(known)} of {len(every)} files have this format and were read: {', '.join(known)}"
     return _together(path, known, note)
 
 
 def _together(folder: Path, known: Mapping[str, Published], note: str) -> Published:
-    """Several files as parts of one model's replies."""
+    """Combine several files that contain parts of one model's replies."""
     parts = known.values()
     replies: dict[str, str | None] = {}
     verdicts: dict[str, dict[str, Sequence[str]]] = {}
@@ -185,8 +188,8 @@ def _together(folder: Path, known: Mapping[str, Published], note: str) -> Publis
             if name in replies:
                 raise UsageError(
                     f"{folder}: the question {name!r} is in more than one of its files: "
-                    f"{', '.join(known)}. Whose replies are meant? Name one file, or by a pattern "
-                    "(--only) those that belong together."
+                    f"{', '.join(known)}. Pass one file, or select the files that belong together "
+                    "with a pattern (--only)."
                 )
         replies |= part.replies
         for scoring, words in part.verdicts.items():
@@ -206,12 +209,12 @@ def _together(folder: Path, known: Mapping[str, Published], note: str) -> Publis
 
 
 def _published(path: Path, benchmark: Benchmark, published: Published) -> PredictionSet:
-    """The predictions in the authors' own files."""
-    notes = ["read as the benchmark's authors publish results"]
+    """Convert the contents of the authors' own files to predictions."""
+    notes = ["read in the format in which the benchmark's authors publish results"]
     notes += [f"incomplete: {reason}" for reason in published.unread]
     notes += published.notes
     if without := sum(text is None for text in published.replies.values()):
-        notes.append(f"{without:,} rows have an id and no reply")
+        notes.append(f"{without:,} rows have an id but no reply")
     return PredictionSet(
         path=path,
         benchmark=benchmark,
@@ -231,28 +234,28 @@ def _words(verdicts: Mapping[str, Sequence[str]], sample: Sample, _: Reply) -> S
 
 
 def _model_and_benchmark(path: Path, names: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    """The model and the benchmark in a file's name.
+    """Determine the model and the benchmark from a file's name.
 
     Raises:
-        UsageError: no benchmark has that name.
+        UsageError: no benchmark has such a name.
     """
     for model, name in names:
         if registry.is_own_code(name):
-            continue  # a file's name never leads to running a file
+            continue  # the name of a file must never cause code to be run
         try:
             registry.benchmark(name)
         except CatalogError:
             continue
         return model, name
-    raise UsageError(f"{path}: whose questions are these replies to? Say it with -b.")
+    raise UsageError(f"{path}: the benchmark of these replies is not known. Name it with -b.")
 
 
 def _ids_by_row_number(benchmark: Benchmark, rows: Predictions) -> dict[str, str]:
-    """The ids for a file that has row numbers instead. Replies to rows that do not exist keep their
-    numbers, so that they are counted.
+    """Map row numbers to ids, for a file that has row numbers instead of ids. Replies to rows that
+    do not exist keep their numbers, so that they are counted.
 
     Raises:
-        DataError: the targets in the file are not those of the data set's rows.
+        DataError: the targets in the file differ from those in the data set's rows.
     """
     ids = {number: f"doc_id {number}" for number in rows.replies}
     for row in benchmark.data:
@@ -262,9 +265,10 @@ def _ids_by_row_number(benchmark: Benchmark, rows: Predictions) -> dict[str, str
         known = {right.strip().casefold() for right in (sample.target, *sample.references) if right}
         if target is not None and known and target.strip().casefold() not in known:
             raise DataError(
-                f"{rows.where}: doc_id {number} has the target {target!r}, but the data set's "
-                f"row {row.position + 1} has {sample.target!r}: its rows are others, or in another "
-                "order. Name a column of ids (--ids), if it has one."
+                f"{rows.where}: doc_id {number} has the target {target!r}, but the data set's row "
+                f"{row.position + 1} has {sample.target!r}. The rows of the file differ from those "
+                "of the data set, or are in a different order. If the file has a column of ids, "
+                "name it with --ids."
             )
         if number in ids:
             ids[number] = sample.id

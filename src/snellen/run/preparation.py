@@ -28,33 +28,38 @@ from snellen.run import (
     check_model,
     dummies,
     select,
+    until_stderr,
 )
 from snellen.run.earlier_runs import check_pictures, reuse_of
+from snellen.run.effort import expects_thoughts
 from snellen.run.identity import manifest_of, run_identity
 from snellen.run.plan import OnSample, Plan
+from snellen.run.reply_watch import RAISED, ReplyWatch
 from snellen.run.run_config import RunConfig
+from snellen.run.token_limit import TokenLimit, token_limit
 from snellen.scoring import Scorer
 from snellen.store import MANIFEST, Run, open_run
 
 MOST_FREQUENT = "baseline/most-frequent"
-"""The only model that is made for a benchmark: it knows the most frequent answers."""
+"""The only model that is created for each benchmark, since it gives the most frequent answers."""
 
 
 class Preparation:
-    """Collects the jobs of a plan. Jobs on one server share its concurrency limit."""
+    """Collects the jobs of a plan. Jobs that use the same server share its concurrency limit."""
 
     def __init__(self, plan: Plan, budget: Budget, stack: ExitStack) -> None:
         self.jobs: list[Job] = []
-        """The jobs so far, each with its run locked until the stack is closed."""
+        """The jobs so far. Their runs are locked until the stack is closed."""
         self._plan = plan
         self._budget = budget
         self._stack = stack
         self._limiters: dict[str, Limiter] = {}
 
     def add(self, config: RunConfig, opened: registry.Opened | None, facts: Facts) -> None:
-        """Add the job of a run, unless the run already has one because its benchmark has two names.
+        """Add the job of a run, unless the run already has a job because its benchmark was named in
+        two ways.
 
-        If no model is `opened`, the model that is made for the benchmark is used.
+        If `opened` is None, the model that is created for each benchmark is used.
         """
         benchmark, profile, settings = config.benchmark, config.profile, config.settings
         if opened is None:
@@ -70,25 +75,28 @@ class Preparation:
         identity = run_identity(benchmark, facts, opened, profile, settings, adapter)
         reuse = reuse_of(self._plan, identity, self._stack)
         manifest = partial(manifest_of, config, facts, opened, identity, self._plan.command)
-        entered = self._enter(benchmark, identity, manifest)
+        limit = token_limit(settings)
+        entered = self._enter(benchmark, identity, manifest, limit)
         if entered is not None:
             run, nearest = entered
             notes = (*_differs(nearest), *_serves(opened))
-            self.jobs.append(self._job(config, opened, facts, run, notes, reuse))
+            self.jobs.append(self._job(config, opened, facts, run, notes, reuse, limit))
 
     def _enter(
         self,
         benchmark: Benchmark,
         identity: Mapping[str, Any],
         manifest: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+        limit: TokenLimit,
     ) -> tuple[Run, Sequence[str]] | None:
-        """The run of this identity, locked, with its replies known, and how it differs from its
-        nearest sibling if it is new; None if it already has a job.
+        """Open, lock, and load the run with this identity. Returns the run and, if it is new, how
+        it differs from the most similar run in the same folder; None if the run already has a job.
 
-        The order matters. The rows are checked before the lock, which is a file, so that a useless
-        folder can be removed. The existence of the run is checked again under the lock, since
-        another process may have created it in the meantime. The pictures are checked before the
-        manifest is written, so that a refused run leaves no trace.
+        The order matters. The rows are checked before the run is locked, so that the folder of a
+        run that cannot start is still empty and can be removed. The existence of the run is checked
+        again after it is locked, since another process may have created it in the meantime. The
+        pictures are checked before the manifest is written, so that a rejected call changes
+        nothing.
         """
         run, was, nearest = open_run(self._plan.out, benchmark.name, identity["model"], identity)
         if any(job.run.path == run.path for job in self.jobs):
@@ -97,16 +105,25 @@ class Preparation:
             try:
                 check(benchmark)
             except DataError:
-                with suppress(OSError):  # another process is using it, or died in it
+                # It fails if another process uses the folder, or was killed while using it.
+                with suppress(OSError):
                     run.path.rmdir()
                 raise
         self._stack.enter_context(run.folder.lock())
         self._stack.callback(run.close)
         before = {} if run.folder.get(MANIFEST) is None else run.manifest()
+        options = self._plan.options
+        if options["until_stderr"] is not None:
+            until_stderr.check_benchmark(benchmark)
+            until_stderr.check_earlier(
+                run, before, {**options, "order_seed": options["sample_seed"]}
+            )
         if before and "prompt" not in identity:
             check_pictures(run, benchmark)
         run.put_manifest(manifest(before))
-        run.load()
+        if limit.is_open and RAISED in before:
+            limit.raise_to(before[RAISED])
+        run.load(limit.reopens)
         return run, () if before else nearest
 
     def _job(
@@ -117,6 +134,7 @@ class Preparation:
         run: Run,
         notes: tuple[str, ...],
         reuse: Reuse | None,
+        limit: TokenLimit,
     ) -> Job:
         benchmark, options, settings = config.benchmark, config.options, config.settings
         selection = select(
@@ -125,6 +143,7 @@ class Preparation:
             limit=options["limit"],
             sample=options["sample"],
             seed=options["sample_seed"],
+            in_random_order=options["until_stderr"] is not None,
         )
         progress = Progress(
             name=_name(benchmark, opened, self._plan.setting),
@@ -134,9 +153,17 @@ class Preparation:
         )
         opened.listeners.append(progress.note)
         stop = Stop()
+        thinks = expects_thoughts(
+            config.profile, benchmark.provenance.recipe_source.get("thinking")
+        )
+        watch = ReplyWatch(progress, run, stop, limit, settings, thinks)
         if opened.server not in self._limiters:
-            limit = config.profile.concurrency or opened.concurrency
-            self._limiters[opened.server] = Limiter(limit)
+            concurrency = config.profile.concurrency or opened.concurrency
+            self._limiters[opened.server] = Limiter(concurrency)
+        observers = [watch, *_observers(self._plan.on_sample, benchmark, stop)]
+        if (most := options["until_stderr"]) is not None:
+            total = selection.rows * settings.repeats
+            observers.append(until_stderr.StderrWatch(benchmark, run, stop, most, total))
         return Job(
             benchmark=benchmark,
             model=opened.model,
@@ -148,18 +175,19 @@ class Preparation:
             stop=stop,
             progress=progress,
             reuse=reuse,
-            observers=_observers(self._plan.on_sample, benchmark, stop),
+            limit=limit,
+            observers=observers,
         )
 
 
 def _name(benchmark: Benchmark, opened: registry.Opened, setting: Mapping[str, Any]) -> str:
-    """The name of a run in messages; in a sweep it includes the setting."""
+    """The name of a run in messages. It includes the setting if the plan has several."""
     values = [f"{name}={value}" for name, value in setting.items()]
     return ", ".join([f"{benchmark.name} × {opened.name}", *values])
 
 
 def _with_vlmevalkit_name(benchmark: Benchmark, model: Model) -> Benchmark:
-    """The benchmark with its name for models with prompts of their own."""
+    """Add VLMEvalKit's name of the benchmark, for models with their own prompts."""
     if not isinstance(model, Prompts):
         return benchmark
     name = registry.vlmevalkit_name(
@@ -173,7 +201,8 @@ def _with_vlmevalkit_name(benchmark: Benchmark, model: Model) -> Benchmark:
 
 
 def _observers(on_sample: OnSample | None, benchmark: Benchmark, stop: Stop) -> list[Observer]:
-    """The observers of a run besides the progress: `on_sample` gets each reply with its scores."""
+    """The observers of a run in addition to its progress: one that passes each reply with its
+    scores to `on_sample`."""
     if on_sample is None:
         return []
     scores = Scorer(benchmark).scores
@@ -191,7 +220,7 @@ def _differs(nearest: Sequence[str]) -> tuple[str, ...]:
 def _serves(opened: registry.Opened) -> tuple[str, ...]:
     if opened.served is None:
         return ()
-    return (f"a server is started for it, and writes to {opened.served['log']}",)
+    return (f"a server is started for it. Its log is {opened.served['log']}",)
 
 
 def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -> registry.Opened:

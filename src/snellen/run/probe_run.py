@@ -1,4 +1,4 @@
-"""Tests whether replies that try to steer a judge change its verdicts."""
+"""Tests whether a judge's verdicts change if a reply tries to steer the judge."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from snellen.scoring import (
 from snellen.store import FORMAT, Run, identity_digest, safe_name
 
 STEERING = "steering.json"
-"""The file with the result of a probe's run."""
+"""The name of the file with the result of a probe."""
 
 
 def probe_run(
@@ -42,16 +42,17 @@ def probe_run(
     show: Show | None = None,
     budget: Budget | None = None,
 ) -> tuple[list[SteeringReport], list[Finished]]:
-    """Ask each of the plan's judges again about `n` of the replies that it has judged, with
-    attempts to steer it added; returns the changes of its verdicts by kind of attempt. The plan's
-    `sample_seed` draws the replies.
+    """Ask each of the plan's judges again about `n` of the replies that it has judged, after adding
+    texts that try to steer it. Returns how its verdicts change with each kind of attempt. The
+    replies are drawn with the plan's `sample_seed`.
 
-    Replies without a verdict are judged first, as in `judge_run`. The runs are in `probed/` in the
-    run's folder, each with its report in `steering.json`. They enter no score.
+    Replies without a verdict are judged first, as in `judge_run`. The probes' runs are stored in
+    `probed/` in the run's folder, each with its report in `steering.json`. These runs do not affect
+    any score.
 
     Raises:
-        UsageError: it is not a run, a scoring is not there or has no judge, or none of its verdicts
-            can be read.
+        UsageError: `path` is not a run, a scoring does not exist or has no judge, or none of the
+            verdicts can be read.
     """
     budget, seed = budget or budget_of(plan), plan.options["sample_seed"]
     _, finished = judge_run(
@@ -84,7 +85,7 @@ def probe_run(
 def _drawn(
     run: Run, verdicts: Run, benchmark: Benchmark, name: str, n: int, seed: int
 ) -> list[judge.JudgedReply]:
-    """Replies with a verdict, as many right as wrong if possible."""
+    """Draw replies that have a verdict, as many right as wrong ones if possible."""
     scoring, reads_cut = benchmark.scorings[name], judge.judge_of(benchmark, name).reads_cut
     seen: dict[str, judge.JudgedReply] = {}
     with closing(verdicts):
@@ -100,7 +101,10 @@ def _drawn(
                     scored.sample, scored.reply, score, scored.row_index
                 )
     if not seen:
-        raise UsageError(f"{verdicts.path}: none of its verdicts can be read, so none can move.")
+        raise UsageError(
+            f"{verdicts.path}: none of the verdicts can be read, so no change can be measured. Use "
+            "another judge."
+        )
     return judge.drawn(list(seen.values()), n, seed, scoring.best)
 
 
@@ -115,7 +119,8 @@ def _probed(
 ) -> Finished:
     digest = identity_digest(run.manifest()["identity"])
     probe = judge.steering(benchmark, name, replies, of=f"{run.path}", digest=digest)
-    # Verdicts are compared in pairs: further verdicts would cost money and not be used.
+    # One verdict per question is enough, since verdicts are compared in pairs. More would cost
+    # money without being used.
     probe_plan = plan.replaced(
         benchmarks=[probe], out=run.path / judge.PROBED, score=False, repeats=1
     )
@@ -140,7 +145,7 @@ def _report(
         for reply in replies:
             shared = benchmark.cluster_by(reply.sample) if benchmark.cluster_by else reply.sample.id
             cluster = clusters.setdefault(shared, len(clusters))
-            for kind, text in judge.attempts(benchmark, reply.sample).items():
+            for kind, text in judge.attempts(benchmark, name, reply.sample).items():
                 words = judge.words_of(probed, judge.probed_id(reply, kind), reads_cut=reads_cut)
                 now = judge.worth(scoring, words, reply.sample)
                 rows.setdefault(kind, []).append(_Row(reply.was, now, cluster))
@@ -162,7 +167,8 @@ def _report(
 
 
 class _Row(NamedTuple):
-    """A reply's score without and with an attempt (None: no verdict), and its cluster."""
+    """A reply's score without an attempt to steer the judge, its score with one (None: no verdict),
+    and its cluster."""
 
     was: float
     now: float | None

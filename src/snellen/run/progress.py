@@ -1,4 +1,4 @@
-"""The progress of a run, as numbers; other code displays them."""
+"""The progress of a run as numbers, which other code displays."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from snellen.core.profile import Prices
 
 @dataclass
 class Progress:
-    """The progress of one run. Counts are of (sample, repeat) pairs unless they say otherwise."""
+    """The progress of one run. Unless stated otherwise, counts are of (sample, repeat) pairs."""
 
     name: str
-    """The benchmark and the model, with the setting."""
+    """The benchmark and the model, and the setting if the plan has several."""
     total: int | None = None
     """The number of pairs to ask; None while it is unknown."""
     notes: tuple[str, ...] = ()
-    """Notes for the user, in the order of their arrival."""
+    """Notes for the user, in the order in which they were added."""
     kept: int = 0
     """Pairs with a reply from an earlier call."""
     reused: int = 0
@@ -28,9 +28,9 @@ class Progress:
     failed: int = 0
     """Pairs without a reply after the last attempt."""
     requests: int = 0
-    """Requests that were sent."""
+    """Requests sent so far."""
     retries: int = 0
-    """Requests that failed and are sent again."""
+    """Requests that failed and were, or will be, sent again."""
     in_flight: int = 0
     """Requests in flight now."""
     videos: int = 0
@@ -42,7 +42,7 @@ class Progress:
     output_tokens: int = 0
     """Tokens of the replies."""
     reasoning_tokens: int = 0
-    """Those of `output_tokens` that are reasoning."""
+    """The part of `output_tokens` that is reasoning."""
     prices: Prices | None = None
     """The prices of the model; None without prices."""
     cost: float = 0.0
@@ -52,21 +52,21 @@ class Progress:
     unpriced: int = 0
     """Replies without token counts, although the model has prices."""
     score_sum: float = 0.0
-    """The sum of the headline scores."""
+    """The sum of the headline scores of single replies."""
     score_n: int = 0
     """The number of these scores."""
     refused: int = 0
     """Refused replies, which count as wrong in the running score."""
     started: float = field(default_factory=monotonic)
-    """When the run started, by the monotonic clock in seconds."""
+    """When the run started, in seconds on the monotonic clock."""
     finished: float | None = None
-    """When it ended; None while it is in progress."""
+    """When the run ended, on the same clock; None while it is in progress."""
 
     def note(self, text: str) -> None:
         self.notes = (*self.notes, text)
 
     def count(self, usage: Usage | None) -> None:
-        """Count a reply's tokens and their cost."""
+        """Count the tokens of a reply and their cost."""
         if usage is not None:
             self.input_tokens += usage.input or 0
             self.output_tokens += usage.output or 0
@@ -82,13 +82,13 @@ class Progress:
 
     @property
     def mean_cost(self) -> float | None:
-        """The mean cost of a reply so far; None if no reply has a cost."""
+        """The mean cost of a reply so far; None if no reply has a known cost."""
         return self.cost / self.priced if self.priced else None
 
     @property
     def cost_at_the_end(self) -> float | None:
-        """The expected cost of this call, if the remaining questions cost as much as the finished
-        ones."""
+        """The estimated total cost of this call, assuming that the remaining questions cost as much
+        as the finished ones."""
         if self.left is None or not self.priced or not self.done:
             return None
         return self.cost * (1 + self.left / self.done)
@@ -106,7 +106,7 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Questions finished per second since the start of this session."""
+        """The number of questions finished per second in this call."""
         seconds = (self.finished or monotonic()) - self.started
         return (self.done + self.failed) / seconds if seconds > 0 else 0.0
 

@@ -1,4 +1,4 @@
-"""The progress of a run in one line of text, and a display of it for Python and notebooks."""
+"""Shows the progress of a run in one line of text, in Python and in notebooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from snellen.run.progress import Progress
 from snellen.text.amounts import duration, money
 
 FIRST, EVERY = 1.0, 10.0
-"""Seconds until the first plain line, and between two lines."""
+"""Seconds until the first line is printed, and between two lines."""
 
 
 def line(run: Progress) -> str:
@@ -48,7 +48,7 @@ def line(run: Progress) -> str:
 
 
 def _money(run: Progress) -> str:
-    """The cost so far, and during a run the expected cost at its end."""
+    """The cost so far, and while the run is in progress also the estimated total cost."""
     currency = run.prices.currency if run.prices else None
     cost, expected = money(run.cost, currency), run.cost_at_the_end
     if run.finished is not None or expected is None:
@@ -57,8 +57,9 @@ def _money(run: Progress) -> str:
 
 
 class ShownProgress:
-    """Shows runs in progress, for `evaluate(..., show=ShownProgress())`: in a notebook in place,
-    elsewhere a line on standard error every ten seconds, and one when a run has ended."""
+    """Shows runs in progress, for `evaluate(..., show=ShownProgress())`. A notebook shows one text
+    that is updated. Elsewhere, a line is printed to standard error every ten seconds and when a run
+    has ended."""
 
     def __init__(self) -> None:
         self._handle = _notebook_display()
@@ -82,7 +83,7 @@ class ShownProgress:
 
 
 def _notebook_display() -> Any:
-    """A display that can be updated, in a Jupyter notebook; None elsewhere."""
+    """In a Jupyter notebook, a display that can be updated; None elsewhere."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     if shell is None or type(shell).__name__ != "ZMQInteractiveShell":

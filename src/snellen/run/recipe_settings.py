@@ -6,15 +6,17 @@ a back end can take go into the profile. The others are refused, unless the user
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.recipes import Ask
+from snellen.run.effort import PATHS as THINKING
+from snellen.run.effort import kind_of_server
 
 DESCRIPTIONS = frozenset(
     {
@@ -22,11 +24,17 @@ DESCRIPTIONS = frozenset(
         *("max_inp_length", "max_model_len", "max_new_tokens_in_task_file", "note", "setting"),
         *("prompt_templates", "source", "system_prompt_mode", "use_cache", "use_cot"),
         *("use_long_cot", "use_tts_template", "image_size", "do_sample", "sampling"),
+        *("use_thumbnail", "dynamic"),
     }
 )
 """Settings that describe the source's code, and do not change what is sent."""
 LIMITS = ("max_new_tokens", "max_new_tokens_sent", "max_tokens")
 """The names of the token limit."""
+OF_VIDEOS = ("fps", "min_frames", "max_frames", "max_num_frames", "total_pixels", "video")
+"""Settings of videos. A frame policy can state the rate, the most frames, and the most pixels of a
+frame; the least frames or pixels, and the pixels of all frames together, are refused."""
+Videos = Literal["", "by recipe", "by user"]
+"""Who says which frames of videos are shown; empty: there are none."""
 NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "top_k": (0, -1),
     "top_p": (1,),
@@ -73,6 +81,15 @@ NAMES: Mapping[str, Mapping[str, str]] = {
 """For each kind of back end, the names of settings in a profile's `extra`."""
 
 
+class UnsupportedSettings(UsageError):
+    """A model cannot take settings of a recipe."""
+
+    def __init__(self, message: str, settings: Sequence[str]) -> None:
+        super().__init__(message)
+        self.settings = settings
+        """Their names in the recipe."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RecipeSettings:
     """What a recipe sets for a model."""
@@ -81,12 +98,14 @@ class RecipeSettings:
     """The model's profile with the recipe's settings."""
     seed: int | None
     """The sampling seed; None if the recipe has none."""
+    frames: str | None
+    """The frame policy of videos; None if the recipe has none."""
     fields: frozenset[str]
     """The names of what the recipe sets, as in a run's origins."""
 
 
 def with_recipe(
-    profile: Profile, ask: Ask, model: str, without: Collection[str] = ()
+    profile: Profile, ask: Ask, model: str, without: Collection[str] = (), videos: Videos = ""
 ) -> RecipeSettings:
     """A model's profile with the settings of a recipe.
 
@@ -95,11 +114,61 @@ def with_recipe(
         ask: How the recipe asks the data set.
         model: The name of the model.
         without: The names of settings that are left out.
+        videos: Who says which frames are shown, if the benchmark shows videos.
 
     Raises:
-        UsageError: the model cannot take a setting, or `without` names one that the recipe lacks.
+        UnsupportedSettings: the model cannot take a setting.
+        UsageError: `without` names a setting that the recipe lacks.
     """
-    settings = {**ask.model_settings(), **ask.manner.picture}
+    left = _stated(ask, without)
+    frames = _taken_frames(left, videos)
+    changes: dict[str, Any] = {"temperature": 0.0} if _is_greedy(ask.model_settings()) else {}
+    for name in ("temperature", "top_p"):
+        if name in left:
+            changes[name] = left.pop(name)
+    for name in LIMITS:
+        if name in left:
+            changes["max_tokens"] = left.pop(name)
+    limits = () if videos else ("min_pixels", "max_pixels")
+    images = {name: left.pop(name) for name in limits if name in left}
+    if images:
+        changes["images"] = msgspec.structs.replace(profile.images, **images)
+    seed = left.pop("engine_seed", None)
+    if seed is not None and not isinstance(seed, int):
+        raise UsageError(f"The recipe {ask.recipe} has the seed {seed!r}; it must be a number.")
+    extra = _extra(left, ask, model, profile)
+    names = NAMES.get(_kind(model, profile), {})
+    if any(names[name] in THINKING for name in left):
+        changes["effort"] = None  # a recipe takes precedence over the profile
+    return RecipeSettings(
+        profile=msgspec.structs.replace(profile, **changes, **({"extra": extra} if left else {})),
+        seed=seed,
+        frames=frames,
+        fields=frozenset(
+            {
+                *("prompt", *(["system"] if ask.manner.system else [])),
+                *(name for name in changes if name != "images"),
+                *(f"images.{name}" for name in images),
+                *(f"extra.{name}" for name in left),
+                *(() if seed is None else ("seed",)),
+                *(() if frames is None else ("frames",)),
+            }
+        ),
+    )
+
+
+def _is_greedy(settings: Mapping[str, object]) -> bool:
+    is_described = str(settings.get("decoding", "")).startswith("greedy")
+    return settings.get("do_sample") is False or settings.get("sampling") is False or is_described
+
+
+def _stated(ask: Ask, without: Collection[str]) -> dict[str, Any]:
+    """The settings that change what is sent, without those that are left out.
+
+    Raises:
+        UsageError: the recipe does not set one that is left out.
+    """
+    settings = {**ask.model_settings(), **ask.manner.picture, **_unsendable(ask)}
     for name in without:
         if name not in settings:
             known = ", ".join(sorted(settings.keys() - DESCRIPTIONS))
@@ -107,56 +176,80 @@ def with_recipe(
                 f"--recipe-without {name}: the recipe {ask.recipe} does not set it. It sets: "
                 f"{known}."
             )
-    greedy = settings.get("do_sample") is False or settings.get("sampling") is False
-    idle = {"temperature", "top_p", "top_k"} if greedy else set()
-    left = {
+    idle = {"temperature", "top_p", "top_k"} if _is_greedy(settings) else set()
+    return {
         name: value
         for name, value in settings.items()
         if value is not None
         and name not in DESCRIPTIONS | idle | {*without}
         and value not in NEUTRAL.get(name, ())
     }
-    changes: dict[str, Any] = {"temperature": 0.0} if greedy else {}
-    for name in ("temperature", "top_p"):
-        if name in left:
-            changes[name] = left.pop(name)
-    for name in LIMITS:
-        if name in left:
-            changes["max_tokens"] = left.pop(name)
-    images = {name: left.pop(name) for name in ("min_pixels", "max_pixels") if name in left}
-    if images:
-        changes["images"] = msgspec.structs.replace(profile.images, **images)
-    seed = left.pop("engine_seed", None)
-    if seed is not None and not isinstance(seed, int):
-        raise UsageError(f"The recipe {ask.recipe} has the seed {seed!r}; it must be a number.")
+
+
+def _unsendable(ask: Ask) -> dict[str, Any]:
+    """What a recipe states besides the settings of the model call, and no back end can do: the text
+    that a reply begins with, and rules for tiles that differ from picture to picture."""
+    thinking, tiles = ask.manner.thinking, ask.manner.tiles
+    values = {
+        "thinking.begins": thinking and thinking.begins,
+        "tiles.divided": tiles and tiles.divided,
+        "tiles.others": tiles and tiles.others,
+        # VLMEvalKit's adapter has a setting of its own for it.
+        "tiles.first_doubled": tiles
+        and tiles.first_doubled
+        and "first_image_upscaled_2x" not in ask.model_settings(),
+    }
+    return {name: value for name, value in values.items() if value}
+
+
+def _taken_frames(left: dict[str, Any], videos: Videos) -> str | None:
+    """The frame policy of these settings, which are taken out of `left`; those that no policy can
+    state stay."""
+    if videos != "by recipe":
+        for name in OF_VIDEOS:
+            left.pop(name, None)
+        if videos:
+            left.pop("min_pixels", None)
+            left.pop("max_pixels", None)
+        return None
+    if "max_num_frames" in left:
+        return f"uniform:{left.pop('max_num_frames')}" + _most_pixels(left)
+    if "fps" not in left:
+        return None
+    most = f",max={left.pop('max_frames')}" if "max_frames" in left else ""
+    return f"fps:{left.pop('fps'):g}{most}" + _most_pixels(left)
+
+
+def _most_pixels(left: dict[str, Any]) -> str:
+    return f",pixels={left.pop('max_pixels')}" if "max_pixels" in left else ""
+
+
+def _extra(left: Mapping[str, Any], ask: Ask, model: str, profile: Profile) -> dict[str, Any]:
+    """The profile's further fields with these settings.
+
+    Raises:
+        UsageError: the model cannot take one of them.
+    """
     names = NAMES.get(_kind(model, profile), {})
     refused = sorted(left.keys() - names.keys())
     if refused:
         listed = ", ".join(f"{name} = {left[name]!r}" for name in refused)
         words = " ".join(f"--recipe-without {name}" for name in refused)
-        raise UsageError(
+        raise UnsupportedSettings(
             f"{model} cannot take these settings of the recipe {ask.recipe}: {listed}. Leave them "
-            f"out with {words}; the run says so."
+            f"out with {words}; the run says so.",
+            refused,
         )
     extra = dict(profile.extra)
     for name, value in left.items():
         _put(extra, names[name], value)
-    if left:
-        changes["extra"] = extra
-    limits = {f"images.{name}" for name in images}
-    own = {name for name in changes if name not in ("images", "extra")}
-    return RecipeSettings(
-        profile=msgspec.structs.replace(profile, **changes),
-        seed=seed,
-        fields=frozenset({*own, *limits, *(() if seed is None else ("seed",))}),
-    )
+    return extra
 
 
 def _kind(model: str, profile: Profile) -> str:
     """The kind of back end: of `openai/`, whether the server is the official one."""
     kind = model.partition("/")[0]
-    is_official = profile.base_url is None and profile.serve is None
-    return "compatible" if kind == "openai" and not is_official else kind
+    return "compatible" if kind == "openai" and kind_of_server(profile) != kind else kind
 
 
 def _put(extra: dict[str, Any], path: str, value: object) -> None:

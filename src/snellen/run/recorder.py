@@ -1,6 +1,6 @@
-"""Writes questions and replies to a run's folder, and knows those that are already there.
+"""Writes questions and replies to a run's folder, and looks up those that are already stored.
 
-Only this file makes the keys of questions and replies.
+The keys of questions and replies are created only in this file.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request, request_digest
@@ -24,6 +26,7 @@ from snellen.store import (
     Failure,
     Key,
     Question,
+    ReplyRecord,
     Run,
     SeenMedia,
     ShownMedia,
@@ -34,21 +37,22 @@ from snellen.store import (
 )
 
 OwnMedia = list[ShownMedia] | None
-"""A sample's own media as they are stored; None if its first turn shows exactly these."""
+"""A sample's own media in the form in which they are stored; None if its first turn shows exactly
+these media."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """A request that is ready to be sent, or the reason why it cannot be sent."""
+    """A request that is ready to be sent, or the error because of which it cannot be sent."""
 
     worded: Request
     """The request with the benchmark's prompt, before its media are read."""
     shown: Request
-    """The same request with its media read, as far as possible."""
+    """The same request after its media have been read, as far as possible."""
     request: Request
-    """The request that the model gets: `shown`, or one with the model's own prompt."""
+    """The request that the model gets: `shown`, or a request with the model's own prompt."""
     error: MediaError | ModelError | None = None
-    """Why nothing can be sent."""
+    """Why the request cannot be sent; None if it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +64,23 @@ class Turn:
     request: Request
     """The question."""
     digest: str = ""
-    """The digest of the request; empty if there is none."""
+    """The digest of the request; empty if it was not computed."""
     media: list[SeenMedia] = field(default_factory=list)
-    """The media shown to the model, if replies store them."""
+    """The media shown to the model, if they are stored with the reply."""
     replayed: bool = False
-    """Whether its reply is already stored, so that it is asked again only to rebuild a session."""
+    """Whether the reply is already stored, so that the question is asked again only to rebuild a
+    session."""
+    max_tokens: int | None = None
+    """The token limit of the request; None: the run's limit."""
+    cut_at: int | None = None
+    """The token limit at which the earlier reply was truncated, if the question is asked again with
+    more tokens."""
+    attempts: int = 0
+    """The number of attempts that the earlier reply took."""
 
 
 class Recorder:
-    """A run's folder (loaded, locked), for the code that asks questions."""
+    """Reads and writes a run's folder (loaded, locked) for the code that asks questions."""
 
     def __init__(self, run: Run, benchmark: Benchmark, *, own_prompt: bool = False) -> None:
         self._run = run
@@ -79,23 +91,25 @@ class Recorder:
         )
 
     def key(self, sample: Sample, repeat: int, turn: int = 0) -> Key:
-        # Step 0: nothing asks further steps of a turn yet, so a reply to step 0 finishes its turn
-        # (`repeats_finished`, `has_reply`), with tool calls too. What asks steps must also say
-        # which one is the last. The journal alone cannot: without tools on offer a reply with tool
-        # calls is final, and a run may stop before the next step's question is written.
+        # The step is always 0: no code asks further steps of a turn yet, so the reply to step 0
+        # finishes its turn (`repeats_finished`, `has_reply`), even with tool calls. Code that asks
+        # further steps must also record which step is the last. The journal alone cannot tell: if
+        # no tools were offered, a reply with tool calls is final, and a run may stop before the
+        # next step's question is written.
         return Key(sample.id, repeat, turn)
 
     # -- reading
 
     def repeats_finished(self, row: Row) -> int:
-        """The number of repeats of a row's only turn that have a reply."""
+        """For a row with a single turn: the number of repeats that have a reply."""
         return self._run.finished_at(row.position)
 
     def has_reply(self, key: Key) -> bool:
         return self._run.has_reply(key)
 
     def has_question(self, row: Row, key: Key) -> bool:
-        """Whether the question of a stored reply is stored too; a power failure can lose it.
+        """Whether the question of a stored reply is stored too. A question can be lost in a power
+        failure.
 
         Raises:
             DataError: the question belongs to another row.
@@ -105,6 +119,10 @@ class Recorder:
         self._check_row(row, key)
         return True
 
+    def stored_record(self, key: Key) -> ReplyRecord | None:
+        """The final record of a key so far, a failure too; None if there is none."""
+        return self._run.final(key)
+
     def stored_reply(self, key: Key) -> Reply:
         record = self._run.final(key)
         assert record is not None
@@ -113,10 +131,10 @@ class Recorder:
     # -- writing
 
     def write_question(self, row: Row, sample: Sample, key: Key, prepared: Prepared) -> bool:
-        """Write the question's record unless there is one; returns whether it was written.
+        """Write the question's record if it does not exist yet. Returns whether it was written.
 
         Raises:
-            DataError: two rows have one id.
+            DataError: two rows have the same id.
         """
         if self._run.was_rendered(key):
             self._check_row(row, key)
@@ -126,14 +144,15 @@ class Recorder:
         return True
 
     def turn(self, key: Key, request: Request, *, with_media: bool = True) -> Turn:
-        """The turn of a request that is ready to be sent."""
+        """Create the turn for a request that is ready to be sent."""
         media = _seen_media(request) if with_media else []
         return Turn(key, request, request_digest(request), media)
 
     def write_reply(
         self, turn: Turn, reply: Reply, attempt: int = 1, *, reused: str | None = None
     ) -> None:
-        """Store a reply; `reused` is the run folder that it was taken from, if any."""
+        """Store a reply. `reused` is the folder of the run that it was taken from; None: it is
+        new."""
         media = turn.media if reused else _as_shown(turn.media, turn.request, reply)
         self._append(
             turn, reply=reply, kind=self._kind, attempt=attempt, media=media, reused=reused
@@ -144,10 +163,14 @@ class Recorder:
         self._append(turn, error=failure, attempt=attempt, media=turn.media)
 
     def _append(self, turn: Turn, **outcome: Any) -> None:
-        self._run.append_reply(reply_record(turn.key, turn.digest, _now(), **outcome))
+        outcome["attempt"] = turn.attempts + outcome["attempt"]
+        record = reply_record(turn.key, turn.digest, _now(), **outcome)
+        if turn.max_tokens is not None:
+            record = replace(record, max_tokens=turn.max_tokens, cut_at=turn.cut_at)
+        self._run.append_reply(record)
 
     def write_end(self, sample: Sample, repeat: int, turns: int) -> None:
-        """Store that a conversation ended after this number of turns."""
+        """Record that a conversation ended after this number of turns."""
         self._run.append_end(sample.id, repeat, turns, _now())
 
     def write_event(self, event: EventRecord) -> None:
@@ -163,10 +186,11 @@ class Recorder:
             await loop.run_in_executor(None, self.flush)
 
     def _check_row(self, row: Row, key: Key) -> None:
-        """Check that a first turn that the run already has does not belong to another row.
+        """Check that a first turn that is already stored belongs to this row and not to another
+        one.
 
         Raises:
-            DataError: two rows have one id.
+            DataError: two rows have the same id.
         """
         if key.is_first and not self._run.has_row(row.position):
             raise DataError(
@@ -224,7 +248,8 @@ def _media_of(request: Request) -> Iterator[Image | Video]:
 
 
 def _is_same(shown: Image | Video, own: Image | Video) -> bool:
-    """Whether a prompt shows a sample's own medium; for a video, the prompt sets the policy."""
+    """Whether a medium in a prompt is the sample's own. For videos, the frame policy may differ,
+    since the prompt sets it."""
     if isinstance(shown, Video) and isinstance(own, Video):
         return (shown.source, shown.start, shown.end) == (own.source, own.start, own.end)
     return shown is own
@@ -235,8 +260,8 @@ def _seen_media(request: Request) -> list[SeenMedia]:
 
 
 def _as_shown(media: list[SeenMedia], request: Request, reply: Reply) -> list[SeenMedia]:
-    """The media with the back end's data: the times and sizes of frames that it decoded itself, and
-    the sizes of scaled pictures."""
+    """Add what the back end reports about the media: the times and sizes of frames that it decoded
+    itself, and the sizes of pictures that it scaled."""
     if reply.sizes is not None:
         media = media or _seen_media(request)
     if not media or (reply.shown is None and reply.sizes is None):

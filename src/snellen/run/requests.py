@@ -1,4 +1,4 @@
-"""Makes the requests of samples, and reads their media."""
+"""Creates the requests of samples and reads their media."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from snellen.run.settings import Settings
 
 
 class Requests:
-    """The requests of one benchmark to one model."""
+    """Creates the requests of one benchmark to one model."""
 
     def __init__(
         self, benchmark: Benchmark, model: Model, settings: Settings, threads: ThreadPoolExecutor
@@ -46,7 +46,7 @@ class Requests:
         return self._settings.seed
 
     def first_videos(self, group: Group) -> dict[str, list[Video]]:
-        """The videos of a group's first turns, by sample."""
+        """The videos of a group's first turns, keyed by sample id."""
         return {
             sample.id: videos_of(request)
             for _, sample in group.samples
@@ -55,16 +55,16 @@ class Requests:
         }
 
     def start_decoding(self, group: Group) -> None:
-        """Decode the videos of a group's first turns from now on."""
+        """Start decoding the videos of a group's first turns."""
         videos = self.first_videos(group) if self._shows_frames else {}
         if videos:
-            group.clips = Clips(videos, group.repeats, self._threads)
+            group.clips = Clips(videos, len(group.repeats), self._threads)
 
     async def prepare(self, sample: Sample, worded: Request, group: Group) -> Prepared:
-        """The request that the model gets, with its media read.
+        """Read the media of a sample's request, and apply the model's own prompt if it has one.
 
         Raises:
-            DataError: addresses may not be fetched.
+            DataError: the request has URLs, and fetching is not allowed.
         """
         request = shown = worded
         try:
@@ -78,11 +78,11 @@ class Requests:
         return Prepared(worded=worded, shown=shown, request=request)
 
     async def prepare_session(self, worded: Request) -> Prepared:
-        """The request of a question in a session, with its media read in a thread. Their digests
-        are stored; the session gets only the frames.
+        """Read the media of a session's question in a thread. Only their digests are stored, and
+        the session gets only the frames.
 
         Raises:
-            DataError: addresses may not be fetched.
+            DataError: the request has URLs, and fetching is not allowed.
         """
         shown = worded
         loop = asyncio.get_running_loop()
@@ -94,7 +94,7 @@ class Requests:
         return Prepared(worded=worded, shown=shown, request=shown)
 
     def read_if_possible(self, worded: Request) -> Prepared:
-        """A request that was answered before, with its media read if still possible."""
+        """Read the media of a request that was answered before, if they can still be read."""
         try:
             shown = loaded(worded)
         except MediaError:
@@ -102,11 +102,11 @@ class Requests:
         return Prepared(worded=worded, shown=shown, request=shown)
 
     async def _fetch(self, request: Request) -> Request:
-        """The request with its pictures fetched from web servers.
+        """Fetch those pictures of a request that have URLs.
 
         Raises:
-            MediaError: one cannot be fetched. DataError: the user has not allowed it, which ends
-                the run, since every other such question would fail too.
+            MediaError: a picture cannot be fetched. DataError: the user has not allowed fetching.
+                This ends the run, since all other such questions would fail too.
         """
         if not has_addresses(request):
             return request

@@ -1,4 +1,5 @@
-"""One run: a benchmark and a model with all values resolved, and the origin of each value."""
+"""The configuration of one run: a benchmark and a model, all resolved values, and the origin of
+each value."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from snellen.core.model import Generation
 from snellen.core.profile import Profile, Serve, Timeouts
 from snellen.run import Settings
 from snellen.run.declarations import declarations
+from snellen.run.effort import fitted, with_sent_fields, without_thinking
 from snellen.run.options import RunOptions
 
 Source = Literal["flag", "argument", "plan", "recipe", "profile", "benchmark", "default"]
@@ -21,22 +23,22 @@ PRECEDENCE: tuple[Source, ...] = (
     "flag",
     "argument",
     "plan",
-    "recipe",  # nothing sets values from recipes yet
+    "recipe",
     "profile",
     "benchmark",
     "default",
 )
-"""The possible origins of a value; the first one with a value decides. `argument` is an option that
-was passed from Python."""
-OF_MODEL = ("base_url", "api_key_env", "concurrency", "trust_remote_code")
+"""The possible origins of a value. The first origin in this order that has a value takes
+precedence. `argument` means an option that was passed from Python."""
+OF_MODEL = ("base_url", "api_key_env", "concurrency", "trust_remote_code", "effort")
 """Options that a model's profile may set under the same name."""
 OF_SAMPLING = ("max_tokens", "temperature")
-"""Options that its profile or the benchmark may set."""
+"""Options that a model's profile or the benchmark may set."""
 T = TypeVar("T")
 
 
 def first_set(candidates: Mapping[Source, T | None]) -> tuple[T | None, Source]:
-    """The first value in this order of sources, and its source.
+    """Find the value with the highest precedence, and its source.
 
     >>> first_set({"benchmark": 0.0, "profile": 0.5, "plan": None})
     (0.5, 'profile')
@@ -49,20 +51,20 @@ def first_set(candidates: Mapping[Source, T | None]) -> tuple[T | None, Source]:
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """A run of a plan with its resolved values."""
+    """A run of a plan with all values resolved."""
 
     benchmark: Benchmark
     """The benchmark with all options applied, including the plan's frame policy."""
     model: str | registry.Opened
-    """A name, or a model that the caller has opened."""
+    """The name of a model, or a model that the caller has opened."""
     profile: Profile
     """The model's profile with the options applied."""
     options: RunOptions
-    """All options; unset ones have their defaults."""
+    """All options. Options that are not set have their defaults."""
     settings: Settings
-    """How requests are made."""
+    """How requests are sent."""
     origins: Mapping[str, Source]
-    """The origin of each value, by the name of its option or profile field."""
+    """The origin of each value, keyed by the name of its option or profile field."""
 
 
 def resolve(
@@ -73,9 +75,9 @@ def resolve(
     sources: Mapping[str, Source],
     retry: Mapping[str, Any],
 ) -> RunConfig:
-    """The config of a run of this benchmark and model.
+    """Resolve the configuration of a run of this benchmark and model.
 
-    `profile` is the model's own, before options are applied. `sources` gives the origin of each
+    `profile` is the model's profile before options are applied. `sources` has the origin of each
     option that is set.
     """
     values = _Values(options, sources)
@@ -83,12 +85,7 @@ def resolve(
         benchmark = vary(
             benchmark, frames=values.take("frames", benchmark=benchmark.procedure.frames)
         )
-    most = values.take(
-        "max_tokens", profile=profile.max_tokens, benchmark=benchmark.max_answer_tokens
-    )
-    if profile.token_floor is not None and profile.token_floor > most:
-        most = profile.token_floor
-        values.origins["max_tokens"] = "profile"
+    most = _token_limit(values, profile, benchmark)
     temperature = values.take(
         "temperature", profile=profile.temperature, benchmark=benchmark.procedure.temperature
     )
@@ -99,6 +96,8 @@ def resolve(
         values.take(name, profile=getattr(profile, name) or None)
     values.origins["attempts"] = "argument" if "attempts" in retry else "default"
     changed = with_options(profile, options)
+    name = model if isinstance(model, str) else model.name
+    most, temperature = fitted(name, changed, most, temperature, values.origins)
     for limit, value in changed.images.per_picture.items():
         is_own = value == getattr(profile.images, limit)
         values.origins[f"images.{limit}"] = "profile" if is_own else sources["image_size"]
@@ -107,11 +106,13 @@ def resolve(
             max_tokens=most,
             temperature=None if temperature == "default" else temperature,
             top_p=values.take("top_p", profile=profile.top_p),
-            extra=profile.extra,
+            extra=with_sent_fields(name, changed).extra,
         ),
         seed=options["seed"],
         repeats=options["repeats"],
         timeout=changed.timeout.total,
+        on_truncation=options["on_truncation"],
+        retry_truncated=options["retry_truncated"],
         allow_urls=options["allow_urls"],
         **retry,
     )
@@ -125,14 +126,25 @@ def resolve(
     )
 
 
+def _token_limit(values: _Values, profile: Profile, benchmark: Benchmark) -> int:
+    """The token limit of a reply, before an effort adds to it."""
+    most: int = values.take(
+        "max_tokens", profile=profile.max_tokens, benchmark=benchmark.max_answer_tokens
+    )
+    if profile.token_floor is None or profile.token_floor <= most:
+        return most
+    values.origins["max_tokens"] = "profile"
+    return profile.token_floor
+
+
 def _without_environment(sources: Mapping[str, Source]) -> Mapping[str, Source]:
-    """The options that determine the questions or their number."""
+    """Select the options that determine the questions or their number."""
     roles = {name: declared.option.group.role for name, declared in declarations().items()}
     return {name: source for name, source in sources.items() if roles[name] != "environment"}
 
 
 class _Values:
-    """Values by precedence, with the origin of each."""
+    """Resolves values by precedence and records the origin of each value."""
 
     def __init__(self, options: Mapping[str, Any], sources: Mapping[str, Source]) -> None:
         self._options = options
@@ -148,9 +160,9 @@ class _Values:
 
 
 def with_options(profile: Profile, options: RunOptions) -> Profile:
-    """A profile with the options applied.
+    """Apply the options to a profile.
 
-    `image_size` can lower the profile's limit but never raises it.
+    `image_size` can lower the profile's limit but not raise it.
     """
     values: Mapping[str, Any] = options
     changes = {
@@ -162,6 +174,8 @@ def with_options(profile: Profile, options: RunOptions) -> Profile:
         changes["timeout"] = msgspec.structs.replace(profile.timeout, **values["timeout"])
     if options["serve"]:
         changes["serve"] = Serve(kind=options["serve"], args=[*options["serve_args"]])
+    if options["effort"] is not None:
+        changes["extra"] = without_thinking(profile.extra)
     size = options["image_size"]
     if isinstance(size, int):
         side = min(size, profile.images.max_side or size)

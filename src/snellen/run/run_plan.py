@@ -1,9 +1,11 @@
-"""Runs a plan: prepares all benchmarks × models, runs them concurrently, and scores the replies."""
+"""Runs a plan: prepares the runs of all benchmarks and models, executes them concurrently, and
+scores the replies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from itertools import product
 from pathlib import Path
 from typing import NoReturn
 
@@ -12,10 +14,12 @@ from snellen.core.model import Model
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.run import Budget, Job
+from snellen.run.effort import with_sent_fields
 from snellen.run.lifecycle import Show, close_model, run_async, run_jobs
 from snellen.run.plan import Finished, Plan
 from snellen.run.preparation import MOST_FREQUENT, Preparation
 from snellen.run.score_run import scored
+from snellen.run.token_limit import check_asks_again
 
 
 def run_plan(
@@ -24,35 +28,36 @@ def run_plan(
     at_once: Callable[[], NoReturn] | None = None,
     budget: Budget | None = None,
 ) -> list[Finished]:
-    """Run all benchmarks × models. Runs on one server share its limit; different servers are used
-    concurrently. Several plans may share a `budget`, which takes precedence over the plan's limits.
+    """Run each benchmark with each model. In each setting, all runs are concurrent, and those that
+    use the same server share its limit. Several plans may share a `budget`, which takes precedence
+    over the plan's limits.
 
     Ctrl-C stops the runs cleanly; a second Ctrl-C calls `at_once` (None: raises KeyboardInterrupt).
 
     Raises:
-        SnellenError: an error that the caller can fix; replies of runs in progress are kept.
+        SnellenError: an error that the caller can fix. The replies of runs in progress are kept.
     """
     for spec in plan.models:
         name = spec if isinstance(spec, str) else spec.name
         if plan.replicas is not None:
             if not isinstance(spec, str):
                 raise UsageError(
-                    f"{name}: a model has replicas where it is given by its name, as "
-                    "'python:FILE:NAME', so that each worker can open it."
+                    f"{name}: replicas are possible only for a model that is passed by name, such "
+                    "as 'python:FILE:NAME', since each worker opens it."
                 )
             registry.check_replicated(spec, plan.profile_of(name))
         elif isinstance(spec, str):
             registry.check_extra(spec)
         if plan.options["max_cost"] is not None and plan.profile_of(name).prices is None:
             raise UsageError(
-                f"--max-cost needs to know what {name}'s tokens cost: give `prices` in its profile "
+                f"--max-cost needs the token prices of {name}. Set `prices` in its profile "
                 "(--profile)."
             )
     budget = budget or budget_of(plan)
     finished: dict[Path, Finished] = {}
     for setting in plan.by_setting():
         results = run_async(_run_plan(setting, show, at_once, budget))
-        # Two settings can be equal, such as two sizes above a profile's limit.
+        # Two settings can lead to the same run, such as two image sizes above a profile's limit.
         finished |= {result.run: result for result in results}
         if any(result.interrupted for result in results):
             break
@@ -78,8 +83,10 @@ async def _run_plan(
     with ExitStack() as stack:
         preparation = Preparation(plan, budget, stack)
         try:
-            # All rows are read before any model is opened, since opening one may take minutes.
+            # All rows are read before any model is opened, since opening a model may take minutes.
             read = [(benchmark, benchmark.data.facts()) for benchmark in plan.benchmarks]
+            for spec, (benchmark, _) in product(plan.models, read):
+                check_asks_again(benchmark, plan.config(spec, benchmark).settings)
             for spec in plan.models:
                 profile = plan.profile_of(spec if isinstance(spec, str) else spec.name)
                 opened = _open(spec, profile, plan)
@@ -96,7 +103,7 @@ async def _run_plan(
             if crashes:
                 raise crashes[0]
         finally:
-            # A model that the caller opened is not closed.
+            # Models that the caller opened are not closed.
             for model in ours:
                 await close_model(model)
     return finished
@@ -114,13 +121,15 @@ def _finish(plan: Plan, job: Job) -> Finished:
         result=result,
         stopped=stop.reason,
         interrupted=stop.interrupted,
+        has_goal=stop.is_goal,
     )
 
 
 def _open(spec: str | registry.Opened, profile: Profile, plan: Plan) -> registry.Opened | None:
-    """The model; None for the one that is made for each benchmark."""
+    """Open a model; None for the model that is created for each benchmark."""
     if not isinstance(spec, str):
         return registry.with_profile(spec, profile)
     if spec == MOST_FREQUENT:
         return None
+    profile = with_sent_fields(spec, profile)
     return registry.model(spec, profile, logs=plan.out, replicas=plan.replicas)

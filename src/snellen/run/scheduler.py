@@ -1,4 +1,4 @@
-"""Starts the questions of one run, group after group, and ends the run.
+"""Starts the questions of one run, one group after another, and ends the run.
 
 `Scheduler` starts groups of samples that share media. `Conversations` or `Sessions` ask the samples
 of a group. `Attempts` sends each question until it has a reply, `Recorder` stores the outcome, and
@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from snellen.core.benchmark import Benchmark
@@ -34,10 +34,11 @@ from snellen.run.selection import Selection, chosen
 from snellen.run.sessions import Sessions
 from snellen.run.settings import Settings
 from snellen.run.stop import Stop
+from snellen.run.token_limit import TokenLimit
 from snellen.store import Run
 
 GRACE = 10.0
-"""The time that a stopped run waits for replies in flight, in seconds."""
+"""How long a stopped run waits for requests in flight, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,23 +50,26 @@ class Job:
     model: Model
     """The model."""
     run: Run
-    """The folder for questions and replies, loaded and locked by the caller."""
+    """The folder for questions and replies. The caller loads and locks it."""
     selection: Selection
     """The rows that are asked."""
     settings: Settings
     """How the questions are asked."""
     limiter: Limiter
-    """Shared by all jobs on the same server."""
+    """Limits concurrent requests; shared by all jobs that use the same server."""
     budget: Budget
-    """Shared by all jobs of one call."""
+    """The limits on requests, cost, and time; shared by all jobs of one call."""
     stop: Stop
-    """Says whether the run must stop."""
+    """Says whether the run must stop, and why."""
     progress: Progress
-    """Shows how far the run is."""
+    """Counts the progress of the run."""
     reuse: Reuse | None = None
     """Looks up another run's reply to a request."""
+    limit: TokenLimit = field(default_factory=lambda: TokenLimit(None))
+    """The token limit of the requests."""
     observers: Sequence[Observer] = ()
-    """Receive the run's events, after the progress and the running score."""
+    """Observers that receive the run's events, in addition to the progress and the running
+    score."""
 
 
 class Asker(Protocol):
@@ -73,24 +77,28 @@ class Asker(Protocol):
 
     @property
     def replays(self) -> bool:
-        """Whether questions with a reply are asked again together with others."""
+        """Whether questions that already have a reply are asked again if another question of their
+        group has none."""
 
     @property
     def most_groups(self) -> int:
-        """The most groups in progress."""
+        """The maximum number of groups in progress."""
 
     def start_decoding(self, group: Group) -> None:
-        """Start to decode the group's videos, while earlier groups are asked."""
+        """Start decoding the group's videos while earlier groups are asked."""
 
     def announce(self, group: Group) -> None:
-        """The group is about to be asked."""
+        """Note that the group is about to be asked."""
 
     async def ask(self, group: Group) -> None:
-        """Ask the questions without a reply."""
+        """Ask those questions of a group that have no reply."""
+
+    def left_over(self) -> Sequence[Group]:
+        """Groups that are asked again after all others, because they need more tokens."""
 
 
 class Scheduler:
-    """Asks one benchmark of one model."""
+    """Asks one model the questions of one benchmark."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -120,14 +128,16 @@ class Scheduler:
         if benchmark.procedure.kind == "session":
             assert isinstance(model, Streams)
             return Sessions(benchmark, model, requests, self._attempts, self._threads)
-        return Conversations(benchmark, model, requests, self._attempts, self._job.reuse)
+        return Conversations(
+            benchmark, model, requests, self._attempts, self._job.reuse, self._job.limit
+        )
 
     async def ask_all(self) -> None:
-        """Ask every chosen question without a reply. If the run ended early, the job's `stop` says
-        why.
+        """Ask every selected question that has no reply. If the run ends early, the job's `stop`
+        says why.
 
         Raises:
-            StoreError, DataError: the run cannot continue; stored records stay.
+            StoreError, DataError: the run cannot continue. Stored records are kept.
         """
         flushing = asyncio.create_task(self._recorder.flush_every_second())
         flushing.add_done_callback(self._stop.watch)
@@ -136,7 +146,7 @@ class Scheduler:
         timer = self._start_timer()
         try:
             async with self._limiter.pump:
-                starting = asyncio.create_task(self._start_groups())
+                starting = asyncio.create_task(self._start_all())
                 await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
                 starting.cancel()
                 await asyncio.wait({starting})
@@ -145,6 +155,7 @@ class Scheduler:
                 await asyncio.wait({*self._tasks, hurrying}, return_when=asyncio.FIRST_COMPLETED)
             if self._tasks:
                 await asyncio.wait(self._tasks, timeout=GRACE)
+            self._asker.left_over()  # if the run stops, the next call asks these again
         finally:
             if timer is not None:
                 timer.cancel()
@@ -160,21 +171,29 @@ class Scheduler:
         self._recorder.flush()
 
     def _start_timer(self) -> asyncio.TimerHandle | None:
-        """End the run when its time is up, even during a wait."""
+        """End the run when its time budget is used up, even during a wait."""
         budget = self._job.budget
         left = budget.seconds_left()
         if left is None:
             return None
-        reason = f"the time budget of {budget.max_seconds:g} s is spent"
+        reason = f"the time budget of {budget.max_seconds:g} s is used up"
         return asyncio.get_running_loop().call_later(
             max(0.0, left), lambda: self._stop.set(reason, interrupted=True)
         )
 
     # -- groups
 
-    async def _start_groups(self) -> None:
-        """Start group after group, while the videos of later groups are decoded."""
-        groups = self._groups()
+    async def _start_all(self) -> None:
+        """Start all groups, and then the groups that need more tokens."""
+        await self._start_groups(self._groups())
+        limit = self._job.limit
+        while limit.is_open and self._tasks:
+            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        if limit.waiting:
+            await self._start_groups(iter(self._asker.left_over()))
+
+    async def _start_groups(self, groups: Iterator[Group]) -> None:
+        """Start one group after another while the videos of later groups are decoded."""
         ahead: deque[Group] = deque()
         try:
             while True:
@@ -190,7 +209,8 @@ class Scheduler:
                 group.close()
 
     async def _start_group(self, group: Group) -> bool:
-        """Returns whether it was started; it is not if the run stops."""
+        """Start a group. Returns whether the group was started, which is not the case if the run
+        stops."""
         is_started = False
         try:
             await self._wait_for_room()
@@ -215,7 +235,7 @@ class Scheduler:
     async def _wait_for_room(self) -> None:
         most = self._asker.most_groups
         if self._job.budget.max_cost is not None and self._job.progress.mean_cost is None:
-            most = 1  # until the cost of a reply is known
+            most = 1  # only one group until the cost of a reply is known
         while len(self._tasks) >= most:
             await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
 
@@ -232,12 +252,12 @@ class Scheduler:
         self._stop.watch(task)
 
     def _groups(self) -> Iterator[Group]:
-        """Samples to ask, grouped by shared media."""
+        """The samples to ask, grouped by shared media."""
         repeats = self._job.settings.repeats
         key = self._job.benchmark.procedure.group_by
         if key is None:
             for pair in self._unfinished():
-                yield Group([pair], repeats)
+                yield Group([pair], range(repeats))
             return
         groups: dict[str, list[tuple[Row, Sample]]] = {}
         for row, sample in self._unfinished():
@@ -245,10 +265,11 @@ class Scheduler:
         if self._job.benchmark.procedure.frames is not None:
             self._observer.groups_counted(len(groups))
         for samples in groups.values():
-            yield Group(samples, repeats)
+            yield Group(samples, range(repeats))
 
     def _unfinished(self) -> Iterator[tuple[Row, Sample]]:
-        """Rows with open questions. Finished rows are counted without making their samples."""
+        """The rows that have questions without a reply, with their samples. Finished rows are
+        counted without creating their samples."""
         benchmark, repeats = self._job.benchmark, self._job.settings.repeats
         is_single = benchmark.procedure.conversation.turns == 1 and not self._asker.replays
         for row in chosen(benchmark, self._job.selection):

@@ -18,6 +18,7 @@ from snellen.errors import CatalogError, UsageError
 from snellen.report.words import write_markdown
 from snellen.run.plan import check_missing
 from snellen.run.prediction_files import read_predictions
+from snellen.run.qualifications import judged_by
 from snellen.scoring import (
     SOURCE_CHANGED,
     SOURCE_DIFFERS,
@@ -57,11 +58,12 @@ def score(
 ) -> Result:
     """Score a run folder again, or a file or folder of predictions.
 
-    `ids` and `replies_in` name the columns of a file if they have unusual names; `only` selects
-    files of a folder by a pattern. With `answers_in_file`, the answers in the file's column
-    `answer` are right, not those of the data set. Without a `benchmark`, the name of a file from
-    VLMEvalKit or lmms-eval determines it. A run knows its benchmark, unless it is the caller's own:
-    then pass the `Benchmark` object, `FILE.py:NAME`, or `module:NAME` again.
+    `ids` and `replies_in` name the columns of ids and replies if they have unusual names. `only` is
+    a pattern that selects files of a folder. With `answers_in_file`, the column `answer` of the
+    file replaces the right answers of the data set. If `benchmark` is None, it is determined from
+    the name of the file, for files from VLMEvalKit or lmms-eval. Runs store the name of their
+    benchmark. For a run of the caller's own benchmark, pass the `Benchmark` object, `FILE.py:NAME`,
+    or `module:NAME` again.
 
     Raises:
         SnellenError: an error that the caller can fix.
@@ -70,7 +72,10 @@ def score(
     path = runs_at(replies)
     if _is_run(path, benchmark, data):
         if answers_in_file:
-            raise UsageError(f"{path} is a run folder: --answers-in-file is for files.")
+            raise UsageError(
+                f"{path} is a run folder, but --answers-in-file is for files of predictions. Leave "
+                "it out."
+            )
         return _score_folder(path, benchmark, scorings, missing)
     predictions = read_predictions(path, benchmark, data, ids, replies_in, only, answers_in_file)
     report = score_predictions(
@@ -101,8 +106,8 @@ def explain(
     only: str | None = None,
     answers_in_file: bool = False,
 ) -> list[Explanation]:
-    """Everything about one sample, once for each time it was asked: the prompt, the reply, and the
-    result of each scoring. The arguments are those of `score`.
+    """Explain one sample: the prompt, the reply, and the result of each scoring, once for each time
+    it was asked. The arguments are those of `score`.
 
     Raises:
         UsageError: there is no such sample, or it was not asked.
@@ -114,7 +119,7 @@ def explain(
         with run.folder.lock(), closing(run), ExitStack() as stack:
             run.load()
             replies_left = partial(judgeable, run, benchmark)
-            verdicts, _ = judge.verdicts(run, benchmark, replies_left, stack)
+            verdicts = judge.verdicts(run, benchmark, replies_left, stack).by_scoring
             stories = explain_run(run, benchmark, sample, verdicts)
         where = f"the run {path}"
     else:
@@ -129,24 +134,25 @@ def explain(
 
 
 def _is_run(path: Path, benchmark: str | Benchmark | None, data: str | Path | None) -> bool:
-    """Whether a path is a run folder and not a file of predictions.
+    """Whether a path is a run folder, as opposed to a file of predictions.
 
     Raises:
-        UsageError: it is neither, or an argument does not apply to it.
+        UsageError: the path is neither a run folder nor a file, or an argument does not apply to
+            it.
     """
     if not path.exists():
-        # For an object store, only one file is looked up and fetched.
+        # In an object store, only a single file can be looked up and fetched.
         what = "run, and no such file" if isinstance(path, Mirror) else "file or folder"
         raise UsageError(f"{path}: there is no such {what}.")
     is_run = (path / MANIFEST).exists()
     if is_run and isinstance(benchmark, str) and not registry.is_own_code(benchmark):
-        raise UsageError(f"{path} is a run, which knows its benchmark: leave it (-b) out.")
+        raise UsageError(f"{path} is a run, which stores the name of its benchmark. Leave out -b.")
     if is_run or (benchmark is None and not path.is_file()):
         if data is not None:
-            raise UsageError("data is for predictions: name their benchmark too (-b).")
+            raise UsageError("data applies only to predictions. Name their benchmark too (-b).")
         if not is_run:
             raise UsageError(
-                f"{path} is not a run folder: it has no {MANIFEST}. If predictions are in it, name "
+                f"{path} is not a run folder: it has no {MANIFEST}. If it has predictions, name "
                 "their benchmark (-b)."
             )
     return is_run
@@ -173,10 +179,10 @@ def scored(
     missing: Missing | None = None,
     stopped: str | None = None,
 ) -> Result:
-    """The score of a run (loaded, locked) with the judges' verdicts on its replies."""
+    """Score a run (loaded, locked), including the judges' verdicts on its replies."""
     with ExitStack() as stack:
         replies = partial(judgeable, run, benchmark)
-        verdicts, notes = judge.verdicts(run, benchmark, replies, stack)
+        verdicts, notes, juries = judge.verdicts(run, benchmark, replies, stack)
         older = asks_notes(run.manifest().get("identity", {}), rules_of(benchmark))
         notes = [
             *notes,
@@ -192,6 +198,7 @@ def scored(
             verdicts=verdicts,
             notes=notes,
             judging=_judging(run, benchmark),
+            judged_by=judged_by(run, benchmark, juries),
         )
     result = Result(report, run.path, stopped)
     if scorings is None:
@@ -207,7 +214,7 @@ def judgeable(run: Run, benchmark: Benchmark) -> Iterator[tuple[int, Sample, Rep
 
 
 def _by_other_rules(run: Run, benchmark: Benchmark) -> list[str]:
-    """A note that the caller's object, not the catalog's benchmark, scored a catalog run."""
+    """A note if a run of a benchmark in the catalog was scored by the caller's object instead."""
     if benchmark.provenance.from_catalog or run.manifest().get("benchmark_object") is not False:
         return []
     return [
@@ -217,13 +224,13 @@ def _by_other_rules(run: Run, benchmark: Benchmark) -> list[str]:
 
 
 def source_notes(run: Run, benchmark: Benchmark) -> list[str]:
-    """A note that a user's own benchmark changed since the run was made, or may have changed."""
+    """A note if a user's own benchmark has changed, or may have changed, since the run was made."""
     before = run.manifest().get("benchmark_source", {})
     source = registry.source_of(benchmark)
     if source is None or None in (source.digest, before.get("digest")):
         return []
     what = f"{source.spec}" if source.spec else f"the Benchmark object {benchmark.name}"
-    if before["kind"] != source.kind:  # their digests cover different things
+    if before["kind"] != source.kind:  # digests of different kinds cannot be compared
         earlier = before.get("spec") or "a Benchmark object"
         return [f"scored by {what}. The run was made by {earlier}, {SOURCE_DIFFERS}"]
     if source.digest == before["digest"]:
@@ -232,7 +239,7 @@ def source_notes(run: Run, benchmark: Benchmark) -> list[str]:
 
 
 def _judging(run: Run, benchmark: Benchmark) -> dict[str, CostReport]:
-    """The cost of each judge of a run, under all its scorings."""
+    """The cost of each judge of a run, summed over all scorings."""
     by_model: dict[str, list[Run]] = {}
     for name, scoring in benchmark.scorings.items():
         for judge_run in (
@@ -246,12 +253,12 @@ def _judging(run: Run, benchmark: Benchmark) -> dict[str, CostReport]:
 def benchmark_of(
     path: Path, manifest: Mapping[str, Any], benchmark: str | Benchmark | None = None
 ) -> Benchmark:
-    """The benchmark of a run: the one that its manifest names, or the caller's own, passed as the
-    object or as its file or module.
+    """Find the benchmark of a run: the one that its manifest names, or the caller's own benchmark,
+    passed as an object or as its file or module.
 
     Raises:
-        CatalogError: the manifest names no known benchmark. UsageError: the caller's is another
-        one.
+        CatalogError: the manifest names no known benchmark. UsageError: the caller's benchmark is
+            not the one of the run.
     """
     if isinstance(benchmark, str):
         benchmark = registry.of_run(manifest, benchmark)
@@ -267,8 +274,8 @@ def benchmark_of(
         probe = manifest["identity"].get("probe", {})
         if benchmark.provenance.probe and benchmark.provenance.probe != probe:
             raise UsageError(
-                f"{path} is of the probe {probe or 'none'}, and the benchmark that is given of "
-                f"{dict(benchmark.provenance.probe)}: give it as it was before it was probed."
+                f"{path} has the probe {probe or 'none'}, but the benchmark that was passed has "
+                f"the probe {dict(benchmark.provenance.probe)}. Pass the benchmark without a probe."
             )
         return benchmark if benchmark.provenance.probe == probe else again(benchmark, probe)
     try:
@@ -280,24 +287,25 @@ def benchmark_of(
 
 
 def _check_same_benchmark(path: Path, manifest: Mapping[str, Any], benchmark: Benchmark) -> None:
-    """The benchmark must be the one that the run asked.
+    """Check that a benchmark is the one of the run.
 
     Raises:
-        UsageError: it is another one, or its questions differ.
+        UsageError: it is a different benchmark, or its questions have changed.
     """
     identity = manifest["identity"]
     was, now = (identity["benchmark"], identity["asks"]), (benchmark.name, benchmark.asks)
     if was != now:
         raise UsageError(
-            f"{path} is a run of {was[0]} (asks {was[1]}), not of {now[0]} (asks {now[1]})."
+            f"{path} is a run of {was[0]} (asks {was[1]}), not of {now[0]} (asks {now[1]}). Pass "
+            "the benchmark of the run."
         )
 
 
 def load_run(path: str | Path, benchmark: str | Benchmark | None = None) -> Result:
-    """The stored result of a run folder.
+    """Load the stored result of a run folder.
 
-    With the `benchmark` of a run of the caller's own benchmark, an object or `FILE.py:NAME`, the
-    result also says whether it is out of date.
+    For a run of the caller's own benchmark, pass this benchmark (an object or `FILE.py:NAME`), and
+    the result also says whether it is out of date.
     """
     run = runs_at(path)
     if benchmark is None:

@@ -1,4 +1,5 @@
-"""The stored log of a session: its events in order, and the model's messages with their times."""
+"""The stored log of a session: its events in order. Also collects the model's messages with their
+times."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from snellen.store import FORMAT, EventRecord
 
 
 class SessionLog:
-    """The events of one session. An event for a frame or a question is written before the session
-    gets it, and contains no right answers."""
+    """Writes the events of one session. The event of a frame or a question is written before the
+    session gets it. Events never contain right answers."""
 
     def __init__(self, name: str, write: Callable[[EventRecord], None]) -> None:
         self._name = name
@@ -36,18 +37,18 @@ class SessionLog:
         self._add("frame", frame | {"delivered": False})
 
     def frame(self, arrival: Arrival, frame: Frame, pts: float) -> None:
-        """A frame of the grid."""
+        """Log a regular frame of the stream."""
         self._frames += 1
         position = {"k": arrival.index, "pts": pts, "tau": arrival.time}
         self._add("frame", position | _pixels(frame) | {"delivered": True})
 
     def latest_frame(self, index: int, frame: Frame, fork: str) -> None:
-        """The newest frame before a question."""
+        """Log the newest frame before a question."""
         position = {"k": index, "pts": frame.time, "delivered": True}
         self._add("frame", position | _pixels(frame) | ({"fork": fork} if fork else {}))
 
     def lag(self, seconds: float) -> None:
-        """The delay between the arrival of a frame and the end of its processing."""
+        """Note the delay between the arrival of a frame and the end of its processing."""
         self._lag = max(self._lag, seconds)
 
     def question(self, sample: Sample, query: Query, at: float, must_answer: bool) -> None:
@@ -90,7 +91,7 @@ class SessionLog:
 
 
 class Utterances:
-    """A session's messages, on request and on its own."""
+    """Collects a session's messages: its answers to questions, and what it says on its own."""
 
     def __init__(self, log: SessionLog) -> None:
         self._log = log
@@ -98,13 +99,14 @@ class Utterances:
         self._samples: dict[str, str] = {}
 
     def query_id(self, sample: Sample) -> str:
-        """A name for a question that does not reveal its number to the model."""
+        """Create a random name for a question, which does not reveal the question's number to the
+        model."""
         name = token_hex(8)
         self._samples[name] = sample.id
         return name
 
     def answer(self, sample: Sample, emissions: Sequence[Emission], at: float) -> Reply:
-        """The reply that a question's emissions make."""
+        """Combine the emissions for a question into a reply."""
         for emission in emissions:
             self._log.emission(emission, sample.id, at)
         usage = [emission.usage for emission in emissions if emission.usage is not None]
@@ -115,7 +117,8 @@ class Utterances:
         )
 
     def add(self, emissions: Sequence[Emission], at: float) -> None:
-        """The messages of a session on its own: parts of a message, up to a final one."""
+        """Add what a session says on its own. A message may consist of several parts; the last part
+        is marked as final."""
         for emission in emissions:
             sample = None if emission.query is None else self._samples.get(emission.query)
             self._log.emission(emission, sample, at)
@@ -137,7 +140,8 @@ class Utterances:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The messages that the session sent on its own, as `core.streaming.SessionMessage`."""
+        """The messages that the session sent on its own, in the form of
+        `core.streaming.SessionMessage`."""
         return [
             {name: value for name, value in message.items() if name != "final"}
             for message in self._messages

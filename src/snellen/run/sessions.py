@@ -1,4 +1,4 @@
-"""Asks the samples of a group in sessions, to which their video is streamed."""
+"""Asks the samples of a group in sessions to which their video is streamed."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from snellen.run.session_log import SessionLog
 from snellen.run.streamed_session import Setup, StreamedSession
 
 STREAM = "fps:1,latest"
-"""The frame policy of a benchmark that has none."""
+"""The frame policy for benchmarks that have none."""
 
 
 class Sessions:
-    """Sessions of one benchmark with one model.
+    """Runs the sessions of one benchmark with one model.
 
     Raises:
         UsageError: the frame policy does not work for streams.
@@ -47,7 +47,7 @@ class Sessions:
         policy = videos.policy(benchmark.procedure.frames or STREAM)
         if policy.kind != "fps" or policy.max is not None or policy.rate is None:
             raise UsageError(
-                f"frames are streamed by fps:R, with or without `latest`, and not by {policy}."
+                f"the frame policy {policy} does not work for streams. Use fps:R or fps:R,latest."
             )
         self._setup = Setup(
             model=model,
@@ -62,27 +62,32 @@ class Sessions:
 
     @property
     def replays(self) -> bool:
-        """A session that keeps its questions is asked again even if they have a reply."""
+        """Whether questions with a stored reply are asked again. They are if a session remembers
+        its questions."""
         return not self._setup.forks
 
     @property
     def most_groups(self) -> int:
-        """Each session holds a video open."""
+        """The maximum number of groups in progress. Each session keeps a video open."""
         return max(1, int(self._attempts.limiter.limit))
 
     def start_decoding(self, group: Group) -> None:
-        """Do nothing: a session's frames are decoded while it runs."""
+        """Do nothing, since the frames of a session are decoded while it runs."""
 
     def announce(self, group: Group) -> None:
-        """Do nothing: a session never learns about later videos."""
+        """Do nothing, since a session must not know about later videos."""
+
+    def left_over(self) -> Sequence[Group]:
+        """No samples: sessions are not asked again with more tokens."""
+        return ()
 
     async def ask(self, group: Group) -> None:
-        """Run the sessions of a group that have open questions, one after the other."""
+        """Run those sessions of a group that have questions without a reply, one after another."""
         group.all_sent.set()
         if self._setup.apart:
             group.release_slot(self._attempts.limiter)
         rows = {sample.id: row for row, sample in group.samples}
-        for repeat in range(group.repeats):
+        for repeat in group.repeats:
             for samples in self._by_session([sample for _, sample in group.samples]):
                 left = [sample for sample in samples if not self._has_reply(sample, repeat)]
                 self._attempts.observer.samples_kept(len(samples) - len(left))
@@ -91,7 +96,7 @@ class Sessions:
                 self._attempts.may_ask()  # if the session used up a budget, the run stops
 
     def _by_session(self, samples: Sequence[Sample]) -> list[list[Sample]]:
-        """The samples of a group by session, in the order of their times."""
+        """Split the samples of a group into sessions, each in the order of the questions' times."""
         streaming = self._setup.streaming
         sessions: dict[str, list[Sample]] = {}
         for sample in samples:
@@ -104,7 +109,7 @@ class Sessions:
     async def _ask_session(
         self, samples: Sequence[Sample], rows: Mapping[str, Row], repeat: int
     ) -> None:
-        """Run one session for these samples, from the first frame on."""
+        """Run one session for these samples, starting at the first frame."""
         turns: dict[str, Turn] = {}
         for sample in samples:
             turn = await self._prepare(rows[sample.id], sample, repeat)
@@ -116,7 +121,7 @@ class Sessions:
         await self._stream(ready, turns, self._requests.seed(repeat))
 
     async def _prepare(self, row: Row, sample: Sample, repeat: int) -> Turn | None:
-        """A question that is ready to be asked; None if its media cannot be read."""
+        """Prepare a question so that it can be asked; None if its media cannot be read."""
         key = self._recorder.key(sample, repeat)
         worded = self._requests.request(sample, (), repeat)
         assert worded is not None
@@ -132,7 +137,8 @@ class Sessions:
     async def _stream(
         self, samples: Sequence[Sample], turns: Mapping[str, Turn], seed: int | None
     ) -> None:
-        """Stream the video. If the session breaks, the remaining questions fail with its error."""
+        """Stream the video. If the session fails, the remaining questions fail with the same
+        error."""
         unsettled, counted = [*turns.values()], False
         session: StreamedSession | None = None
         loop = asyncio.get_running_loop()
@@ -164,7 +170,7 @@ class Sessions:
         turns: Mapping[str, Turn],
         seed: int | None,
     ) -> tuple[StreamedSession, Feeding]:
-        """The session of an open video, and its frames."""
+        """Create the session for an open video, and the supply of its frames."""
         setup, times = self._setup, streamed.facts.times
         arrivals = arrivals_of(setup.streaming, samples, setup.rate, times, streamed.facts.end)
         indices = {arrival.index for arrival in arrivals if arrival.sample is None}

@@ -1,4 +1,4 @@
-"""How a run asks: generation, retries, and when the run gives up."""
+"""How a run sends requests: generation settings, retries, and when it gives up."""
 
 from __future__ import annotations
 
@@ -9,24 +9,29 @@ from snellen.core.model import Generation
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a run asks. Only `generation` and `seed` change what is asked."""
+    """How a run sends requests. `generation`, `seed`, and `on_truncation` change their content."""
 
     generation: Generation = field(default_factory=Generation)
-    """How the model generates: the token limit, the temperature."""
+    """How the model generates, for example the token limit and the temperature."""
     seed: int | None = None
-    """The seed of the first repeat; each further repeat adds one. None: no seed is sent."""
+    """The seed of the first repeat. Each further repeat adds one. None: no seed is sent with the
+    first repeat."""
     repeats: int = 1
     """The number of repeats of each sample."""
     attempts: int = 6
-    """The most attempts per question; 429s have a separate limit."""
+    """The maximum number of attempts per question. HTTP 429 responses have a separate limit."""
     backoff: float = 0.5
-    """Seconds before the second attempt; the wait doubles with each attempt."""
+    """The wait before the second attempt, in seconds. It doubles with each further attempt."""
     longest_wait: float = 60.0
-    """The longest of these waits, in seconds, unless the server asks for another."""
+    """The maximum of these waits, in seconds. A wait that the server requests takes precedence."""
     timeout: float | None = 1800.0
-    """The time limit of a call of the model, in seconds. None: the model has its own."""
+    """The time limit of a call to the model, in seconds; None: the model enforces its own."""
     give_up: int = 20
     """The run ends after this many failed questions in a row, or twice the concurrency if that
     is more."""
+    on_truncation: str = "continue"
+    """What happens if many of the first replies are truncated: `stop`, `continue`, or `raise:N`."""
+    retry_truncated: int | None = None
+    """The token limit with which truncated replies are asked again; None: they are not."""
     allow_urls: bool = False
-    """Whether pictures are fetched from addresses that the data name."""
+    """Whether pictures are fetched from URLs in the data."""

@@ -1,7 +1,7 @@
-"""Streams one video to one session of a model: frames as they arrive, questions at their times.
+"""Streams one video to one session of a model, with frames and questions at their times.
 
-A session gets frames in order, each with its media time, and questions. It never gets a path, a
-duration, or a later frame.
+A session gets frames in order, each with its media time, and questions. It never gets the path or
+the duration of the video, or frames from after a question.
 """
 
 from __future__ import annotations
@@ -39,15 +39,16 @@ from snellen.run.recorder import Turn
 from snellen.run.session_log import SessionLog, Utterances
 
 CLOSING = 10.0
-"""The time for a session to close, in seconds."""
+"""The time limit for closing a session, in seconds."""
 MOST_FORKS = 16
-"""The most forks of one session that answer concurrently, if that changes nothing."""
+"""The maximum number of forks of one session that answer concurrently, where concurrency cannot
+change replies."""
 
 T = TypeVar("T")
 
 
 class _Stopped(Exception):
-    """The run asks no more."""
+    """Raised if the run stops, so that no more questions are asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,37 +60,39 @@ class Setup:
     streaming: Streaming
     """The benchmark's rules for streams."""
     policy: videos.Policy
-    """Which frames are streamed."""
+    """The policy that selects the frames that are streamed."""
     rate: float
     """The policy's frames per second."""
 
     @property
     def forks(self) -> bool:
-        """Whether forks answer, so that no question leaves a trace."""
+        """Whether questions go to forks of the session, so that no question affects later
+        replies."""
         return self.streaming.memory == "fork" and self.streaming.until is None
 
     @property
     def apart(self) -> bool:
-        """Whether forks answer while the session gets further frames, each with a slot of its own.
-        This requires that they share nothing (`forks_apart`) and that the clock stands still."""
+        """Whether forks answer while the session gets further frames, each with its own slot. This
+        requires that forks share no state (`forks_apart`) and that calls do not advance the
+        clock."""
         alone = getattr(self.model, "forks_apart", False)
         return bool(self.forks and alone and self.streaming.clock == "logical")
 
 
 @dataclass(frozen=True)
 class _PosedQuestion:
-    """A question on its way to the session."""
+    """A question that is about to be sent to a session."""
 
     sample: Sample
     turn: Turn
     arrival: Arrival
     query: Query
     latest: Frame | None
-    """The newest frame, if the session has not seen it."""
+    """The newest frame before the question, if the session has not seen it yet."""
 
 
 class _Forks:
-    """The forks of one session that answer while it gets further frames."""
+    """Runs the forks of one session that answer while the session gets further frames."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
@@ -103,7 +106,7 @@ class _Forks:
         task.add_done_callback(self._note_ended)
 
     def check(self) -> None:
-        """Raise the error of a fork."""
+        """Raise the first error of a fork, if there is one."""
         if self._error is not None:
             raise self._error
 
@@ -125,7 +128,7 @@ class _Forks:
 
 
 class StreamedSession:
-    """One session under way."""
+    """One session in progress."""
 
     def __init__(
         self,
@@ -137,7 +140,7 @@ class StreamedSession:
         log: SessionLog,
     ) -> None:
         self.unsettled = dict(turns)
-        """The questions without an outcome yet, by sample."""
+        """The turns of the questions that have no outcome yet, keyed by sample id."""
         self.error_counted = False
         """Whether the error that ended the session was counted as a question's failure."""
         self._setup = setup
@@ -155,8 +158,10 @@ class StreamedSession:
         """Stream the video from its first frame to the last question.
 
         Raises:
-            ModelError, MediaError: the session broke; the unsettled questions have no outcome.
-            UsageError: several questions are to leave no trace, and the session cannot fork.
+            ModelError, MediaError: the session failed. The questions in `unsettled` have no
+            outcome.
+            UsageError: questions must not affect later replies, but the session has several
+                questions and cannot fork.
         """
         setup = self._setup
         spec = SessionSpec(
@@ -165,9 +170,9 @@ class StreamedSession:
         session = await self._within(setup.model.open(spec))
         if setup.forks and not isinstance(session, Forks) and len(self._turns) > 1:
             raise UsageError(
-                f"{setup.model.name} cannot fork a session, so that a question would leave a "
-                "trace in it: ask with memory=keep, or with scope=point, where each question has a "
-                "session of its own."
+                f"{setup.model.name} cannot fork a session, so a question would affect the replies "
+                "to later ones. Use memory=keep to allow this, or scope=point, which gives each "
+                "question its own session."
             )
         reason = "broken off"
         try:
@@ -186,7 +191,7 @@ class StreamedSession:
 
     async def _stream(self, session: Session) -> None:
         if self._setup.streaming.clock == "real":
-            # Decoding does not count as the session's time.
+            # The time for decoding the first frame must not count as the session's time.
             await self._feeding.get(self._feeding.first)
         self._clock.start()
         async for arrival in self._clock.arrivals():
@@ -209,7 +214,7 @@ class StreamedSession:
     async def _call(
         self, kind: str, call: Awaitable[Sequence[Emission]], fork: str = ""
     ) -> list[Emission]:
-        """A call of the session or of a fork, charged to the media clock."""
+        """Call the session or a fork, and advance the media clock by the cost of the call."""
         start, began = self._clock.now, time.perf_counter()
         try:
             emissions = await self._within(call)
@@ -222,7 +227,7 @@ class StreamedSession:
 
     async def _feed(self, session: Session, arrival: Arrival) -> None:
         if arrival.index <= self._seen:
-            return  # a question has already shown it
+            return  # the frame was already shown with a question
         frame = await self._feeding.get(arrival.index)
         self._log.frame(arrival, frame, self._feeding.times[arrival.index])
         self._seen = arrival.index
@@ -233,7 +238,7 @@ class StreamedSession:
     async def _show_latest(
         self, session: Session, question: _PosedQuestion, fork: str = ""
     ) -> None:
-        """Show the newest frame before a question, to a fork or to the session itself."""
+        """Show the newest frame before a question to a fork or to the session itself."""
         if question.latest is None:
             return
         index = question.arrival.index
@@ -279,7 +284,7 @@ class StreamedSession:
         )
 
     def _fail_unseen(self, sample: Sample, turn: Turn) -> None:
-        """Fail a question that nothing is shown before."""
+        """Fail a question that comes before the first frame."""
         del self.unsettled[sample.id]
         if not turn.replayed:
             label = self._setup.streaming.session(sample)
@@ -288,7 +293,8 @@ class StreamedSession:
             self._attempts.fail(turn, error)
 
     async def _ask_session(self, session: Session, question: _PosedQuestion) -> None:
-        """Ask the session itself: it keeps its questions, or this is its only one."""
+        """Ask the session itself, either because it remembers its questions or because this is its
+        only question."""
         fork = question.sample.id if self._setup.forks else ""
         await self._show_latest(session, question, fork)
         send = partial(self._answer, session, question, fork)
@@ -300,7 +306,7 @@ class StreamedSession:
             raise outcome
 
     async def _start_fork(self, session: Forks, question: _PosedQuestion) -> None:
-        """Ask a fork, and wait for it unless it answers apart."""
+        """Ask a fork of the session, and wait for its reply unless forks answer concurrently."""
         fork = await self._within(session.fork())
         asking = self._ask_fork(fork, question)
         if self._setup.apart:
@@ -309,7 +315,7 @@ class StreamedSession:
             await asking
 
     async def _ask_fork(self, fork: Session, question: _PosedQuestion) -> None:
-        """Ask a fork of the fork; where that cannot answer now, another one later."""
+        """Ask a fork of this fork. Each further attempt uses a new fork of it."""
         opened: list[Session] = []
         assert isinstance(fork, Forks)
 
@@ -330,12 +336,14 @@ class StreamedSession:
 
     @property
     def _acquire(self) -> Callable[[], Awaitable[RequestSlot]] | None:
-        """How an attempt gets a slot; None where the session holds its group's."""
+        """The function with which an attempt acquires a slot; None if the session uses the slot of
+        its group."""
         return self._attempts.limiter.acquire if self._setup.apart else None
 
     async def _answer(self, session: Session, question: _PosedQuestion, fork: str) -> Reply:
         emissions = await self._call("ask", session.ask(question.query, must_answer=True), fork)
-        # On the logical clock it is said when it was asked, though frames may have come since.
+        # On the logical clock, the reply has the time of its question, although further frames may
+        # have arrived in the meantime.
         at = question.arrival.time if self._setup.streaming.clock == "logical" else self._clock.now
         return self._utterances.answer(question.sample, emissions, at)
 
@@ -351,7 +359,8 @@ class StreamedSession:
             self._attempts.observer.sample_finished([(sample, outcome)])
 
     def _settle_standing(self) -> None:
-        """Give each standing question the messages that were said for it as its reply."""
+        """For each standing question, store the messages that the session sent for it as the
+        reply."""
         streaming = self._setup.streaming
         assert streaming.until is not None
         silence: Sequence[str] = getattr(self._setup.model, "silence", ())
@@ -373,7 +382,7 @@ class StreamedSession:
 
 
 async def _close(session: Session) -> None:
-    """Close a session; what it was asked for is there, whatever comes of that."""
+    """Close a session. Errors are ignored, since all of its replies have already arrived."""
     with suppress(ModelError, TimeoutError):
         async with asyncio.timeout(CLOSING):
             await session.close()

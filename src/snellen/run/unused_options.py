@@ -1,4 +1,5 @@
-"""Refuses options that would change nothing: of Python objects, and of judges."""
+"""Rejects options that would have no effect on benchmarks and models that are Python objects, or on
+judging."""
 
 from __future__ import annotations
 
@@ -11,16 +12,17 @@ from snellen.errors import UsageError
 from snellen.run.declarations import declarations
 from snellen.run.options import RunOptions
 
-OWN_ROWS = "It has its own rows: make it with others, or pass a benchmark's name."
-OWN_FILE = "It has its own rows: pass the path of the file of rows instead."
+OWN_ROWS = "It has its own rows. Create it with other rows, or pass the name of a benchmark."
+OWN_FILE = "It has its own rows. Pass the path of a file of rows instead."
 BENCHMARK_REMEDIES: Mapping[str, str] = {
     "data": OWN_ROWS,
     "task": OWN_FILE,
     "columns": OWN_FILE,
-    "prompt": "Make it with that prompt.",
+    "prompt": "Create it with that prompt.",
     "shots": "Add the examples to it with `snellen.transforms.shots.with_shots`.",
 }
-"""Options of benchmarks by name, and what to do where the benchmark is an object."""
+"""Options that apply only to benchmarks passed by name, and what to do if the benchmark is an
+object."""
 
 ADDRESS = "Set it in the object, or pass the model by name, such as 'openai/NAME'."
 MODEL_REMEDIES: Mapping[str, str] = {
@@ -28,10 +30,11 @@ MODEL_REMEDIES: Mapping[str, str] = {
     "api_key_env": ADDRESS,
     "key_header": ADDRESS,
     "stream": ADDRESS,
-    "serve": "A server is started for a model by name, such as 'openai/NAME'.",
+    "serve": "To have a server started, pass the model by name, such as 'openai/NAME'.",
     "trust_remote_code": "Load the object with it, or pass the model by name, such as 'hf/NAME'.",
 }
-"""Fields of a profile that the back ends of models by name read, and what to do otherwise."""
+"""Fields of a profile that apply only to models passed by name, and what to do if the model is an
+object."""
 
 OF_QUESTIONS = (
     *("data", "task", "columns", "prompt", "shots", "shots_from", "shots_seed"),
@@ -40,50 +43,54 @@ OF_QUESTIONS = (
 JUDGING_REASONS: Mapping[str, str] = {
     **dict.fromkeys(OF_QUESTIONS, "The run's questions and replies are judged as they are stored."),
     "out": "The verdicts are stored in the run.",
-    "reuse": "Verdicts of the same judge are found in the runs beside this one.",
+    "reuse": "Verdicts of the same judge in other runs in the same folder are always reused.",
     "missing": "Pass it to `score`.",
+    "until_stderr": "All open replies are judged.",
 }
-"""Options that judging has no use for, and why."""
+"""Options that have no effect on judging, and the reason."""
 
 
 def check_benchmark_object(name: str, options: RunOptions) -> None:
-    """Refuse options that only a benchmark by name can have.
+    """Reject options that apply only to benchmarks passed by name.
 
     Raises:
-        UsageError: one is set.
+        UsageError: such an option is set.
     """
     values: Mapping[str, object] = {**options}
     for option, remedy in BENCHMARK_REMEDIES.items():
         if values[option]:
             raise UsageError(
-                f"{option} is for benchmarks by name, and {name} is a Benchmark object. {remedy}"
+                f"{option} applies only to benchmarks passed by name, but {name} is a Benchmark "
+                f"object. {remedy}"
             )
 
 
 def check_model_object(name: str, profile: Profile) -> None:
-    """Refuse what a model's profile, or an option in its place, says and the object never sees.
+    """Reject settings that would not reach a model object, in the model's profile or in the options
+    that override it.
 
     Raises:
-        UsageError: it says such a thing.
+        UsageError: the profile has such a setting.
     """
     for field, remedy in MODEL_REMEDIES.items():
         if getattr(profile, field):
             raise UsageError(
-                f"{field} is for models by name, and {name} is a Python object. {remedy}"
+                f"{field} applies only to models passed by name, but {name} is a Python object. "
+                f"{remedy}"
             )
     timeout = msgspec.structs.replace(profile.timeout, total=Timeouts().total)
     if timeout != Timeouts():
         raise UsageError(
-            f"timeout: connect and first are for servers, and {name} is a Python object. Set total "
-            "alone."
+            f"timeout: connect and first apply only to servers, but {name} is a Python object. Set "
+            "only total."
         )
 
 
 def check_judging(options: RunOptions) -> None:
-    """Refuse options about the questions, or the folder, of a run that is judged.
+    """Reject options that would change the questions or the folder of a run that is judged.
 
     Raises:
-        UsageError: one is set.
+        UsageError: such an option is set.
     """
     values: Mapping[str, object] = {**options}
     for option, reason in JUDGING_REASONS.items():

@@ -48,7 +48,19 @@ if TYPE_CHECKING:
         stale_reasons as stale_reasons,
         with_known_directions as with_known_directions,
     )
+    from snellen.scoring.judged_by import (
+        JudgedBy as JudgedBy,
+        is_authors_judge as is_authors_judge,
+    )
     from snellen.scoring.predictions import Predicted as Predicted
+    from snellen.scoring.qualification import (
+        THRESHOLDS as THRESHOLDS,
+        Criterion as Criterion,
+        Qualification as Qualification,
+        VerdictAgreement as VerdictAgreement,
+        VerdictPair as VerdictPair,
+        measure as measure,
+    )
     from snellen.scoring.replies import Scored as Scored, replies_of as replies_of
     from snellen.scoring.resolution import Resolved as Resolved, resolve as resolve
     from snellen.scoring.rows import ScoredRows as ScoredRows
@@ -79,14 +91,17 @@ _FILES = {
     "CapabilityReport": "document",
     "Common": "sections.baselines",
     "CostReport": "document",
+    "Criterion": "qualification",
     "Disagreement": "document",
     "Explained": "explain",
     "Explanation": "explain",
     "JudgeReport": "document",
+    "JudgedBy": "judged_by",
     "MetricReport": "document",
     "PlaceReport": "document",
     "Predicted": "predictions",
     "ProbeReport": "document",
+    "Qualification": "qualification",
     "RepeatsReport": "document",
     "Report": "document",
     "Resolved": "resolution",
@@ -100,13 +115,18 @@ _FILES = {
     "SliceReport": "document",
     "SteeringReport": "document",
     "StoredWith": "freshness",
+    "THRESHOLDS": "qualification",
     "Tally": "tally",
+    "VerdictAgreement": "qualification",
+    "VerdictPair": "qualification",
     "asks_notes": "freshness",
     "averaged": "verdicts",
     "common_answer": "sections.baselines",
     "cost_of": "sections.cost",
     "explain_reply": "explain",
     "explain_run": "explain",
+    "is_authors_judge": "judged_by",
+    "measure": "qualification",
     "metric_report": "document",
     "replies_of": "replies",
     "resolve": "resolution",

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from snellen.scoring.judged_by import JudgedBy
 from snellen.stats import Direction, Estimate
 
 
@@ -217,6 +218,37 @@ class CostReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The time from a request to the end of its reply."""
 
 
+class TokenTimes(msgspec.Struct, frozen=True, kw_only=True):
+    """Times of streamed replies, in seconds."""
+
+    n: int
+    """The number of replies."""
+    median: float
+    """The median."""
+    p95: float
+    """The 95th percentile."""
+
+
+class SpeedReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How fast streamed replies came."""
+
+    first_token: TokenTimes
+    """From a request to the first text or reasoning of its reply."""
+    per_token: TokenTimes | None = None
+    """For each output token after the first; None if the server reported no token counts."""
+
+
+class TokenReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The output tokens, thoughts included, of the replies that count in the headline and whose
+    tokens are known."""
+
+    per_reply: MetricReport
+    """The mean per reply."""
+    per_correct: MetricReport | None = None
+    """The tokens of all these replies, divided by the number of correct answers among them: the sum
+    of the scores divided by the best score. None if single replies have no score."""
+
+
 class JudgeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a scoring's judge compares with people who labeled some of the judged replies, and the
     mean score corrected with their labels."""
@@ -366,6 +398,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the model's replies cost."""
     judging: dict[str, CostReport] = {}
     """What each judge's replies cost."""
+    output_tokens: TokenReport | None = None
+    """The output tokens per reply and per correct answer; None if the server reported none."""
+    speed: SpeedReport | None = None
+    """How fast streamed replies came; None if none was streamed."""
     baselines: Baselines | None = None
     """The headline's first metric for blind models."""
     ladders: dict[str, str] = {}
@@ -387,6 +423,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The number of conversations, if each turn is scored and `n` counts turns."""
     judges: dict[str, JudgeReport] = {}
     """For each scoring, the comparison of its judge with people's labels."""
+    judged_by: dict[str, JudgedBy] = {}
+    """For each scoring with verdicts of a judge, the judges, and whether they are qualified."""
     probe: ProbeReport | None = None
     """The result of a probe (`snellen.transforms.probes`)."""
     out_of_date: list[str] = []

@@ -9,6 +9,7 @@ from typing import Any
 
 from snellen.core.benchmark import Benchmark
 from snellen.scoring.document import CostReport
+from snellen.scoring.judged_by import JudgedBy
 from snellen.scoring.replies import Scored
 from snellen.scoring.rows import ScoredRows, rows_by_slot, scored_rows
 from snellen.scoring.scorer import Scorer
@@ -37,6 +38,8 @@ class ReplySource:
     """People's labels of some replies."""
     judging: Mapping[str, CostReport] = field(default_factory=dict)
     """The cost of each judge's replies."""
+    judged_by: Mapping[str, JudgedBy] = field(default_factory=dict)
+    """The judges of each scoring with verdicts."""
 
 
 Part = tuple[Mapping[str, Any], Sequence[str]]

@@ -45,6 +45,10 @@ class Scored(NamedTuple):
     """Why the request failed."""
     reused: bool = False
     """Whether the reply was taken from another run."""
+    max_tokens: int | None = None
+    """The token limit of its request; None if it is the run's."""
+    cut_at: int | None = None
+    """The token limit at which an earlier reply was cut, if the question was asked again."""
     row_index: int = 0
     """The index of the sample's row in the data set."""
     turn: int = 0
@@ -88,6 +92,7 @@ def _conversation(
         return
     replies: list[Reply] = []
     reused = False
+    max_tokens = cut_at = None
     for question in turns:
         record = run.final(question.key)
         if record is None:
@@ -106,6 +111,7 @@ def _conversation(
             return
         replies.append(record.as_reply())
         reused |= record.reused is not None
+        max_tokens, cut_at = record.max_tokens, record.cut_at
     name, repeat = turns[0].key.sample, turns[0].key.repeat
     most = benchmark.procedure.conversation.turns
     ended = len(turns) == most or run.has_ended(name, repeat, len(turns))
@@ -117,6 +123,8 @@ def _conversation(
             replies[-1],
             benchmark.procedure.kind,
             reused=reused,
+            max_tokens=max_tokens,
+            cut_at=cut_at,
             row_index=turns[0].place,
             row=turns[0].row,
         )

@@ -12,6 +12,7 @@ from snellen.core.scoring import Missing, Verdicts
 from snellen.scoring.document import CostReport, Report
 from snellen.scoring.draft import ReplySource
 from snellen.scoring.freshness import StoredWith, source_digest
+from snellen.scoring.judged_by import JudgedBy
 from snellen.scoring.predictions import Predicted
 from snellen.scoring.replies import Scored, replies_of
 from snellen.scoring.resolution import resolve
@@ -28,9 +29,10 @@ def score_run(
     verdicts: Verdicts | None = None,
     notes: Sequence[str] = (),
     judging: Mapping[str, CostReport] | None = None,
+    judged_by: Mapping[str, JudgedBy] | None = None,
 ) -> Report:
     """Score a loaded run, and write its `scores.jsonl` and `report.json`. `judging` maps judges to
-    their costs.
+    their costs, and `judged_by` scorings to their judges.
 
     If `scorings` are given, nothing is written, since a stored report must contain all scorings.
 
@@ -59,8 +61,10 @@ def score_run(
         questions=replies,
         labels=labels,
         judging=judging or {},
+        judged_by=judged_by or {},
     )
-    notes = [*manifest.get("notes", []), *dict.fromkeys(run.notes), *_lost(run), *notes]
+    noticed = manifest.get("noticed", {}).values()
+    notes = [*manifest.get("notes", []), *noticed, *dict.fromkeys(run.notes), *_lost(run), *notes]
     report = tally.report_on(source, notes)
     if scorings is None:
         stored = StoredWith(inputs=inputs, source=source_digest(benchmark))

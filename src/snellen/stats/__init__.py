@@ -35,12 +35,17 @@ if TYPE_CHECKING:
         t_beyond as t_beyond,
         t_quantile as t_quantile,
     )
+    from snellen.stats._raters import (
+        rank_agreement as rank_agreement,
+        weighted_kappa as weighted_kappa,
+    )
     from snellen.stats._ranks import letters as letters, ranks as ranks
     from snellen.stats._repeats import (
         Components as Components,
         components as components,
         pass_at as pass_at,
     )
+    from snellen.stats._sign_flips import sign_flips as sign_flips
     from snellen.stats._sums import Sums as Sums, ratio as ratio
 
 _FILES = {
@@ -68,10 +73,13 @@ _FILES = {
     "normal_quantile": "_quantiles",
     "pass_at": "_repeats",
     "powered_mean": "_powered",
+    "rank_agreement": "_raters",
     "ranks": "_ranks",
     "ratio": "_sums",
+    "sign_flips": "_sign_flips",
     "t_beyond": "_quantiles",
     "t_quantile": "_quantiles",
+    "weighted_kappa": "_raters",
 }
 __all__ = [*_FILES]
 __getattr__ = lazy.attributes(__name__, _FILES)

@@ -1,7 +1,6 @@
-"""Reads and writes a run's files, local and remote. No other room opens them.
+"""Reads and writes a run's files, local and remote. No other package opens these files.
 
-May import core and data.
-Start with `run_folder.py`, then `records.py`.
+This package may import `core` and `data`. Start reading at `run_folder.py`, then `records.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fetches data files from an object store to their mirror: once, and again when they change."""
+"""Downloads data files from an object store to their mirror, and again if they change."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from snellen.store.folder import Folder, exclusive, store_error
 from snellen.store.remote import Object, Remote, in_parallel
 
 FETCHED = ".fetched.json"
-"""The stamps of the objects that were fetched into a folder, by name."""
+"""The file with the stamps of the objects that were downloaded into a folder, keyed by name."""
 MUTEX = ".fetched.lock"
 
 
 def fetch(path: Mirror, *, alone: bool = False) -> None:
-    """Update the mirror of a folder, or of a file's folder, with everything below it, since rows
-    name pictures by relative paths. With `alone`, only the file itself. Files that are gone from
-    the store are removed: the mirror may contain only what was fetched.
+    """Update the mirror of a folder, or of the folder of a file, with everything below it, since
+    rows refer to pictures by relative paths. With `alone`, update only the file itself. Files that
+    are no longer in the store are removed, so that the mirror contains only what is in the store.
 
     Raises:
-        StoreError: the store cannot be read, or the mirror not be written.
+        StoreError: the store cannot be read, or the mirror cannot be written.
     """
     if path.url is None:
         return
@@ -55,7 +55,7 @@ def fetch(path: Mirror, *, alone: bool = False) -> None:
 
 
 def _remove(path: Mirror) -> None:
-    """Remove a file, if one is there."""
+    """Remove a file if it exists."""
     try:
         if path.is_file():
             path.unlink(missing_ok=True)
@@ -70,7 +70,7 @@ def _fetch_changed(
     try:
         stamps = {} if raw is None else msgspec.json.decode(raw, type=dict[str, str | None])
     except msgspec.DecodeError:
-        stamps = {}  # all is fetched again
+        stamps = {}  # all files are downloaded again
     there = {entry.name for entry in objects}
     for name in [] if alone else [name for name in stamps if name not in there]:
         del stamps[name]
@@ -86,7 +86,8 @@ def _fetch_changed(
     if wanted:
         size = sum(entry.size for entry in wanted)
         print(
-            f"{path}: fetching {len(wanted):,} files, {size / 1e6:,.1f} MB, to {os.fspath(path)}",
+            f"{path}: downloading {len(wanted):,} files ({size / 1e6:,.1f} MB) to "
+            f"{os.fspath(path)}",
             file=sys.stderr,
         )
     try:
@@ -108,5 +109,5 @@ def _fetch_object(
     except OSError as error:
         raise store_error(target, "be written", error) from error
     finally:
-        with suppress(NotADirectoryError):  # the folder is a file, which was reported
+        with suppress(NotADirectoryError):  # the folder is a file; this was already reported
             fresh.unlink(missing_ok=True)

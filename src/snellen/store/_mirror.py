@@ -1,4 +1,4 @@
-"""Places on object stores, and the folders on this machine that mirror them."""
+"""Addresses on object stores, and the folders on this machine that mirror them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pathlib import Path, PosixPath
 from snellen.errors import UsageError
 
 SCHEMES = {"s3": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}
-"""The prefixes of places on object stores, and the package with which fsspec opens each."""
+"""The schemes of addresses on object stores, and the package that fsspec needs for each."""
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/+(.*)", re.DOTALL)
 _LONGEST = 255
-"""The number of bytes that file systems allow for one name."""
+"""The maximum length, in bytes, that file systems allow for one name."""
 
 
 class Mirror(PosixPath):
-    """A file or folder on this machine that mirrors one on an object store.
+    """A file or folder on this machine that mirrors a file or folder on an object store.
 
-    It is opened like any path. In a message (`f"{path}"`) it appears as the place that it mirrors,
-    which is what the user named. Where a message must name the local file, `os.fspath` gives it.
+    It is opened like any path. In a message (`f"{path}"`), it appears as the address that it
+    mirrors, which is what the user passed. If a message must name the local file, use `os.fspath`.
     """
 
     __slots__ = ()
@@ -28,7 +28,8 @@ class Mirror(PosixPath):
 
     @property
     def url(self) -> str | None:
-        """`s3://bucket/a/b` of `<folder>/s3:/bucket/a/b`; None for a path above a bucket."""
+        """The mirrored address: `s3://bucket/a/b` for `<folder>/s3:/bucket/a/b`; None for a path
+        above a bucket."""
         for index, part in enumerate(self.parts[:-1]):
             if part.endswith(":") and part[:-1] in SCHEMES:
                 return f"{part}//{'/'.join(self.parts[index + 1 :])}"
@@ -36,11 +37,11 @@ class Mirror(PosixPath):
 
 
 def mirror(location: str | Path, folder: Path) -> Mirror | None:
-    """The mirror below `folder` of a place such as `s3://bucket/runs`; None if the location is on
-    this machine.
+    """The mirror below `folder` of an address such as `s3://bucket/runs`; None if the location is
+    on this machine.
 
     Raises:
-        UsageError: it looks like an address, but cannot be read.
+        UsageError: the location is an address that is not valid.
     """
     if isinstance(location, Mirror):
         return location
@@ -52,22 +53,22 @@ def mirror(location: str | Path, folder: Path) -> Mirror | None:
         return None
     parts = [part for part in rest.split("/") if part]
     if not parts:
-        raise UsageError(f"{scheme}:// names no bucket: write {scheme}://BUCKET/FOLDER.")
+        raise UsageError(f"{scheme}:// names no bucket. Write {scheme}://BUCKET/FOLDER.")
     if "@" in parts[0]:
         raise UsageError(
-            f"a {scheme}:// address contains a key or a name before an @: remove it. "
+            f"a {scheme}:// address contains a key or a name before an @. Remove it. "
             f"{SCHEMES[scheme]} finds credentials in the environment and in its profile files."
         )
     for part in parts:
         if not is_name(part):
             raise UsageError(
-                f"{scheme}://{'/'.join(parts)}: {part[:80]!r} cannot be a folder's name."
+                f"{scheme}://{'/'.join(parts)}: {part[:80]!r} cannot be the name of a folder."
             )
     return Mirror(folder.absolute(), f"{scheme}:", *parts)
 
 
 def is_address(location: str) -> bool:
-    """Whether it names a place on an object store."""
+    """Whether a location is an address on an object store."""
     match = _ADDRESS.fullmatch(location)
     return match is not None and match[1].lower() in SCHEMES
 

@@ -9,15 +9,15 @@ from pathlib import Path
 from snellen.store.manifest import MANIFEST
 
 DEPTH = 6
-"""How many folders deep runs are searched for: benchmark, model, identity, and three above."""
+"""How many levels of folders are searched for runs: benchmark, model, identity, and three above."""
 LISTED = 10
-"""How many runs outside of the usual layout are listed."""
+"""The maximum number of runs that a note lists."""
 
 
 def runs_below(folder: Path, *, links: bool = True) -> list[Path]:
-    """The runs below a folder, at most `DEPTH` folders deep. Runs inside a run (a judge's) and
-    hidden folders are skipped. With `links`, symbolic links are followed, except into folders that
-    are searched anyway."""
+    """Find the runs below a folder, at most `DEPTH` levels deep. Runs inside another run (those of
+    judges) and hidden folders are skipped. With `links`, symbolic links are followed, except to
+    folders that are searched anyway."""
     root = folder.resolve()
     followed = {root}
     runs: list[Path] = []
@@ -41,8 +41,8 @@ def runs_below(folder: Path, *, links: bool = True) -> list[Path]:
 
 
 def runs_elsewhere(folder: Path, runs: Sequence[Path]) -> str | None:
-    """A note that lists the runs of a folder. None if all have the usual layout: benchmark, model,
-    identity."""
+    """A note that lists the runs of a folder; None if all are in the usual place,
+    BENCHMARK/MODEL/IDENTITY."""
     names = [run.relative_to(folder).as_posix() for run in runs if run != folder]
     if all(name.count("/") == 2 for name in names):
         return None
@@ -57,4 +57,4 @@ def _folders(folder: Path) -> list[Path]:
                 folder / entry.name for entry in entries if entry.name[0] != "." and entry.is_dir()
             ]
     except OSError:
-        return []  # no permission, or the folder is gone
+        return []  # there is no permission, or the folder was removed

@@ -1,8 +1,9 @@
-"""A folder of append-only files and small whole files, on a POSIX file system.
+"""A folder on a POSIX file system, with files that are only appended to and small files that are
+replaced as a whole.
 
-Each line is one `write`, so that a killed process loses no line that it had appended. `flush` runs
-once a second, so that a power cut costs at most a second. A torn last line is reported and cut off
-before the next append.
+Each line is written with one `write`, so that no appended line is lost if the process is killed.
+`flush` runs once per second, so that a power failure loses at most the lines of one second. An
+incomplete last line is reported and removed before the next append.
 """
 
 from __future__ import annotations
@@ -24,22 +25,23 @@ from snellen.errors import StoreError, check_regular
 from snellen.store._mirror import Mirror
 
 BLOCK = 1 << 20
-NO_LOCKS = "The file system has no locks: choose another folder with --out."
+NO_LOCKS = "The file system does not support locks. Choose another folder with --out."
 HELD = Path("/proc/locks")
-"""The file in which Linux lists held locks: `1: FLOCK ADVISORY WRITE 123 08:01:4711 0 EOF`."""
+"""The file in which Linux lists the locks that processes hold, with lines such as `1: FLOCK
+ADVISORY WRITE 123 08:01:4711 0 EOF`."""
 SEGMENT = re.compile(r"(\w+?)(?:\.part-(\d{5}))?(?:-(\d+))?\.jsonl")
-"""A file of a journal: its stem, its part of the run, and its number."""
+"""The name of a file of a journal: its stem, its part of the run, and its number."""
 
 
 def file_order(name: str) -> tuple[int, int]:
-    """The position of a file among those of its journal: by its part, then by its number."""
+    """The sort key of a file among the files of its journal: its part, then its number."""
     match = SEGMENT.fullmatch(name)
     assert match is not None, name
     return int(match[2] or 0), int(match[3] or 0)
 
 
 class Stamp(NamedTuple):
-    """The version of a file. It changes when the file is replaced or changed."""
+    """Identifies the version of a file. It changes when the file is replaced or changed."""
 
     inode: int
     """The inode number of the file."""
@@ -50,7 +52,7 @@ class Stamp(NamedTuple):
 
 
 class _Elsewhere(Exception):
-    """Wraps an OSError that is not about the file being written."""
+    """Wraps an OSError that does not concern the file being written."""
 
     def __init__(self, cause: OSError) -> None:
         super().__init__(str(cause))
@@ -58,10 +60,10 @@ class _Elsewhere(Exception):
 
 
 class Folder:
-    """One run's files. Opening it for reading changes nothing.
+    """The files of one run. Opening a folder for reading changes nothing.
 
-    It reads the files of all parts of the run. It appends to the files of one `part`, numbered from
-    1, or with 0 to the files of a run without parts.
+    It reads the files of all parts of the run. It appends to the files of one `part`, counted from
+    1, or with `part=0` to the files of a run without parts.
     """
 
     def __init__(self, root: Path, part: int = 0) -> None:
@@ -72,20 +74,20 @@ class Folder:
 
     @classmethod
     def create(cls, root: Path) -> Folder:
-        """The folder, created if it does not exist.
+        """Open the folder, and create it if it does not exist.
 
         Raises:
-            StoreError: it cannot be created, or a file of that name exists.
+            StoreError: the folder cannot be created, or a file of that name exists.
         """
         try:
             root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise store_error(root, "be made", error) from error
+            raise store_error(root, "be created", error) from error
         return cls(root)
 
     def lock(self) -> Lock:
-        """Excludes every other process while this context manager is open. For a part, it excludes
-        every other process that writes this part or the whole run.
+        """A context manager that keeps other processes from writing. For a part of a run, only
+        processes that write the same part or the whole run are kept out.
 
         Raises:
             StoreError: another process is writing here.
@@ -93,10 +95,11 @@ class Folder:
         return PartLock(self.root, self.part) if self.part else Lock(self.root / "lock")
 
     def append(self, name: str, line: bytes) -> int:
-        """Append one line (without its line end) to a file, and return its offset.
+        """Append one line (passed without line break) to a file, and return its offset.
 
         Raises:
-            StoreError: it cannot be written. A part that was written has been cut off again.
+            StoreError: the line cannot be written. If part of it was written, this part has been
+                removed.
         """
         file = self._appending.get(name)
         if file is None:
@@ -104,11 +107,11 @@ class Folder:
         return file.append(line)
 
     def segment(self, stem: str) -> str:
-        """The file among `stem*.jsonl` to which lines are now appended."""
+        """The name of the file `stem*.jsonl` to which lines are appended now."""
         return f"{stem}.part-{self.part:05d}.jsonl" if self.part else f"{stem}.jsonl"
 
     def flush(self) -> None:
-        """Wait until everything appended is on the disk."""
+        """Wait until all appended lines are on the disk."""
         for file in list(self._appending.values()):
             file.sync()
 
@@ -119,16 +122,16 @@ class Folder:
         self._appending.clear()
 
     def segments(self, stem: str) -> list[str]:
-        """The files `stem*.jsonl` in order: `replies.jsonl`, `replies-2.jsonl`,
-        `replies-10.jsonl`, `replies.part-00001.jsonl`."""
+        """The names of the files `stem*.jsonl` in order, such as `replies.jsonl`,
+        `replies-2.jsonl`, `replies-10.jsonl`, `replies.part-00001.jsonl`."""
         names = (name for name in self.names() if (m := SEGMENT.fullmatch(name)) and m[1] == stem)
         return sorted(names, key=file_order)
 
     def records(
         self, stem: str, since: Mapping[str, int] = MappingProxyType({})
     ) -> Iterator[tuple[str, int, bytes]]:
-        """(file, offset, line) of every complete line of `stem*.jsonl`, in order. A torn last line
-        is left out. For files that `since` names, only the lines from that offset on."""
+        """Yield (file, offset, line) for every complete line of `stem*.jsonl`, in order. An
+        incomplete last line is left out. For files in `since`, start at the given offset."""
         for name in self.segments(stem):
             try:
                 with (self.root / name).open("rb", buffering=BLOCK) as file:
@@ -141,11 +144,11 @@ class Folder:
                 raise store_error(self.root / name, "be read", error) from error
 
     def reader(self, name: str) -> LineReader:
-        """Reads single lines of a file by their offset."""
+        """A reader for single lines of a file, given their offsets."""
         return LineReader(self.root / name)
 
     def put_atomic(self, name: str, data: bytes | Iterable[bytes]) -> None:
-        """Replace a file atomically: readers see the old one or the new one, never a part."""
+        """Replace a file atomically: readers see either the old file or the complete new one."""
         path = self.root / name
         fresh = path.with_name(f".{name}.{os.getpid()}.new")
         chunks = iter([data] if isinstance(data, bytes) else data)
@@ -157,7 +160,8 @@ class Folder:
                     try:
                         chunk = next(chunks, None)
                     except OSError as error:
-                        # The producer of the bytes can read other files. This file is not at fault.
+                        # The code that produces the bytes may read other files, so the error may
+                        # not concern this file.
                         raise _Elsewhere(error) from error
                 file.flush()
                 os.fsync(file.fileno())
@@ -180,7 +184,7 @@ class Folder:
             raise store_error(self.root / name, "be read", error) from error
 
     def stamp(self, name: str) -> Stamp | None:
-        """The version of the file that now has a name; None if there is none."""
+        """The version of the file that has this name now; None if there is no such file."""
         try:
             status = os.stat(self.root / name)
         except FileNotFoundError:
@@ -198,8 +202,8 @@ class Folder:
             raise store_error(self.root / name, "be read", error) from error
 
     def is_locked(self) -> bool | None:
-        """Whether a process holds the lock, found without taking it; None if the system does not
-        tell."""
+        """Whether a process holds the lock, determined without acquiring it; None if the system
+        does not show locks."""
         try:
             inode = os.stat(self.root / "lock").st_ino
             held = HELD.read_text()
@@ -207,17 +211,17 @@ class Folder:
             return None if error.filename == str(HELD) else False
         except OSError:
             return None
-        if not held:  # nobody holds a lock, or the system keeps locks to itself
+        if not held:  # no process holds a lock, or the system does not show locks
             return False if _shows_locks() else None
         return any(f":{inode} " in line for line in held.splitlines())
 
     @property
     def has_parts(self) -> bool:
-        """Whether there are files of parts of the run."""
+        """Whether the run has files of parts."""
         return any((match := SEGMENT.fullmatch(name)) and match[2] for name in self.names())
 
     def names(self) -> list[str]:
-        """The files of the folder."""
+        """The names of the files in the folder."""
         try:
             return sorted(entry.name for entry in os.scandir(self.root) if entry.is_file())
         except FileNotFoundError:
@@ -228,7 +232,8 @@ class Folder:
 
 @cache
 def _shows_locks() -> bool:
-    """Whether this system lists the locks that are held, tested with a lock of our own."""
+    """Whether this system shows the locks that processes hold. This is tested by acquiring a new
+    lock."""
     try:
         with TemporaryFile() as file:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -238,7 +243,7 @@ def _shows_locks() -> bool:
 
 
 class Lock:
-    """An advisory lock that the system releases when its process dies."""
+    """An advisory lock, which the system releases when the process ends."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -260,7 +265,7 @@ class Lock:
 
 
 class PartLock(Lock):
-    """The lock of one part of a run. All parts share the lock of the run itself."""
+    """The lock of one part of a run. It also holds the run's own lock, which all parts share."""
 
     def __init__(self, root: Path, part: int) -> None:
         super().__init__(root / f"lock.part-{part:05d}")
@@ -291,10 +296,11 @@ class PartLock(Lock):
 
 
 def _locked(path: Path, operation: int, what: str) -> int:
-    """A file that is open and locked, with the name of this process in it.
+    """Open and lock a file, and write the name of this process into it. Returns the file
+    descriptor.
 
     Raises:
-        StoreError: another process holds the lock, or there are no locks here.
+        StoreError: another process holds the lock, or the file system does not support locks.
     """
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -306,7 +312,8 @@ def _locked(path: Path, operation: int, what: str) -> int:
         holder = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another process"
         os.close(fd)
         raise StoreError(
-            f"{path.parent}: {holder} is writing {what}. Wait for it, or stop it, and start again."
+            f"{path.parent}: {holder} is writing {what}. Wait until it ends, or stop it, and start "
+            "again."
         ) from error
     except OSError as error:
         os.close(fd)
@@ -317,7 +324,7 @@ def _locked(path: Path, operation: int, what: str) -> int:
 
 
 class LineReader:
-    """Reads the line that starts at an offset."""
+    """Reads single lines of a file, each from the offset at which it starts."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -341,7 +348,7 @@ class LineReader:
 
 
 class _Appending:
-    """One file that lines are appended to. `sync` may be called in another thread."""
+    """A file to which lines are appended. `sync` may be called in another thread."""
 
     def __init__(self, path: Path, report: Callable[[str], None]) -> None:
         self._path = path
@@ -354,7 +361,8 @@ class _Appending:
             if complete < self._size:
                 os.ftruncate(self._fd, complete)
                 report(
-                    f"{path.name}: a torn last line of {self._size - complete} bytes was cut off"
+                    f"{path.name}: an incomplete last line of {self._size - complete} bytes was "
+                    "removed"
                 )
                 self._size = complete
         except OSError as error:
@@ -374,7 +382,7 @@ class _Appending:
         return offset
 
     def sync(self) -> None:
-        with self._open:  # by then, the number of a closed file may belong to another file
+        with self._open:  # after a file is closed, its descriptor may belong to another file
             size = self._size
             if size != self._synced and not self._closed:
                 try:
@@ -390,7 +398,7 @@ class _Appending:
 
 
 def exclusive(fd: int, path: Path) -> None:
-    """Wait until this process has the lock of an open file."""
+    """Wait until this process has the exclusive lock of an open file."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
     except OSError as error:
@@ -398,7 +406,7 @@ def exclusive(fd: int, path: Path) -> None:
 
 
 def size_of_complete_lines(fd: int, size: int) -> int:
-    """The size of a file up to the end of its last whole line."""
+    """The size of a file up to the end of its last complete line."""
     end = size
     while end > 0:
         start = max(0, end - BLOCK)
@@ -411,22 +419,21 @@ def size_of_complete_lines(fd: int, size: int) -> int:
 
 def store_error(path: Path, what: str, error: OSError) -> StoreError:
     remedy = {
-        errno.ENOSPC: "The disk is full: make room and start the same command again; nothing "
+        errno.ENOSPC: "The disk is full. Make room and start the same command again; nothing "
         "stored is lost.",
-        errno.EDQUOT: "The disk quota is used up: make room and start the same command again; "
+        errno.EDQUOT: "The disk quota is used up. Make room and start the same command again; "
         "nothing stored is lost.",
-        errno.EFBIG: "The file may not grow further (a limit of the system): lift it and "
-        "start the same command again.",
-        errno.EROFS: "The file system is read-only: choose another folder with --out.",
-        errno.EMFILE: "Each request under way is one: raise the limit (`ulimit -Hn`), or ask "
-        "fewer at once with --concurrency, and start the same command again; nothing stored is "
-        "lost.",
+        errno.EFBIG: "The file has reached a size limit of the system. Raise the limit and start "
+        "the same command again.",
+        errno.EROFS: "The file system is read-only. Choose another folder with --out.",
+        errno.EMFILE: "Each request in flight needs an open file. Raise the limit (`ulimit -Hn`) "
+        "or lower --concurrency, and start the same command again; nothing stored is lost.",
         errno.ENOLCK: NO_LOCKS,
         errno.ENOSYS: NO_LOCKS,
-        errno.EACCES: "You may not write there: choose another folder with --out, or fix its "
-        "permissions.",
+        errno.EACCES: "You have no permission to write there. Choose another folder with --out, or "
+        "fix its permissions.",
     }.get(error.errno or 0, "")
-    where = os.fspath(path)  # for a mirror, the local file, which is the one to fix
+    where = os.fspath(path)  # for a mirror, the local file, since the problem is there
     if isinstance(path, Mirror):
         remedy = remedy.replace("folder with --out", "folder for mirrors with SNELLEN_MIRROR")
     return StoreError(f"{where} cannot {what}: {error.strerror}. {remedy}".rstrip())

@@ -1,4 +1,4 @@
-"""The format number of each stored line and document, and the numbers that this version reads."""
+"""The format numbers of stored lines and documents, and those that this version can read."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import msgspec
 from snellen.errors import StoreError
 
 FORMAT = 0
-"""The number that is written if nothing of a later format is used."""
+"""The number that is written if a line uses no feature of a later format."""
 NEWEST = 1
-"""It is raised when earlier versions could misread a line that is written now. 1: steps, tool
-calls, parts of a run."""
+"""The highest number that this version reads and writes. It is increased when earlier versions
+could misread new lines. Format 1 has steps, tool calls, and parts of a run."""
 
 MAX_COUNT = 2**31
 Count = Annotated[int, msgspec.Meta(ge=0, lt=MAX_COUNT)]
 RowIndex = Annotated[int, msgspec.Meta(ge=0, lt=10**8)]
-"""A larger number is a sign of damage, and would need memory of that size."""
+"""A row index. A larger number is a sign of damage, and reading it would take too much memory."""
 FormatNumber = Annotated[int, msgspec.Meta(ge=0)]
 
 
 def check_format(number: int, path: Path) -> None:
-    """Check that a line or document of this number can be read.
+    """Check that this version can read a line or document with this format number.
 
     Raises:
-        StoreError: a later version wrote it.
+        StoreError: a later version of Snellen wrote it.
     """
     if number > NEWEST:
         raise StoreError(
-            f"{path} is of format {number}; this version reads up to {NEWEST}. "
-            "Install the version of Snellen that wrote it, or a later one."
+            f"{path} has format {number}, but this version of Snellen reads formats up to "
+            f"{NEWEST}. Install the version that wrote it, or a later one."
         )

@@ -1,4 +1,5 @@
-"""The identity of a run, the digest that names it, and the differences between two identities."""
+"""The identity of a run, the digest that names its folder, and the differences between two
+identities."""
 
 from __future__ import annotations
 
@@ -13,14 +14,15 @@ from snellen.errors import UsageError
 
 UNSAFE = re.compile(r"[^A-Za-z0-9._+=-]+")
 LONGEST_NAME = 255
-"""Bytes that file systems take for the name of a file or folder."""
+"""The maximum length, in bytes, that file systems allow for the name of a file or folder."""
 STEM = 240
-"""The part of these bytes for a file name's suffix and the temporary suffix while it is written."""
+"""The maximum length of a file name's stem, in bytes. It leaves room for the suffix, and for a
+temporary suffix while the file is written."""
 
 
 def safe_name(name: str, *, room: int = LONGEST_NAME) -> str:
-    """A name as a folder's name: unsafe characters become `__`, and one of more than `room` bytes
-    is cut and ends in a digest of the whole.
+    """Convert a name to the name of a folder. Unsafe characters become `__`. A result of more than
+    `room` bytes is cut and ends with a digest of the full name.
 
     >>> safe_name("openai/Qwen/Qwen2-VL")
     'openai__Qwen__Qwen2-VL'
@@ -35,29 +37,31 @@ def safe_name(name: str, *, room: int = LONGEST_NAME) -> str:
 
 
 def identity_digest(identity: Mapping[str, Any]) -> str:
-    """12 hex digits that name a run: BLAKE2b of its identity as sorted JSON.
+    """The 12 hex digits that name a run's folder: the BLAKE2b digest of its identity as sorted
+    JSON.
 
-    Values that are None or empty do not count, so that a field that is added in a later version and
-    not used in a run does not change its name.
+    Values that are None or empty are left out, so that a field that is added in a later version
+    does not change the names of runs that do not use it.
 
     >>> identity_digest({"a": 1}) == identity_digest({"a": 1, "b": {"c": None}})
     True
 
     Raises:
-        UsageError: it contains a value that cannot be stored, such as a number beyond 64 bits.
+        UsageError: the identity contains a value that cannot be stored, such as a number of more
+            than 64 bits.
     """
     try:
         raw = orjson.dumps(_without_empty(identity), option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError as error:
         raise UsageError(
-            f"what was given, by options or a profile, cannot be stored: {error}. Numbers are of "
-            "64 bits at most."
+            f"a value in the options or the profile cannot be stored: {error}. Numbers can have at "
+            "most 64 bits."
         ) from error
     return blake2b(raw, digest_size=6).hexdigest()
 
 
 def _without_empty(value: Any) -> Any:
-    """A value without its None and empty parts."""
+    """Remove the parts of a value that are None or empty."""
     if not isinstance(value, Mapping):
         return value
     parts = {name: _without_empty(part) for name, part in value.items()}
@@ -65,9 +69,10 @@ def _without_empty(value: Any) -> Any:
 
 
 def is_object_run(manifest: Mapping[str, Any]) -> bool:
-    """Whether a run's benchmark was a caller's Python object, which no manifest can rebuild.
+    """Whether a run's benchmark was a Python object of the caller, which cannot be created from the
+    manifest.
 
-    Manifests of earlier versions do not say so; the result is then False.
+    For manifests of earlier versions, which do not record this, the result is False.
     """
     return manifest.get("benchmark_object") is True
 
@@ -75,16 +80,18 @@ def is_object_run(manifest: Mapping[str, Any]) -> bool:
 def differing(
     identity: Mapping[str, Any], other: Mapping[str, Any], prefix: str = ""
 ) -> Iterator[tuple[str, Any, Any]]:
-    """The fields in which two identities differ, with both values: `generation.seed`, 0, 1."""
+    """Yield the fields in which two identities differ, each with both values, such as
+    (`generation.seed`, 0, 1)."""
     for name in sorted({*identity, *other}):
         mine, theirs = identity.get(name), other.get(name)
         if isinstance(mine, dict | None) and isinstance(theirs, dict | None):
-            # A missing group of fields means that none of them is set.
+            # A missing group of fields is the same as a group in which no field is set.
             yield from differing(mine or {}, theirs or {}, f"{prefix}{name}.")
         elif mine != theirs:
             yield f"{prefix}{name}", mine, theirs
 
 
 def differences(identity: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """The fields in which two identities differ, as `generation.max_tokens (64, was 512)`."""
+    """Describe the fields in which two identities differ, such as `generation.max_tokens (64, was
+    512)`."""
     return [f"{name} ({mine}, was {theirs})" for name, mine, theirs in differing(identity, other)]

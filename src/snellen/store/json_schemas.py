@@ -1,4 +1,5 @@
-"""The JSON schemas of a run folder's files, which are published in `docs/reference/schemas`."""
+"""The JSON schemas of the files in a run folder, which are published in
+`docs/reference/schemas`."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ STORED: dict[str, type[msgspec.Struct]] = {
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """The published JSON schema of the manifest, and of each kind of line. Readers keep fields
-    that they do not know, so a later version may add some."""
+    """The published JSON schemas of the manifest and of each kind of line. Readers keep fields that
+    they do not know, so later versions may add fields."""
     return {
         name: msgspec.json.schema(struct, schema_hook=_key_schema)
         for name, struct in STORED.items()

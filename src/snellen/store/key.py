@@ -9,12 +9,12 @@ from snellen.store.formats import MAX_COUNT
 
 
 class Key(tuple[Any, ...]):
-    """(sample, repeat, turn, step) of one reply.
+    """The (sample, repeat, turn, step) of one reply.
 
     `turn` counts the benchmark's questions in a conversation. `step` counts the requests within a
-    turn, for example of a model that uses tools; the reply to a turn is the reply to its last step.
-    A key of step 0 is the tuple of the other three, in files too, and so equals those of earlier
-    versions.
+    turn, for example of a model that uses tools. The reply to a turn is the reply to its last step.
+    If the step is 0, the key is the tuple of the other three values, also in files, so that it
+    equals the keys of earlier versions.
 
     >>> Key("a", 0, 1) == ("a", 0, 1)
     True
@@ -29,14 +29,14 @@ class Key(tuple[Any, ...]):
         return super().__new__(cls, parts)
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        return tuple(self)  # a copy is made of the parts, not of one tuple of them
+        return tuple(self)  # `copy` passes the parts to __new__, not a tuple of them
 
     @classmethod
     def of(cls, parts: Sequence[Any]) -> Key:
-        """The key of a list of three or four.
+        """Create a key from a list of three or four parts.
 
         Raises:
-            ValueError: it is not a key.
+            ValueError: the parts do not form a key.
         """
         if type(parts) is cls:
             return parts
@@ -56,7 +56,7 @@ class Key(tuple[Any, ...]):
 
     @property
     def repeat(self) -> int:
-        """How often the sample was asked before."""
+        """The number of the repeat, from 0."""
         return cast(int, self[1])
 
     @property
@@ -71,9 +71,9 @@ class Key(tuple[Any, ...]):
 
     @property
     def is_first(self) -> bool:
-        """Whether it is the first request of a conversation."""
+        """Whether this is the key of the first request of a conversation."""
         return self.turn == self.step == 0
 
 
 AnyKey = Key | tuple[str, int, int]
-"""A plain tuple works as well for looking up a key."""
+"""A key. For lookups, a plain tuple works as well."""

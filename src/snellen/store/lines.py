@@ -1,4 +1,4 @@
-"""Decodes the lines of a run's files into records and encodes them, and notes damaged lines."""
+"""Encodes and decodes the records in a run's files, and notes damaged lines."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from snellen.store.records import (
 
 T = TypeVar("T", Question, ReplyRecord, ScoreRow, EventRecord, EndRecord)
 DAMAGED = (msgspec.DecodeError, RecursionError)
-"""The errors that decoding raises for a line that is not a record."""
+"""The errors that decoders raise for a line that is not a record."""
 LISTED = 10
-"""The number of damaged lines per file whose positions are listed."""
+"""The maximum number of damaged lines per file whose positions are listed."""
 
 
 class _Format(msgspec.Struct, frozen=True):
@@ -35,7 +35,7 @@ class _Format(msgspec.Struct, frozen=True):
 
 
 class _Head(msgspec.Struct, frozen=True):
-    """The fields that decide what a line of the journal is."""
+    """The fields that determine the kind of a line of the journal."""
 
     format: int
     kind: str = "reply"
@@ -52,7 +52,8 @@ SCORE = msgspec.json.Decoder(ScoreRow)
 
 
 def _plain(value: object) -> object:
-    """The plain form of a value that JSON cannot encode, such as NumPy's text and numbers."""
+    """Convert a value that the encoder does not know, such as a NumPy string or number, to a plain
+    one."""
     match value:
         case str():
             return str.__str__(value)
@@ -67,7 +68,7 @@ _ENCODER = msgspec.json.Encoder(enc_hook=_plain)
 
 
 def encode(record: msgspec.Struct) -> bytes:
-    """The line of a record, with the lowest format number that a reader must know."""
+    """Encode a record as a line, with the lowest format number whose readers understand it."""
     if isinstance(record, ReplyRecord | EndRecord | Question | ScoreRow):
         least = record.least_format
         if record.format < least:
@@ -77,8 +78,8 @@ def encode(record: msgspec.Struct) -> bytes:
 
 @dataclass
 class _Damage:
-    """The lines of a file that are not records: the first error, the number of the note about them,
-    and the byte at which each line begins."""
+    """The lines of a file that are not records: the first error, the index of the note about these
+    lines, and the byte offset of each line."""
 
     error: str
     note: int
@@ -97,8 +98,8 @@ class _Damage:
 
 
 class LineReading:
-    """Decodes the lines of one run's files. Those that are not records are noted in `notes`, once
-    for each file."""
+    """Decodes the lines of one run's files. Lines that are not records are noted in `notes`, with
+    one note for each file."""
 
     def __init__(self, path: Path, notes: list[str]) -> None:
         self._path = path
@@ -108,7 +109,8 @@ class LineReading:
     def journal_line(
         self, line: bytes, name: str, offset: int
     ) -> ReplyRecord | EndRecord | Unknown | None:
-        """The record on a line of the journal; None for any other line, which is noted."""
+        """Decode a line of the journal. A line that is not a record is noted, and None is
+        returned."""
         try:
             return self._checked(REPLY, line, name)
         except DAMAGED as error:
@@ -125,10 +127,10 @@ class LineReading:
     def record(
         self, decoder: msgspec.json.Decoder[T], line: bytes, name: str, offset: int
     ) -> T | None:
-        """The record on a line; None for a line that is not a record, which is noted.
+        """Decode a line. A line that is not a record is noted, and None is returned.
 
         Raises:
-            StoreError: it is of a later format.
+            StoreError: the line has a later format.
         """
         try:
             return self._checked(decoder, line, name)
@@ -138,10 +140,11 @@ class LineReading:
             return None
 
     def record_if_any(self, decoder: msgspec.json.Decoder[T], line: bytes, name: str) -> T | None:
-        """The record on a line if it is of this kind, else None; nothing is noted.
+        """Decode a line if it is a record of this kind. Returns None for any other line; nothing is
+        noted.
 
         Raises:
-            StoreError: it is of a later format.
+            StoreError: the line has a later format.
         """
         try:
             record = decoder.decode(line)
@@ -154,17 +157,17 @@ class LineReading:
     def certain_record(
         self, decoder: msgspec.json.Decoder[T], line: bytes, name: str, offset: int
     ) -> T:
-        """The record on a line that must be one.
+        """Decode a line that must be a record.
 
         Raises:
-            StoreError: it is not a record.
+            StoreError: the line is not a record.
         """
         try:
             return decoder.decode(line)
         except msgspec.DecodeError as error:
             raise StoreError(
                 f"{self._path / name}: the line at byte {offset} is not a record: {error}. The "
-                "file was changed by hand, or by another program: put it back as it was."
+                "file was changed by hand or by another program. Restore it."
             ) from error
 
     def _checked(self, decoder: msgspec.json.Decoder[T], line: bytes, name: str) -> T:
@@ -177,7 +180,7 @@ class LineReading:
             check_format(_FORMAT.decode(line).format, self._path / name)
 
     def _set_aside(self, name: str, offset: int, error: Exception) -> None:
-        """Note a line that is not a record. A file gets a single note for all such lines."""
+        """Note a line that is not a record. All such lines of a file share one note."""
         damage = self._damage.get(name)
         if damage is None:
             damage = self._damage[name] = _Damage(str(error), len(self._notes))

@@ -1,4 +1,5 @@
-"""Finds the path for a location that a user names: the path itself, or the mirror of an address."""
+"""Finds the path for a location that the user passed: the path itself, or the mirror of an
+address."""
 
 from __future__ import annotations
 
@@ -14,14 +15,15 @@ from snellen.store.manifest import MANIFEST
 from snellen.store.mirrored import pull
 
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-"""The variables that name an endpoint other than the public one of a store."""
+"""The environment variables that set an endpoint other than the public one of a store."""
 DATA = "data:"
-"""The folder for data among the mirrors. No endpoint has this name."""
+"""The folder for data among the mirrors. No endpoint can have this name."""
 
 
 def mirrors() -> Path:
-    """The folder for mirrors of object stores: `SNELLEN_MIRROR`, else one in the cache folder. Each
-    private endpoint has its own folder, since its buckets may have the same names."""
+    """The folder for mirrors of object stores: `SNELLEN_MIRROR`, or else `mirror` in the cache
+    folder. Each private endpoint has its own folder, since different endpoints may have buckets of
+    the same name."""
     override = os.environ.get("SNELLEN_MIRROR")
     folder = Path(override).expanduser() if override else home() / "mirror"
     endpoint = next((address for name in ENDPOINTS if (address := os.environ.get(name))), "")
@@ -30,32 +32,35 @@ def mirrors() -> Path:
 
 
 def path_of(location: str | Path) -> Path:
-    """The path of a run, or of a folder of runs. Contacts no store.
+    """The local path of a run or a folder of runs. Does not contact any store.
 
     Raises:
-        UsageError: it is an address that cannot be read.
+        UsageError: the location is an address that is not valid.
     """
     return mirror(location, mirrors()) or Path(location)
 
 
 def data_path(location: str | Path) -> Path:
-    """The path of rows and of the files that they name. Contacts no store. A run's files may be
-    ahead of the store's, so data that happen to be a run are not kept where runs are.
+    """The local path of rows and of the files that they refer to. Does not contact any store. Data
+    are not mirrored in the same place as runs, even if they are a run, since the mirror of a run
+    may be ahead of the store.
 
     Raises:
-        UsageError: it is an address that cannot be read.
+        UsageError: the location is an address that is not valid.
     """
     return mirror(location, mirrors() / DATA) or Path(location)
 
 
 def runs_at(location: str | Path) -> Path:
-    """The up-to-date path of a run, of a folder of runs, or of a file of predictions.
+    """The local path of a run, a folder of runs, or a file of predictions, after its mirror has
+    been updated.
 
     Raises:
-        UsageError: it is an address that cannot be read. StoreError: the store cannot be read.
+        UsageError: the location is an address that is not valid.
+        StoreError: the store cannot be read.
     """
     path = mirror(location, mirrors())
-    if path is None or path is location:  # it was updated when it was named
+    if path is None or path is location:  # the mirror was already updated
         return Path(location) if path is None else path
     pull(path)
     if (path / MANIFEST).exists() or runs_below(path):
@@ -67,10 +72,11 @@ def runs_at(location: str | Path) -> Path:
 
 
 def data_at(location: str | Path) -> Path:
-    """The up-to-date path of a file of rows or of a folder of data.
+    """The local path of a file of rows or a folder of data, after its mirror has been updated.
 
     Raises:
-        UsageError: it is an address that cannot be read. StoreError: the store cannot be read.
+        UsageError: the location is an address that is not valid.
+        StoreError: the store cannot be read.
     """
     path = data_path(location)
     if path is not location and isinstance(path, Mirror):

@@ -1,4 +1,4 @@
-"""Reads a run's manifest, and checks the fields that others rely on."""
+"""Reads a run's manifest, and checks the fields that other code relies on."""
 
 from __future__ import annotations
 
@@ -18,71 +18,80 @@ MANIFEST = "manifest.json"
 
 
 class RunIdentity(msgspec.Struct, frozen=True):
-    """The part of a manifest that names the run."""
+    """The identity in a manifest; only the fields that other code relies on."""
 
     options: dict[str, Any] = {}
     """The benchmark's options."""
 
 
 class SessionFields(msgspec.Struct, frozen=True):
-    """One process that asked a run's questions."""
+    """A process that asked questions of a run."""
 
     started: str = ""
-    """When it began, in UTC."""
+    """When the process started, in UTC."""
     command: list[str] = []
     """Its command line."""
     profile: dict[str, Any] = {}
-    """The model's profile, without keys."""
+    """The model's profile, without API keys."""
+    retry_truncated: Count | None = None
+    """The token limit with which it asked questions with truncated replies again; None: it did
+    not."""
     packages: dict[str, Any] = {}
     """The versions of the packages that the process used."""
 
 
 class ManifestFields(msgspec.Struct, frozen=True):
-    """The fields of `manifest.json` that others rely on. The file has more."""
+    """The fields of `manifest.json` that other code relies on. The file has further fields."""
 
     format: FormatNumber
-    """The lowest format number that a reader of this run must know."""
+    """The lowest format number that a reader of this run must support."""
     benchmark: str = ""
     """The benchmark's name."""
     benchmark_object: bool = False
-    """Whether the benchmark was a caller's Python object."""
+    """Whether the benchmark was a Python object of the caller."""
     model: str = ""
     """The model's name."""
     identity: RunIdentity = RunIdentity()
     """The identity that names the run's folder."""
     data: str = ""
-    """Where the rows were read from."""
+    """The source from which the rows were read."""
     rows: Count = 0
-    """How many rows were chosen."""
+    """The number of rows of the benchmark."""
     repeats: Count = 1
-    """How often each question is asked."""
+    """The number of times that each question is asked."""
     missing: str | None = None
-    """How questions without a reply count; None for the default."""
+    """How questions without a reply count; None: the default."""
     notes: list[str] = []
-    """Notes for the reader of a report."""
+    """Notes for the readers of reports."""
+    noticed: dict[str, str] = {}
+    """What was wrong with the first replies, by kind: `truncated`, `thoughts`. Notes for the
+    readers of reports."""
+    raised: Count | None = None
+    """The token limit to which `--on-truncation raise` has raised the run's limit; None if it has
+    not."""
     sessions: list[SessionFields] = []
-    """The processes that asked its questions, in order."""
+    """The processes that asked the run's questions, in order."""
 
 
 def command_on(verb: str, path: Path, manifest: Mapping[str, Any], *arguments: str) -> str:
-    """A command on a run, ready to be pasted: with `-b` where the run needs its own benchmark's
-    file or module passed again."""
+    """A command on a run, ready to be pasted. If the file or module of the user's own benchmark
+    must be passed again, the command includes it as `-b`."""
     source = manifest.get("benchmark_source", {})
     own = ["-b", source["spec"]] if source.get("kind") in ("file", "module") else []
     return shlex.join(["snellen", verb, f"{path}", *own, *arguments])
 
 
 def read_manifest(folder: Folder) -> dict[str, Any]:
-    """The whole manifest of a run's folder.
+    """Read the complete manifest of a run's folder.
 
     Raises:
-        StoreError: there is none, or this version cannot read it.
+        StoreError: there is no manifest, or this version cannot read it.
     """
     path = folder.root
     if path.is_file():
         raise StoreError(
-            f"{path} is a file, not a run folder. If predictions are in it, "
-            f"`snellen score {path}` scores them."
+            f"{path} is a file, not a run folder. If it has predictions, score them with `snellen "
+            f"score {path}`."
         )
     raw = folder.get(MANIFEST)
     if raw is None:

@@ -1,8 +1,8 @@
-"""Runs on an object store. Each has a mirror on this machine, whose files are read and written like
-those of any run. Everything that is written is also uploaded, and other machines fetch it.
+"""Runs on an object store. Each run has a mirror on this machine, whose files are read and written
+like those of any run. Everything that is written is also uploaded, and other machines download it.
 
 Objects cannot be appended to. The journal is therefore split into segments, and the newest segment
-is uploaded again, in full, while it grows: readers see its old or its new state.
+is uploaded again in full while it grows. Readers see either its old or its new state.
 """
 
 from __future__ import annotations
@@ -26,24 +26,25 @@ from snellen.store.remote import Object, Remote, in_parallel, say
 from snellen.store.remote_lock import RemoteLock
 
 SEGMENT = 4 << 20
-"""A segment of at least this many bytes is followed by another."""
+"""When a segment has at least this many bytes, a new segment is started."""
 PUTS = 32
-"""The number of uploads of a segment before it is followed by another: the bytes that are sent are
-at most (PUTS + 1) / 2 times those of the journal."""
+"""The number of uploads of a segment after which a new segment is started. The total size of all
+uploads is at most (PUTS + 1) / 2 times the size of the journal."""
 PER_LOCK = 1_000_000
-"""The segments of the n-th holder of a run's lock are numbered from n times this on."""
+"""The segments of the n-th holder of a run's lock have numbers from n * PER_LOCK + 1."""
 KNOWN = ".remote.json"
-"""The file that records the state of the store at the last check, beside the mirrored files."""
+"""The file in a mirror that records the state of the store at the last check."""
 MUTEX = ".remote.lock"
 JOURNAL = re.compile(r"(?:questions|replies|events)(?:\.part-\d{5})?(?:-(\d{1,15}))?\.jsonl")
 REPLACED = re.compile(r"(?:manifest|report|steering)\.json|report\.md|(?:scores|labels)\.jsonl")
 DEEPEST = 16
-"""The depth to which folders are listed below a place; deeper files belong to no run."""
+"""The maximum depth of folders below an address. Files in deeper folders do not belong to a run."""
 
 
 class _Copy(msgspec.Struct):
-    """A file that exists on both sides: the version of the object (None if not seen since it was
-    uploaded), and the size of the file and, for files that are replaced, its time."""
+    """A file that exists in the mirror and in the store: the version of the object (None if it has
+    not been listed since its upload), the size of the file, and, for files that are replaced as a
+    whole, its time of change."""
 
     size: int
     stamp: str | None = None
@@ -51,22 +52,23 @@ class _Copy(msgspec.Struct):
 
 
 class _Known(msgspec.Struct):
-    """What a mirror knows of its run's objects. `token` belongs to the lock that was held last."""
+    """What a mirror knows about the objects of its run. `token` identifies the process that held
+    the lock last."""
 
     copies: dict[str, _Copy] = {}
     token: str | None = None
 
 
 _writing: dict[Path, RemoteFolder] = {}
-"""The folders whose lock this process holds."""
+"""The folders whose locks this process holds."""
 
 
 def pull(path: Path, *, only: str | None = None) -> None:
-    """Update a mirror from its address: a run, or a folder of runs. With `only`, one file of each.
-    Does nothing for a path that mirrors nothing.
+    """Update the mirror of a run or of a folder of runs from the store. With `only`, update only
+    the file of this name in each run. Do nothing for a path that is not a mirror.
 
-    Files that belong to no run are skipped. A run that a process on this machine is writing is not
-    touched, since its mirror is ahead of the store.
+    Files that do not belong to a run are skipped. A run that a process on this machine is writing
+    is left unchanged, since its mirror is ahead of the store.
 
     Raises:
         StoreError: the store cannot be read, or the mirror cannot be written.
@@ -90,7 +92,7 @@ def _is_ours(name: str) -> bool:
 
 
 def _mirrored(path: Path) -> Iterator[str]:
-    """The folders below a path that mirror runs."""
+    """Yield the folders below a path that mirror runs."""
     for known in path.rglob(KNOWN):
         yield "" if known.parent == path else known.parent.relative_to(path).as_posix()
 
@@ -105,7 +107,8 @@ def _pull_run(path: Mirror, objects: Mapping[str, Object], only: str | None) -> 
 
 
 def _is_locked(path: Path) -> bool:
-    """Whether a process on this machine holds a run's lock. Call it under the run's mutex."""
+    """Whether a process on this machine holds a run's lock. Call this function while holding the
+    run's mutex."""
     try:
         fd = os.open(path / "lock", os.O_RDONLY)
     except FileNotFoundError:
@@ -126,8 +129,8 @@ def _is_locked(path: Path) -> bool:
 class RemoteFolder(Folder):
     """The mirrored files of one run on an object store.
 
-    While the lock is held, everything that is written is also uploaded. Without the lock, a whole
-    file is uploaded at once.
+    While the lock is held, everything that is written is uploaded in the background. Without the
+    lock, a file is uploaded as soon as it is replaced.
     """
 
     def __init__(self, root: Mirror) -> None:
@@ -138,7 +141,7 @@ class RemoteFolder(Folder):
         self._number: int | None = None
         self._growing: dict[str, _Segment] = {}
         self._unsent: list[_Segment] = []
-        # Set when another process has taken the lock; `flush` raises it.
+        # Set if another process has taken over the lock. `flush` raises this error.
         self.lost: StoreError | None = None
         self.token = os.urandom(16).hex()
 
@@ -151,11 +154,12 @@ class RemoteFolder(Folder):
     # -- as a folder
 
     def lock(self) -> RemoteLock:
-        """Excludes every other process, here and elsewhere. On entering, the mirror and the store
-        are made equal; on leaving, everything that was written is on the store.
+        """A context manager that keeps out all other processes, on this machine and elsewhere. On
+        entering, the mirror and the store are made equal. On leaving, everything that was written
+        is uploaded.
 
         Raises:
-            StoreError: another process is writing here, or the store cannot be reached.
+            StoreError: another process is writing the run, or the store cannot be reached.
         """
         return RemoteLock(self)
 
@@ -179,7 +183,7 @@ class RemoteFolder(Folder):
 
     def put_atomic(self, name: str, data: bytes | Iterable[bytes]) -> None:
         super().put_atomic(name, data)
-        if self.root not in _writing:  # else its holder sends it
+        if self.root not in _writing:  # otherwise, the holder of the lock uploads it
             with self.mutex():
                 self.send([name])
 
@@ -190,7 +194,7 @@ class RemoteFolder(Folder):
 
     @contextmanager
     def mutex(self) -> Iterator[None]:
-        """A lock, so that one process at a time updates a mirror from the store."""
+        """A lock that lets only one process at a time update a mirror from the store."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             fd = os.open(self.root / MUTEX, os.O_RDWR | os.O_CREAT, 0o644)
@@ -207,17 +211,17 @@ class RemoteFolder(Folder):
         try:
             return _Known() if raw is None else msgspec.json.decode(raw, type=_Known)
         except msgspec.DecodeError:
-            return _Known()  # all is fetched and compared again
+            return _Known()  # all files are downloaded and compared again
 
     def _keep(self, known: _Known) -> None:
         super().put_atomic(KNOWN, msgspec.json.encode(known))
 
     def objects(self) -> dict[str, Object]:
-        """The objects of this run, without those of runs below it."""
+        """The objects of this run, keyed by name, without those of runs in its subfolders."""
         return {entry.name: entry for entry in self.remote.list() if "/" not in entry.name}
 
     def fetch(self, objects: Mapping[str, Object], only: str | None = None) -> None:
-        """Make the mirror equal to the store, except for lines that never reached the store."""
+        """Make the mirror equal to the store, except for lines that were never uploaded."""
         known = self.known()
         before = msgspec.json.encode(known)
         wanted = [
@@ -227,7 +231,7 @@ class RemoteFolder(Folder):
         ]
         in_parallel(wanted)
         gone = [name for name in known.copies if name not in objects] if only is None else []
-        if gone:  # what was sent since these were listed is not
+        if gone:  # files that were uploaded after `objects` was listed are not gone
             objects = self.objects()
         for name in gone:
             if name not in objects and self._is_copy(name, known.copies.pop(name)):
@@ -240,7 +244,8 @@ class RemoteFolder(Folder):
         copy = known.copies.get(name)
         if copy is not None and path.exists():
             same = copy.stamp == entry.stamp and entry.stamp is not None
-            # Nobody else writes to our segments: an object of that length is the one that we sent.
+            # Only this process writes to its segments, so an object of this size is the one that
+            # was uploaded.
             if same or (copy.stamp is None and copy.size == entry.size and JOURNAL.fullmatch(name)):
                 copy.stamp = entry.stamp
                 return
@@ -248,7 +253,7 @@ class RemoteFolder(Folder):
         try:
             if not self.remote.get_file(name, fresh):
                 return
-            size = fresh.stat().st_size  # it may have grown since it was listed
+            size = fresh.stat().st_size  # the object may have grown since it was listed
             if not (JOURNAL.fullmatch(name) and path.exists() and _grown(path, fresh)):
                 if JOURNAL.fullmatch(name) and not (copy and self._is_copy(name, copy)):
                     self._set_aside(path)
@@ -260,18 +265,19 @@ class RemoteFolder(Folder):
         known.copies[name] = _Copy(size, entry.stamp, path.stat().st_mtime_ns)
 
     def _set_aside(self, path: Path) -> None:
-        """Keep a segment that the store had only in part, and whose name has another object now."""
+        """Keep a copy of a segment that was uploaded only in part, and whose name now belongs to
+        another object in the store."""
         if not path.exists():
             return
         kept = path.with_name(f"{path.name}.{time.time_ns()}.kept")
         path.rename(kept)
         say(
-            f"{path} has other lines than its mirror, for example because the run was removed and "
-            f"started again elsewhere. The mirror's lines are kept in {os.fspath(kept)}."
+            f"{path} has different lines than its mirror, for example because the run was removed "
+            f"and started again elsewhere. The lines of the mirror are kept in {os.fspath(kept)}."
         )
 
     def _is_copy(self, name: str, copy: _Copy) -> bool:
-        """Whether the store had all of a file at the last check."""
+        """Whether the store had the complete file at the last check."""
         try:
             status = os.stat(self.root / name)
         except FileNotFoundError:
@@ -281,8 +287,8 @@ class RemoteFolder(Folder):
         return status.st_mtime_ns == copy.changed
 
     def _changed(self) -> list[str]:
-        """The files of the mirror that have more than the store had. The manifest comes last, since
-        it makes the run visible."""
+        """The files of the mirror that are newer than their objects in the store. The manifest
+        comes last, since it makes the run visible."""
         copies = self.known().copies
         names = [name for name in self.names() if _is_ours(name)]
         names.sort(key=lambda name: (not JOURNAL.fullmatch(name), name == "manifest.json", name))
@@ -294,14 +300,14 @@ class RemoteFolder(Folder):
         """Upload files of the mirror.
 
         Raises:
-            StoreError: one cannot be uploaded; the files before it are on the store.
+            StoreError: a file cannot be uploaded. The files before it are in the store.
         """
         for name in names:
             self._send_and_note(name)
 
     def _send_and_note(self, name: str) -> _Copy:
         copy = self._send_object(name)
-        known = self.known()  # checked again: sending may take long
+        known = self.known()  # read again, since the upload may take long
         known.copies[name] = copy
         self._keep(known)
         return copy
@@ -314,13 +320,13 @@ class RemoteFolder(Folder):
                 self.remote.put_file(name, path)
                 return _Copy(status.st_size, self.remote.stamp(name), status.st_mtime_ns)
             with path.open("rb") as file:
-                # so that the store is never ahead of what a power cut leaves here
+                # so that the store is never ahead of the disk after a power failure
                 os.fsync(file.fileno())
                 size = size_of_complete_lines(file.fileno(), status.st_size)
                 if size <= BLOCK * 16:
                     self.remote.put(name, file.read(size))
                     return _Copy(size)
-            # A run that was made on this machine and copied into the mirror.
+            # A large file: the run was made on this machine and copied into the mirror.
             self.remote.put_file(name, path)
             return _Copy(status.st_size)
         except OSError as error:
@@ -329,19 +335,22 @@ class RemoteFolder(Folder):
     # -- under the lock
 
     def last_writer(self, names: Iterable[str]) -> int:
-        """The number of the last lock under which one of these segments was written; 0 if none."""
+        """The number of the last lock under which any of these segments was written; 0 if there are
+        none."""
         matches = (JOURNAL.fullmatch(name) for name in names)
         return max((int(match[1] or 0) // PER_LOCK for match in matches if match), default=0)
 
     def claim(self) -> None:
-        """Record the owner of the lock before it is taken, for the next process on this machine."""
+        """Record the owner of the lock before it is acquired, for the next process on this
+        machine."""
         known = self.known()
         known.token = self.token
         self._keep(known)
 
     def begin(self, number: int) -> None:
-        """Make both sides equal, and start this holder's own segments."""
-        pull(self.root)  # for the runs of judges below it; this run is locked
+        """Make the mirror and the store equal, and start the segments of this holder of the
+        lock."""
+        pull(self.root)  # for judges' runs in its subfolders; this run is locked
         with self.mutex():
             self.fetch(self.objects())
             self.send(self._changed())
@@ -349,7 +358,7 @@ class RemoteFolder(Folder):
         _writing[self.root] = self
 
     def send_grown(self) -> None:
-        """Upload what has grown since the last upload."""
+        """Upload the segments that have grown since their last upload."""
         for segment in [*self._unsent]:
             size = segment.size(self.root)
             if size > segment.sent:
@@ -361,7 +370,7 @@ class RemoteFolder(Folder):
                 self._unsent.remove(segment)
 
     def replaced(self) -> list[str]:
-        """The files that were replaced since they were uploaded."""
+        """The files that were replaced since their last upload."""
         return [name for name in self._changed() if REPLACED.fullmatch(name)]
 
     def end(self) -> None:
@@ -372,7 +381,7 @@ class RemoteFolder(Folder):
 
 
 class _Segment:
-    """A segment of a journal. Lines are appended only to the newest segment of a stem."""
+    """A segment of a journal. Lines are appended only to the newest segment with the same stem."""
 
     def __init__(self, stem: str, lock: int, position: int) -> None:
         self.stem = stem
@@ -392,7 +401,8 @@ class _Segment:
 
 
 def _grown(path: Path, fresh: Path) -> bool:
-    """Whether one file begins with the other. If so, the first then has the lines of both."""
+    """Whether one of two files begins with the contents of the other. If so, the first file is
+    extended to the longer one."""
     with path.open("rb") as here, fresh.open("rb") as there:
         while True:
             mine, theirs = here.read(BLOCK), there.read(BLOCK)
@@ -405,7 +415,7 @@ def _grown(path: Path, fresh: Path) -> bool:
                 break
         with path.open("ab", buffering=0) as file:
             rest = theirs[both:]
-            while rest:  # a disk that becomes full accepts one part and refuses the next
+            while rest:  # a disk that becomes full may accept only a part
                 rest = rest[file.write(rest) :] or there.read(BLOCK)
             os.fsync(file.fileno())
     return True

@@ -1,4 +1,4 @@
-"""Opens the run folder of an identity."""
+"""Opens the run folder for an identity."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from snellen.store.run_folder import Run
 def open_run(
     root: Path, benchmark: str, model: str, identity: Mapping[str, Any]
 ) -> tuple[Run, Literal["new", "continued"], list[str]]:
-    """The run of an identity under `root`, whether it existed, and for a new run the name of its
-    most similar sibling, followed by their differences."""
+    """Open the run of an identity below `root`. Returns the run, whether it is new, and, for a new
+    run, the name of the most similar run in the same folder followed by the differences."""
     siblings = root / safe_name(benchmark) / safe_name(model)
     path = siblings / identity_digest(identity)
     pull(siblings, only=MANIFEST)

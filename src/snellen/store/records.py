@@ -1,7 +1,6 @@
 """The lines of a run folder's files.
 
-Readers accept every older `format`, keep kinds and fields that they do not know, and refuse a newer
-`format`.
+Readers accept every older `format`, keep unknown kinds and fields, and reject a newer `format`.
 """
 
 from __future__ import annotations
@@ -19,32 +18,35 @@ from snellen.store.key import AnyKey, Key
 
 
 class UsageFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Tokens, as the server counted them; absent if it did not."""
+    """Token counts, as reported by the server; absent if it did not report them."""
 
     input: int | None = None
     """Tokens of the request."""
     output: int | None = None
-    """Tokens of the reply, reasoning included."""
+    """Tokens of the reply, including reasoning."""
     reasoning: int | None = None
-    """Those of `output` that are reasoning."""
+    """The part of `output` that is reasoning."""
     cached: int | None = None
-    """Those of `input` that were cached."""
+    """The part of `input` that was cached."""
 
 
 class TimesFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The duration of a request, in seconds."""
 
     first: float | None = None
-    """Until the first byte of the reply."""
+    """The time until the first byte of the reply."""
+    token: float | None = None
+    """The time until the first text or reasoning of a streamed reply; absent if the reply was not
+    streamed."""
     total: float | None = None
-    """Until the end of the reply."""
+    """The time until the end of the reply."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Why there is no reply."""
 
     type: str
-    """The class of the error."""
+    """The name of the error's class."""
     message: str
     """Its message."""
 
@@ -53,38 +55,38 @@ class SeenMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One medium as the model got it."""
 
     digest: str
-    """`sha256:<hex>` of its bytes."""
+    """The digest of its bytes, `sha256:<hex>`."""
     frames: list[float] = []
     """The times of a video's frames, in seconds."""
     width: Count | None = None
-    """The width in pixels as the model got it; of a video, a frame's. Absent if unknown, or if it
-    is the width in the question's row."""
+    """The width in pixels of the picture, or of a video's frames, as the model got them. Absent if
+    it is unknown, or the same as in the question's row."""
     height: Count | None = None
-    """The height in pixels, under the same rules."""
+    """The height in pixels, in the same way."""
     original: Size | None = None
-    """The width and height before it was scaled; absent if it was not scaled."""
+    """The width and height in pixels before scaling; absent if it was not scaled."""
 
 
 class ToolCallFields(msgspec.Struct, frozen=True, kw_only=True):
-    """One call of a tool that a model asks for."""
+    """One tool call that a model requested."""
 
     id: str
-    """What the tool's message names it by."""
+    """The id by which the tool's message refers to this call."""
     name: str
     """The tool."""
     arguments: str
-    """JSON text, as the model wrote it."""
+    """The arguments as JSON text, exactly as the model wrote them."""
 
 
 class ToolFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a message of a question says of tools."""
+    """The tool calls, or the tool's result, in one message of a question."""
 
     message: Count
-    """The number of the message among the question's messages."""
+    """The index of the message among the question's messages."""
     call_id: str | None = None
-    """The id of the call that a tool's message answers."""
+    """The id of the call whose result the message contains."""
     calls: list[ToolCallFields] = []
-    """The calls that the model asked for in its message."""
+    """The calls that the model requested in the message."""
 
 
 class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -95,7 +97,7 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     key: Key
     """The sample, repeat, turn, and step."""
     kind: Literal["reply", "rank"]
-    """`reply`: a text; `rank`: log-probabilities of choices."""
+    """`reply` for a text; `rank` for log-probabilities of choices."""
     request: str
     """The digest of the request."""
     state: ReplyState
@@ -104,36 +106,41 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """When the outcome was stored (ISO 8601)."""
     attempt: int = 1
     """The number of the attempt, from 1."""
+    max_tokens: Count | None = None
+    """The token limit of the request; absent if it is the one in the run's identity."""
+    cut_at: Count | None = None
+    """The token limit at which the earlier reply was cut, if this attempt asks again for more;
+    absent otherwise."""
     reply: str = ""
     """The text of the reply."""
     reasoning: str | None = None
     """The reasoning before the reply."""
     stop: str | None = None
-    """Why the model stopped, in the server's words."""
+    """The reason why the model stopped, as reported by the server."""
     usage: UsageFields | None = None
     """The token counts."""
     times: TimesFields | None = None
     """The duration of the request."""
     choices: list[tuple[float, int]] = []
-    """(log-probability, tokens) of each choice, if `kind` is `rank`."""
+    """The (log-probability, number of tokens) of each choice, if `kind` is `rank`."""
     error: Failure | None = None
     """Why there is no reply, if `state` is `failed`."""
     media: list[SeenMedia] = []
-    """The media that the model got; empty if they are those of the question's line."""
+    """The media that the model got; empty if they are the same as in the question's line."""
     session: str | None = None
-    """The session of an online run."""
+    """The name of the session, in an online run."""
     reused: str | None = None
-    """The folder of the run that the reply was taken from."""
+    """The folder of the run from which the reply was taken; absent if it is new."""
     tool_calls: list[ToolCallFields] = []
-    """The tool calls that the model asked for."""
+    """The tool calls that the model requested."""
 
     @property
     def least_format(self) -> int:
-        """The least format that a reader of this line must know."""
+        """The lowest format number that a reader of this line must support."""
         return NEWEST if len(self.key) > 3 or self.tool_calls else FORMAT
 
     def as_reply(self) -> Reply:
-        """The reply as scorings read it."""
+        """Convert the record to the reply that scorings use."""
         return Reply(
             text=self.reply,
             reasoning=self.reasoning,
@@ -148,7 +155,7 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
             ),
             times=None
             if self.times is None
-            else Times(first=self.times.first, total=self.times.total),
+            else Times(first=self.times.first, token=self.times.token, total=self.times.total),
             choices=tuple(Ranked(*choice) for choice in self.choices),
             tool_calls=tuple(
                 ToolCall(id=call.id, name=call.name, arguments=call.arguments)
@@ -158,25 +165,25 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class EndRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation has ended: a line of the journal."""
+    """A line of the journal that says that a conversation has ended."""
 
     format: int
     """The number of the format."""
     key: Key
-    """The key of the first turn that the prompt no longer returns."""
+    """The key of the turn that would have come next."""
     at: str
-    """When it ended (ISO 8601)."""
+    """When the conversation ended (ISO 8601)."""
     kind: Literal["end"] = "end"
     """Always `end`."""
 
     @property
     def least_format(self) -> int:
-        """The least format that a reader of this line must know."""
+        """The lowest format number that a reader of this line must support."""
         return NEWEST if len(self.key) > 3 else FORMAT
 
 
 def _utf8(text: str) -> str:
-    """The text with `?` in place of unpaired surrogates, which UTF-8 cannot encode."""
+    """Replace unpaired surrogates, which UTF-8 cannot encode, by `?`."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -196,7 +203,7 @@ def reply_record(
     media: list[SeenMedia] | None = None,
     reused: str | None = None,
 ) -> ReplyRecord:
-    """The record of one attempt: the reply, or the reason why there is none."""
+    """Create the record of one attempt, from the reply or from the reason why there is none."""
     if reply is None:
         return ReplyRecord(
             format=FORMAT,
@@ -230,6 +237,7 @@ def reply_record(
         if times is None
         else TimesFields(
             first=None if times.first is None else round(times.first, 4),
+            token=None if times.token is None else round(times.token, 4),
             total=None if times.total is None else round(times.total, 4),
         ),
         choices=[(choice.logprob, choice.tokens) for choice in reply.choices],
@@ -240,7 +248,7 @@ def reply_record(
 
 
 def stored_tools(messages: Sequence[Message]) -> list[ToolFields]:
-    """The stored form of what messages say about tools."""
+    """Convert the tool calls and results in messages to the form in which they are stored."""
     return [
         ToolFields(message=number, call_id=message.call_id, calls=stored_calls(message.tool_calls))
         for number, message in enumerate(messages)
@@ -249,7 +257,7 @@ def stored_tools(messages: Sequence[Message]) -> list[ToolFields]:
 
 
 def stored_calls(calls: Sequence[ToolCall]) -> list[ToolCallFields]:
-    """The stored form of tool calls."""
+    """Convert tool calls to the form in which they are stored."""
     return [
         ToolCallFields(id=_utf8(call.id), name=_utf8(call.name), arguments=_utf8(call.arguments))
         for call in calls
@@ -262,27 +270,27 @@ class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: Literal["image", "video"]
     """`image` or `video`."""
     place: str
-    """The file as the data set names it, or another label."""
+    """The name of the file in the data set, or another label."""
     digest: str | None = None
-    """`sha256:<hex>` of its bytes; absent if it could not be read."""
+    """The digest of its bytes, `sha256:<hex>`; absent if it could not be read."""
     mime: str | None = None
     """The media type, such as `image/png`."""
     width: int | None = None
-    """Pixels, once it is known."""
+    """The width in pixels; absent if unknown."""
     height: int | None = None
-    """Pixels, once it is known."""
+    """The height in pixels; absent if unknown."""
     start: float | None = None
-    """The start of a video's window, in seconds."""
+    """The start of the part of a video that is shown, in seconds."""
     end: float | None = None
-    """The end of a video's window, in seconds; absent: no end."""
+    """The end of this part, in seconds; absent: the end of the video."""
     policy: str | None = None
     """The frame policy of a video."""
     original: Size | None = None
-    """Width and height before it was scaled; absent if it was not scaled."""
+    """The width and height in pixels before scaling; absent if it was not scaled."""
 
 
 def shown_media(medium: Image | Video) -> ShownMedia:
-    """The stored form of a question's medium."""
+    """Convert a medium of a question to the form in which it is stored."""
     path = medium.label or (str(medium.source) if not isinstance(medium.source, bytes) else "")
     if isinstance(medium, Video):
         width, height = medium.original_size or (None, None)
@@ -314,8 +322,8 @@ def seen_media(
     size: Size | None = None,
     original: Size | None = None,
 ) -> SeenMedia:
-    """A medium as the model got it, with its digest, and, if the back end reports them, with the
-    `times` of the frames, the `size`, and the `original` size."""
+    """Describe a medium as the model got it. `times` of frames, `size`, and `original` size are as
+    reported by the back end; None if it does not report them."""
     assert medium.digest is not None
     frames: Sequence[float] = ()
     if isinstance(medium, Video):
@@ -335,8 +343,8 @@ def seen_media(
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was asked under one key: a line of `questions.jsonl`. It is enough to score a reply
-    without the data set."""
+    """The question that was asked for one key: a line of `questions.jsonl`. It contains everything
+    that is needed to score a reply without the data set."""
 
     format: int
     """The number of the format."""
@@ -349,28 +357,29 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     question: str
     """The sample's question."""
     messages: list[tuple[str, list[str | int]]]
-    """(role, parts) of the messages that were sent; a part is text or a number in `media`."""
+    """The (role, parts) of each message that was sent. A part is a text or an index into
+    `media`."""
     tools: list[ToolFields] = []
-    """What messages say of tool calls."""
+    """The tool calls, and the results of tools, in the messages."""
     media: list[ShownMedia] = []
     """The media of the messages."""
     sample_media: list[ShownMedia] | None = None
-    """The sample's own media, if the messages do not show exactly these: with few-shot examples,
-    under a probe, or in the first of several turns."""
+    """The sample's own media, if the messages do not show exactly these media: with few-shot
+    examples, with a probe, or in the first of several turns."""
     choices: list[str] = []
     """The choices."""
     target: str | None = None
-    """The right answer; absent if it is not public, or there are several."""
+    """The right answer; absent if it is not public, or if there are several."""
     references: list[str] = []
-    """Several people's answers."""
+    """The answers of several people."""
     tags: dict[str, str] = {}
-    """The categories of the sample by tag."""
+    """The categories of the sample, keyed by tag."""
     data: dict[str, Any] = {}
     """Other fields that the benchmark's scorings need."""
 
     @property
     def least_format(self) -> int:
-        """The least format that a reader of this line must know."""
+        """The lowest format number that a reader of this line must support."""
         return NEWEST if len(self.key) > 3 or self.tools else FORMAT
 
 
@@ -390,17 +399,17 @@ class EventRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The result of one scoring for one (sample, repeat): a line of `scores.jsonl`, which `snellen
-    score` writes again."""
+    """The result of one scoring for one (sample, repeat): a line of `scores.jsonl`. `snellen score`
+    replaces the file."""
 
     format: int
     """The number of the format."""
     sample: str
-    """The id of the sample; `ID#2` for a second turn that is scored by itself."""
+    """The id of the sample; `ID#2` for its second turn if turns are scored separately."""
     repeat: int
     """The number of the repeat, from 0."""
     step: Count = 0
-    """The number of the step; absent for the last reply."""
+    """The number of the step; absent for the reply to the last step."""
     scoring: str
     """The scoring."""
     version: int
@@ -414,39 +423,39 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     answer: Answer | None = None
     """The parsed answer."""
     rule: str = ""
-    """The rule that found it, or gave up."""
+    """The rule that found the answer, or that ended the search for it."""
     candidates: list[Answer] = []
     """The answers that the reply could have meant."""
     parts: dict[str, float] = {}
-    """The score of each part, by its name; empty where the score is a single number."""
+    """The score of each part, keyed by name; empty if the score is a single number."""
 
     @property
     def least_format(self) -> int:
-        """The least format that a reader of this line must know."""
+        """The lowest format number that a reader of this line must support."""
         return NEWEST if self.step else FORMAT
 
 
 class LabelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The score that a person gives to a reply: a line of `labels.jsonl`."""
+    """The score that a person gave to a reply: a line of `labels.jsonl`."""
 
     format: int
     """The number of the format."""
     sample: str
     """The id of the sample."""
     label: float | None
-    """The score, in the unit of the scoring; null if the sheet was left blank."""
+    """The score, in the unit of the scoring; null if the field in the sheet was left empty."""
     repeat: int = 0
     """The number of the repeat, from 0."""
     scoring: str | None = None
     """The scoring; absent: all scorings with a judge."""
     rater: str | None = None
-    """The person; absent if unnamed."""
+    """The person who gave the label; absent if unnamed."""
     seed: str | None = None
-    """The seed that drew the sheet."""
+    """The seed with which the replies of the sheet were drawn."""
 
 
 class Unknown(msgspec.Struct, frozen=True):
-    """A line of a kind that this version does not know, kept unchanged."""
+    """A line of a kind that this version does not know. It is kept unchanged."""
 
     kind: str
     """The kind."""
@@ -455,7 +464,7 @@ class Unknown(msgspec.Struct, frozen=True):
 
 
 def key_hook(kind: type, value: Any) -> Any:
-    """Create the objects that the decoder cannot create by itself: keys."""
+    """Create the objects that the decoder cannot create itself, which are keys."""
     if kind is Key and isinstance(value, list):
         return Key.of(value)
     raise ValueError(f"{value!r:.80} is not a {kind.__name__}")

@@ -1,4 +1,5 @@
-"""An object store, by fsspec: the only file that imports it. Every fault is a StoreError."""
+"""Accesses an object store with fsspec. Only this file imports fsspec. Every failure is raised as a
+StoreError."""
 
 from __future__ import annotations
 
@@ -23,12 +24,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
         }
     }
 }
-"""Settings for a store's package besides its own variables and profiles, so that a store that does
-not answer is noticed."""
+"""Settings for a store's package, in addition to its own environment variables and profiles, so
+that a store that does not respond causes an error."""
 STAMPS = ("ETag", "etag", "md5", "content_md5", "last_modified", "mtime", "created")
-"""The fields by which stores distinguish versions of an object, the best first."""
+"""The fields by which stores distinguish versions of an object, from the most to the least
+reliable."""
 MAX_REASON = 2_000
-"""Characters of a line about the store."""
+"""The maximum length of a printed line about a store, in characters."""
 _opening = threading.Lock()
 
 
@@ -36,11 +38,11 @@ class Object(NamedTuple):
     """An object of an object store."""
 
     name: str
-    """The object's name below the listed folder."""
+    """The object's name, relative to the listed folder."""
     size: int
     """Its size in bytes."""
     stamp: str | None
-    """The store's mark of this version; None if it has none."""
+    """The store's identifier of this version of the object; None if the store has none."""
 
 
 class Remote:
@@ -52,20 +54,21 @@ class Remote:
         self._fs = _opened(scheme)
 
     def list(self, below: str = "") -> Iterator[Object]:
-        """Every object below the address or with exactly that name, in no order."""
+        """Yield every object below the address, or the object at exactly this address, in no
+        particular order."""
         root = f"{self._root}/{below}".rstrip("/")
         with self._faults("be listed"):
             entries = self._fs.find(root, detail=True) or {}
         start = f"{self._root}/"
         for name, about in entries.items():
-            # Objects that a store lists elsewhere are not ours.
+            # Skip objects that a store lists but that are elsewhere.
             if name.startswith(start) and about.get("type") == "file":
                 stamp = next((str(about[field]) for field in STAMPS if about.get(field)), None)
                 yield Object(name[len(start) :], int(about.get("size") or 0), stamp)
 
     def is_file(self) -> bool:
-        """Whether there is an object of exactly this address."""
-        with self._faults("be looked at"):
+        """Whether there is an object at exactly this address."""
+        with self._faults("be read"):
             try:
                 return bool(self._fs.info(self._root)["type"] == "file")
             except FileNotFoundError:
@@ -73,7 +76,7 @@ class Remote:
 
     def stamp(self, name: str) -> str | None:
         """A stamp that distinguishes the current version of an object from earlier ones."""
-        with self._faults("be looked at", name):
+        with self._faults("be read", name):
             about = self._fs.info(self._at(name))
         return next((str(about[field]) for field in STAMPS if about.get(field)), None)
 
@@ -86,7 +89,7 @@ class Remote:
                 return None
 
     def get_file(self, name: str, path: Path) -> bool:
-        """Download an object into a file; False if it is gone."""
+        """Download an object to a file. Returns False if the object no longer exists."""
         with self._faults("be read", name):
             try:
                 self._fs.get_file(self._at(name), str(path))
@@ -95,18 +98,19 @@ class Remote:
         return True
 
     def put(self, name: str, data: bytes) -> None:
-        """Replace an object: readers see the old one or the new one."""
+        """Replace an object. Readers see either the old object or the complete new one."""
         with self._faults("be written", name):
             self._fs.pipe_file(self._at(name), data)
 
     def put_file(self, name: str, path: Path) -> None:
-        """Replace an object by a file, a long one in parts. Until the last part arrives, the old
-        object stays."""
+        """Replace an object by a file. A large file is uploaded in parts, and the old object
+        remains until the last part has arrived."""
         with self._faults("be written", name):
             self._fs.put_file(str(path), self._at(name))
 
     def create(self, name: str, data: bytes) -> bool:
-        """Create an object; False if one of that name exists, even one created a moment ago."""
+        """Create an object. Returns False if an object of this name exists, even if it was created
+        a moment ago."""
         with self._faults("be written", name):
             try:
                 self._fs.pipe_file(self._at(name), data, mode="create")
@@ -130,23 +134,23 @@ class Remote:
         where = f"{self.url}/{name}" if name else self.url
         try:
             yield
-        # Each store's package raises its own classes without a common base, and only its calls
-        # are made here.
+        # The packages of stores raise their own exceptions without a common base class. Only their
+        # functions are called here.
         except Exception as error:
             raise StoreError(f"{where} cannot {what}: {reason_of(error)}") from error
 
 
 def reason_of(error: Exception) -> str:
-    """The message of a store's error, with advice for the most common ones."""
+    """The message of a store's error, with a remedy for the most common errors."""
     kind = type(error).__name__
     reason = " ".join(str(error).split()) or kind
-    reason = re.sub(r"://[^/\s@]*@", "://", reason)  # the user and the key in an address
+    reason = re.sub(r"://[^/\s@]*@", "://", reason)  # the user name and the key in an address
     reason = re.sub(r"(://[^\s?\"']*)\?[^\s\"']*", r"\1", reason)
     remedies = {
         "NoCredentialsError": "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE.",
-        "PermissionError": "Ask for permission to list, read, and write there.",
+        "PermissionError": "Request permission to list, read, and write there.",
         "FileNotFoundError": "Check the bucket's name. It must exist: Snellen creates no buckets.",
-        "NotImplementedError": "The store lacks what runs need: conditional writes.",
+        "NotImplementedError": "The store does not support conditional writes, which runs need.",
     }
     remedy = remedies.get(kind)
     if remedy is None and isinstance(error, OSError) and "redentials" in reason:
@@ -161,10 +165,11 @@ def _opened(scheme: str) -> Any:
 
 @lru_cache
 def _open(scheme: str) -> Any:
-    """A store's file system, created once, since fsspec would create one for each thread.
+    """Open the file system of a store. It is created only once, since fsspec would create one for
+    each thread.
 
     Raises:
-        UsageError: its package is not installed.
+        UsageError: the package for the store is not installed.
     """
     package = SCHEMES[scheme]
     how = install("s3") if package == "s3fs" else f"pip install {package}"
@@ -175,11 +180,11 @@ def _open(scheme: str) -> Any:
             scheme, use_listings_cache=False, skip_instance_cache=True, **OPTIONS.get(scheme, {})
         )
     except ImportError as error:
-        raise UsageError(f"{scheme}:// needs {package}: {how}") from error
+        raise UsageError(f"{scheme}:// needs {package}. Install it: {how}") from error
 
 
 def in_parallel(tasks: Sequence[Callable[[], None]], threads: int = 8) -> None:
-    """Do all, several at once. Raises the first error after all have ended."""
+    """Run all tasks, several at a time. When all have ended, raise the first error."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(threads, "store") as pool:
@@ -189,6 +194,6 @@ def in_parallel(tasks: Sequence[Callable[[], None]], threads: int = 8) -> None:
 
 def say(text: str) -> None:
     """Write a line about the store to standard error."""
-    # Text from a store, or from those who write to it, may contain terminal control codes.
+    # Text from a store, or from anyone who writes to it, may contain terminal control codes.
     shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:MAX_REASON])
     print(shown, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The lock of a run on an object store, and the uploads of its holder."""
+"""The lock of a run on an object store, and the uploads by the process that holds it."""
 
 from __future__ import annotations
 
@@ -22,21 +22,23 @@ if TYPE_CHECKING:
     from snellen.store.mirrored import RemoteFolder
 
 EVERY = 5.0
-"""Seconds between two uploads of what has grown."""
+"""Seconds between two uploads of files that have grown."""
 RENEWED = 15.0
-"""Seconds after which a holder renews its lock."""
+"""Seconds between two renewals of a lock by its holder."""
 LEASE = 60.0
-"""Seconds without a renewal, by the clock of the waiting process, after which a lock is free."""
+"""Seconds without a renewal after which a lock is considered free, on the clock of the waiting
+process."""
 LOOKS = 12
-"""The number of checks of a lock during a lease."""
+"""The number of times that a waiting process checks a lock during `LEASE` seconds."""
 AT_THE_END = 4
-"""The number of attempts to send the rest at the end of a run, with increasing pauses. After them,
-the next command sends it."""
+"""The number of attempts to upload the remaining files at the end of a run, with increasing pauses.
+If all fail, the next command uploads them."""
 LOCKS = re.compile(r"lock-(\d{1,9})\.json")
 
 
 class _LockObject(msgspec.Struct):
-    """The content of a lock's object: its owner, and the number of renewals."""
+    """The content of the object of a lock: its owner, the number of renewals, and whether it was
+    released."""
 
     by: str
     token: str
@@ -45,12 +47,13 @@ class _LockObject(msgspec.Struct):
 
 
 class RemoteLock(Lock):
-    """The right to write a run: on this machine by its file lock, and elsewhere by an object that
-    only one process can create.
+    """The right to write a run. On this machine, a file lock keeps out other processes. For other
+    machines, an object in the store serves as the lock, since only one process can create it.
 
-    The n-th holder creates `lock-n.json` and renews it. A process that wants the lock creates the
-    next number if the last lock was released, was held by a process of this mirror that is gone, or
-    was not renewed for the time of a lease. A holder that finds a higher number has lost the lock.
+    The n-th holder creates `lock-n.json` and renews it. To acquire the lock, a process creates the
+    object with the next number. It may do so if the last lock was released, was held by a process
+    on this mirror that no longer exists, or was not renewed for `LEASE` seconds. A holder that
+    finds a higher number has lost the lock.
     """
 
     def __init__(self, folder: RemoteFolder) -> None:
@@ -59,7 +62,8 @@ class RemoteLock(Lock):
         self._number = 0
         self._sending = threading.Event()
         self._holding = threading.Event()
-        # Two, since a long file on a slow line takes longer than a lease.
+        # Two threads, since the upload of a large file over a slow connection can take longer than
+        # a lease.
         self._sender = threading.Thread(target=self._send, daemon=True, name="store")
         self._renewer = threading.Thread(target=self._renew_until_left, daemon=True, name="store")
         self._renewing = threading.Lock()
@@ -104,31 +108,32 @@ class RemoteLock(Lock):
     # -- taking it
 
     def _take(self) -> int:
-        """Create the next lock, and return its number."""
+        """Create the next lock and return its number."""
         remote = self._folder.remote
         names = [*self._folder.objects()]
         numbers = _numbers(names)
         last = max(numbers, default=0)
         if last:
             self._wait_for(last)
-        # In case somebody removed the locks: a segment never belongs to another holder.
+        # This is needed if the locks were removed, since the segments of two holders must have
+        # different numbers.
         last = max(last, self._folder.last_writer(names))
         mine = msgspec.json.encode(self._mine)
         self._folder.claim()
         if not remote.create(_name(last + 1), mine):
             held = self._read(last + 1)
-            # It is ours if the answer to the first attempt was lost.
+            # The lock belongs to this process if the response to its first attempt was lost.
             if held is None or held.token != self._mine.token:
                 raise self._refused(held.by if held else "another process")
         if remote.create(_name(last + 1), mine):
             remote.remove(_name(last + 1))
             raise StoreError(
-                f"{self._folder.url}: the store overwrites objects that exist (it has no "
+                f"{self._folder.url}: the store overwrites existing objects (it does not support "
                 "conditional writes), so a second writer could not be kept out. Write the run to a "
-                "local folder (--out), and copy it."
+                "local folder (--out) and copy it."
             )
         if any(number > last + 1 for number in _numbers(self._folder.objects())):
-            # Others have held it since it was seen to be free.
+            # Other processes have held the lock since it was found to be free.
             remote.remove(_name(last + 1))
             return self._take()
         for number in numbers:
@@ -139,16 +144,16 @@ class RemoteLock(Lock):
         """Wait until the lock is free.
 
         Raises:
-            StoreError: it is renewed meanwhile, or taken by another.
+            StoreError: the lock is renewed in the meantime, or another process takes it.
         """
         held = self._read(number)
-        # What this mirror's last holder held is free: its process is gone, since the file lock is
-        # ours.
+        # A lock held by the last process on this mirror is free: that process no longer exists,
+        # since this process has the file lock.
         if held is None or held.released or held.token == self._folder.known().token:
             return
         say(
-            f"{self._folder.url}: {held.by} holds its lock; waiting {LEASE:g} s to see whether it "
-            "is still at work"
+            f"{self._folder.url}: {held.by} has the lock of this run. Waiting {LEASE:g} s to see "
+            "whether it is still running"
         )
         until = time.monotonic() + LEASE
         while time.monotonic() < until:
@@ -168,8 +173,8 @@ class RemoteLock(Lock):
 
     def _refused(self, by: str) -> StoreError:
         return StoreError(
-            f"{self._folder.url}: {by} is writing this run. Wait for it, or stop it, and start "
-            "again."
+            f"{self._folder.url}: {by} is writing this run. Wait until it ends, or stop it, and "
+            "start again."
         )
 
     # -- holding it
@@ -182,23 +187,27 @@ class RemoteLock(Lock):
                 self._send_once()
             except StoreError as error:
                 if not silent and self._folder.lost is None:
-                    say(f"{error} The run continues, and its replies wait in its mirror.")
+                    say(
+                        f"{error} The run continues, and its replies are kept in its mirror until "
+                        "they can be uploaded."
+                    )
                 silent = True
             else:
                 if silent:
-                    say(f"{self._folder.url} is reached again.")
+                    say(f"{self._folder.url} can be reached again.")
                 silent = False
             self._sending.wait(EVERY)
 
     def _send_once(self) -> None:
         self._folder.send_grown()
         if replaced := self._folder.replaced():
-            self._renew()  # only the holder uploads these; segments have its number
+            self._renew()  # only the holder may upload these; segment names have its number
             self._folder.send(replaced)
 
     def _renew_until_left(self) -> None:
         while not self._holding.wait(RENEWED) and self._folder.lost is None:
-            # While the store cannot be reached, nobody else can take the lock. `_send` reports it.
+            # While the store cannot be reached, no other process can take the lock. `_send` reports
+            # the error.
             with suppress(StoreError):
                 self._renew()
 
@@ -217,15 +226,16 @@ class RemoteLock(Lock):
                 by = taken.by if taken else "another process"
                 self._folder.lost = StoreError(
                     f"{self._folder.url}: {by} has taken over this run, because this process had "
-                    "not renewed its lock for too long. The replies that it stored since then are "
-                    "in its mirror, and are sent when the same command is started again here."
+                    "not renewed its lock for too long. The replies that this process has stored "
+                    "since then are in its mirror. To upload them, start the same command again on "
+                    "this machine."
                 )
                 raise self._folder.lost
             self._mine.renewed += 1
             self._folder.remote.put(_name(self._number), msgspec.json.encode(self._mine))
 
     def _is_passed(self) -> bool:
-        """Whether a later holder has come, so that this one has lost the lock."""
+        """Whether a later process holds the lock, so that this one has lost it."""
         held = self._read(self._number)
         return held is None or held.token != self._mine.token
 
@@ -236,7 +246,7 @@ class RemoteLock(Lock):
             if tried:
                 time.sleep(2 ** (tried - 1))
             try:
-                self._renew()  # if the lock was lost, this is reported
+                self._renew()  # raises an error if the lock was lost
                 self._send_once()
                 return
             except StoreError as error:
@@ -245,7 +255,7 @@ class RemoteLock(Lock):
                 fault = error
         raise StoreError(
             f"{fault} Nothing is lost: the whole run is in its mirror on this machine, "
-            f"{os.fspath(self._folder.root)}, and the same command sends the rest from there."
+            f"{os.fspath(self._folder.root)}. To upload the rest, start the same command again."
         ) from fault
 
     def _release_quietly(self, *_: object) -> None:
@@ -260,7 +270,7 @@ class RemoteLock(Lock):
 
 
 def _numbers(names: Iterable[str]) -> list[int]:
-    """The locks among a run's objects."""
+    """The numbers of the locks among a run's objects."""
     return [int(match[1]) for name in names if (match := LOCKS.fullmatch(name))]
 
 

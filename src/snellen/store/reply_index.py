@@ -1,4 +1,4 @@
-"""Finds the final record of each key, and the questions that are left to ask."""
+"""Finds the final record of each key, and the questions that still have to be asked."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from snellen.store.key import Key
 from snellen.store.records import Question
 
 OFFSET_BITS = 47
-"""Of a place in the journal; one bit says whether the record is a failure, those above are the
-file's number."""
+"""The number of bits for the offset of a record in its file. One further bit says whether the
+record is a failure, and the bits above it are the number of the file."""
 
 
 class ReplyIndex:
-    """The position of the final record of every key, so that 100,000 keys need little memory.
+    """Maps every key to the position of its final record. Keeping only positions needs little
+    memory, even for 100,000 keys.
 
-    A reply replaces a failure, in whatever order they come. Of two replies or two failures, the
-    last counts: by the order of the files and, within a file, of the lines. The order in which the
-    files are read does not matter.
+    A reply takes precedence over a failure, regardless of their order. Of two replies or two
+    failures, the later one counts, in the order of files and of lines within a file. The order in
+    which the files are read does not matter.
     """
 
     def __init__(self) -> None:
@@ -30,13 +31,17 @@ class ReplyIndex:
         self._ends: set[Key] = set()
         self._rendered: set[str | Key] = set()
         self._lost: set[str | Key] = set()
+        self._reopened: set[str | Key] = set()
         self._finished = array("H")
         self._unfinished: set[int] = set()
 
     # -- adding
 
-    def add_reply(self, key: Key, name: str, offset: int, *, failed: bool) -> None:
-        """Add a reply or a failure, by its file and its offset there."""
+    def add_reply(
+        self, key: Key, name: str, offset: int, *, failed: bool, reopened: bool = False
+    ) -> None:
+        """Add a reply or a failure, given its file and its offset in the file. A `reopened` reply
+        belongs to a question that is asked again; it stays the final one until there is another."""
         number = self._number(name)
         short = _short(key)
         final = self._finals.get(short)
@@ -50,26 +55,29 @@ class ReplyIndex:
         self._finals[short] = number << OFFSET_BITS + 1 | offset << 1 | failed
         if not failed:
             self._rendered.discard(short)
+            self._reopened.discard(short)
+            if reopened:
+                self._reopened.add(short)
 
     def add_end(self, key: Key) -> None:
         """Add the end of a conversation."""
         self._ends.add(key)
 
     def add_question(self, key: Key) -> None:
-        """Add a question that is asked now."""
+        """Add a question that is about to be asked."""
         self._rendered.add(_short(key))
         self._lost.discard(_short(key))
 
     def set_questions(self, questions: Iterable[Question]) -> None:
-        """Add all questions of a run whose replies were all added."""
+        """Set all questions of a run. Its replies must have been added before."""
         self._rendered.clear()
         self._finished = array("H")
         self._unfinished = set()
-        # Replies whose question is not (yet) found.
+        # The keys of replies whose question has not been found so far.
         lost = {short for short, final in self._finals.items() if not final & 1}
         for question in questions:
             short = _short(question.key)
-            if self._finals.get(short, 1) & 1:
+            if self._finals.get(short, 1) & 1 or short in self._reopened:
                 self._rendered.add(short)
                 self._unfinished.add(question.place)
             elif question.key.is_first and short in lost:
@@ -90,44 +98,47 @@ class ReplyIndex:
     # -- answers
 
     def final(self, key: Key) -> tuple[str, int] | None:
-        """The file and offset of a key's final record."""
+        """The file and the offset of a key's final record; None if it has no record."""
         final = self._finals.get(_short(key))
         if final is None:
             return None
         return self._files[final >> OFFSET_BITS + 1], (final >> 1) & ((1 << OFFSET_BITS) - 1)
 
     def has_reply(self, key: Key) -> bool:
-        """Whether the key's final record is a reply and not a failure."""
-        return not self._finals.get(_short(key), 1) & 1
+        """Whether the key's final record is a reply and not a failure, and is not asked again."""
+        short = _short(key)
+        return not self._finals.get(short, 1) & 1 and short not in self._reopened
 
     def has_end(self, key: Key) -> bool:
-        """Whether a conversation is over at this key."""
+        """Whether a conversation has ended at this key."""
         return key in self._ends
 
     def finished_at(self, row: int) -> int:
-        """The number of repeats of a row's first turn that have a reply; 0 if one has none."""
+        """The number of repeats of a row's first turn that have a reply; 0 if any question of the
+        row has none."""
         if row >= len(self._finished) or row in self._unfinished:
             return 0
         return self._finished[row]
 
     def has_row(self, row: int) -> bool:
-        """Whether there is a question of this row."""
+        """Whether the run has a question of this row."""
         return row in self._unfinished or (row < len(self._finished) and self._finished[row] > 0)
 
     def lacks_question(self, key: Key) -> bool:
-        """Whether the key has a reply and no question."""
+        """Whether the key has a reply but no question."""
         return _short(key) in self._lost
 
     @property
     def lost_questions(self) -> int:
-        """How many replies have no question."""
+        """The number of replies that have no question."""
         return len(self._lost)
 
     def was_rendered(self, key: Key) -> bool:
-        """Whether the key has a question and no reply yet."""
+        """Whether the key has a question but no reply yet."""
         return _short(key) in self._rendered
 
 
 def _short(key: Sequence[object]) -> str | Key:
-    """A first turn of a first repeat is kept by its sample's id alone."""
+    """Shorten the key of a first turn of a first repeat to the id of its sample, which saves
+    memory."""
     return key[0] if not any(key[1:]) else key  # type: ignore[return-value]

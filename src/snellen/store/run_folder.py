@@ -1,9 +1,9 @@
-"""One run's folder: its questions, its replies, and the final reply of each key."""
+"""The folder of one run, with its questions, its replies, and the final reply for each key."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -35,40 +35,42 @@ from snellen.store.reply_index import ReplyIndex
 QUESTIONS, REPLIES, EVENTS, SCORES = "questions", "replies", "events", "scores"
 REPORT, LABELS = "report.json", "labels.jsonl"
 VERDICTS = "judged/*/*/*"
-"""The folder of judges' runs inside the run that they judge."""
+"""The pattern of the folders of judges' runs, inside the run that they judge."""
 MOST_PARTS = 99_999
 
 
 class Placed(NamedTuple):
-    """The position of a line."""
+    """The position of a line in a run's files."""
 
     file: str
     """The name of its file."""
     offset: int
     """Its first byte."""
     size: int
-    """Its length in bytes, with the line end."""
+    """Its length in bytes, including the line break."""
 
     @property
     def order(self) -> tuple[int, int, int]:
-        """Its position among the lines of its journal."""
+        """The sort key of the line among the lines of its journal."""
         return (*file_order(self.file), self.offset)
 
 
 class Run:
     """A run folder.
 
-    For writing, `load` it under its `lock`: it then knows the final record of every key. `notes`
-    collects what was found and repaired (torn lines, foreign lines).
+    To write to it, hold the folder's `lock` and call `load`, which finds the final record of every
+    key. `notes` lists damage that was found or repaired, such as incomplete lines and lines that
+    are not records.
 
-    Several processes may write a run at once, each a `part` of it. All of them read the whole run.
+    Several processes may write a run at the same time, each a different `part`. Each process reads
+    the whole run.
     """
 
     def __init__(self, path: Path, part: int = 0) -> None:
         if part and isinstance(path, Mirror):
             raise StoreError(
-                f"{path}: parts of a run need a local folder. Write the run to one "
-                "(--out), and copy it."
+                f"{path}: parts of a run need a local folder. Write the run to a local folder "
+                "(--out) and copy it."
             )
         self.path = path
         self.folder = RemoteFolder(path) if isinstance(path, Mirror) else Folder(path, part)
@@ -77,26 +79,26 @@ class Run:
         self._index = ReplyIndex()
         self._readers: dict[str, LineReader] = {}
         self._is_marked = False
-        """Whether the manifest is known to say that the run has parts."""
+        """Whether the manifest is known to have the format number of a run with parts."""
 
     def part(self, number: int) -> Run:
-        """The same run for a process that writes the part of this number, from 1, with its own
-        journal and lock. The run must have a manifest.
+        """The same run for a process that writes one part of it, with its own journal and lock.
+        Parts are numbered from 1. The run must have a manifest.
 
         Raises:
-            StoreError: the run is on an object store, or there is no such part.
+            StoreError: the run is on an object store, or the number is not valid.
         """
         if not 1 <= number <= MOST_PARTS:
-            raise StoreError(f"{self.path}: parts are numbered from 1 to {MOST_PARTS:,}.")
+            raise StoreError(f"{self.path}: the number of a part must be from 1 to {MOST_PARTS:,}.")
         return Run(self.path, number)
 
     # -- the manifest
 
     def manifest(self) -> dict[str, Any]:
-        """The manifest: everything that is needed to repeat the run.
+        """Read the manifest, which has everything that is needed to repeat the run.
 
         Raises:
-            StoreError: there is none, or this version cannot read it.
+            StoreError: there is no manifest, or this version cannot read it.
         """
         return read_manifest(self.folder)
 
@@ -105,7 +107,7 @@ class Run:
         return command_on(verb, self.path, self.manifest(), *arguments)
 
     def put_manifest(self, manifest: Mapping[str, Any]) -> None:
-        """Store the manifest in place of an earlier one."""
+        """Store the manifest, replacing an earlier one."""
         document = {"format": FORMAT, **manifest}
         if self.folder.has_parts:
             document["format"] = NEWEST
@@ -113,8 +115,12 @@ class Run:
 
     # -- the contents, once it is loaded
 
-    def load(self) -> None:
-        """Read which keys have a reply, and which were rendered without one."""
+    def load(self, asks_again: Callable[[ReplyRecord], bool] | None = None) -> None:
+        """Read which keys have a reply, and which have a question but no reply.
+
+        While the run is open, a key counts as one without a reply if its final reply is to be asked
+        again: if `asks_again` returns True for it.
+        """
         index = ReplyIndex()
         unknown = 0
         for name, offset, line in self.folder.records(REPLIES):
@@ -124,14 +130,19 @@ class Run:
             elif isinstance(record, Unknown):
                 unknown += 1
             elif record is not None:
-                index.add_reply(record.key, name, offset, failed=record.state == "failed")
+                failed = record.state == "failed"
+                again = not failed and asks_again is not None and asks_again(record)
+                index.add_reply(record.key, name, offset, failed=failed, reopened=again)
         if unknown:
-            self.notes.append(f"{unknown} journal records of a kind unknown to this version kept")
+            self.notes.append(
+                f"{unknown} records of the journal have a kind that this version does not know. "
+                "They were kept"
+            )
         index.set_questions(question for _, _, question in self._records(QUESTIONS, lines.QUESTION))
         self._index = index
 
     def final(self, key: AnyKey) -> ReplyRecord | None:
-        """The final record of a key: the last that is not `failed`, else the last."""
+        """The final record of a key: the last record that is not `failed`, or else the last one."""
         final = self._index.final(Key.of(key))
         if final is None:
             return None
@@ -142,16 +153,17 @@ class Run:
         return self._lines.certain_record(lines.REPLY, reader.line(offset), name, offset)
 
     def has_reply(self, key: AnyKey) -> bool:
-        """Whether the key's final record is a reply and not a failure."""
+        """Whether the key's final record is a reply and not a failure, and is not asked again."""
         return self._index.has_reply(Key.of(key))
 
     def has_ended(self, sample: str, repeat: int, turns: int) -> bool:
-        """Whether it is stored that a conversation ended after this many turns."""
+        """Whether the journal says that a conversation ended after this number of turns."""
         return self._index.has_end(Key(sample, repeat, turns))
 
     def finished_at(self, row_index: int) -> int:
         """The number of repeats of a row's first turn that had a reply when the run was loaded; 0
-        if one of them had none. With it, samples of finished rows need not be created."""
+        if any question of the row had none. With this number, samples of finished rows need not be
+        created."""
         return self._index.finished_at(row_index)
 
     def has_row(self, row_index: int) -> bool:
@@ -159,30 +171,33 @@ class Run:
         return self._index.has_row(row_index)
 
     def lacks_question(self, key: AnyKey) -> bool:
-        """Whether the key has a reply, but its row in `questions.jsonl` was lost (a power cut)."""
+        """Whether the key has a reply, but its row in `questions.jsonl` was lost in a power
+        failure."""
         return self._index.lacks_question(Key.of(key))
 
     @property
     def lost_questions(self) -> int:
-        """The number of replies that cannot be scored: their rows in `questions.jsonl` are lost."""
+        """The number of replies that cannot be scored because their rows in `questions.jsonl` are
+        lost."""
         return self._index.lost_questions
 
     def was_rendered(self, key: AnyKey) -> bool:
-        """Whether `questions.jsonl` has a row for this key, of those that have no reply yet."""
+        """Whether this key has a row in `questions.jsonl` but no reply yet."""
         return self._index.was_rendered(Key.of(key))
 
     # -- reading
 
     def replies(self) -> Iterator[ReplyRecord | Unknown]:
-        """Every record of an attempt, in order, and those of unknown kinds as they are."""
+        """Yield the record of every attempt, in order. Records of unknown kinds are included
+        unchanged."""
         for name, offset, line in self.folder.records(REPLIES):
             record = self._lines.journal_line(line, name, offset)
             if record is not None and not isinstance(record, EndRecord):
                 yield record
 
     def questions(self) -> Iterator[Question]:
-        """The first row of every key, in the order of the data set, then of repeats, turns, and
-        steps."""
+        """Yield the first row of every key, in the order of the data set, then of repeats, turns,
+        and steps."""
         import numpy as np
 
         files = self.folder.segments(QUESTIONS)
@@ -197,7 +212,7 @@ class Run:
         rows = rows[np.lexsort(rows.T[::-1])]
         readers = [self.folder.reader(name) for name in files]
         before: list[int] | None = None
-        # A judge's rows share places: several replies to one question.
+        # In a judge's run, several rows share a position: those with replies to the same question.
         names: set[str] = set()
         try:
             for *position, file, offset in map(np.ndarray.tolist, rows):
@@ -214,38 +229,38 @@ class Run:
                 reader.close()
 
     def first_questions(self, n: int) -> list[Question]:
-        """The first turns among the first `n` rows that were asked, in the order of the file."""
+        """The first turns (of first repeats) among the first `n` rows of the file, in its order."""
         rows = islice(self._records(QUESTIONS, lines.QUESTION), n)
         return [row for _, _, row in rows if row.key.is_first and not row.key.repeat]
 
     def events(self) -> Iterator[EventRecord]:
-        """Every event of an online run, in order."""
+        """Yield every event of an online run, in order."""
         return (event for _, _, event in self._records(EVENTS, lines.EVENT))
 
     def scores(self) -> Iterator[ScoreRow]:
-        """The results of scorings, in order."""
+        """Yield the results of scorings, in order."""
         return (row for _, _, row in self._records(SCORES, lines.SCORE))
 
     def labels(self) -> list[LabelRecord]:
-        """People's scores of replies (`judge --against`).
+        """The scores that people gave to replies (`judge --against`).
 
         Raises:
-            StoreError: they cannot be read, or are of a later version.
+            StoreError: the labels cannot be read, or have a later format.
         """
         raw = self.folder.get(LABELS) or b""
         try:
             labels = [lines.LABEL.decode(line) for line in raw.splitlines()]
         except msgspec.DecodeError as error:
             raise StoreError(
-                f"{self.path / LABELS} holds no labels: {error}. Pass them again with "
-                "--against, or remove the file."
+                f"{self.path / LABELS} is not a file of labels: {error}. Pass the labels again "
+                "with --against, or remove the file."
             ) from error
         for label in labels:
             check_format(label.format, self.path / LABELS)
         return labels
 
     def input_sizes(self) -> dict[str, int]:
-        """The size in bytes of each input of a report: replies, verdicts, and people's labels."""
+        """The size in bytes of each input of a report: replies, verdicts, and labels by people."""
         journals = [self.path / name for name in self.folder.segments(REPLIES)]
         return {
             "replies": _size(journals),
@@ -256,64 +271,66 @@ class Run:
     # -- reading by position
 
     def appended_questions(self, since: Mapping[str, int]) -> Iterator[tuple[Placed, Question]]:
-        """The rows of `questions*.jsonl` from an offset in each file on, in file order. A key may
-        have more than one."""
+        """Yield the rows of `questions*.jsonl`, starting at an offset in each file, in file order.
+        A key may have several rows."""
         return self._appended(QUESTIONS, since, lines.QUESTION)
 
     def appended_replies(self, since: Mapping[str, int]) -> Iterator[tuple[Placed, ReplyRecord]]:
-        """The replies and failures of the journal from an offset in each file on, in file order."""
+        """Yield the replies and failures in the journal, starting at an offset in each file, in
+        file order."""
         return self._appended(REPLIES, since, lines.REPLY)
 
     def appended_scores(self, since: Mapping[str, int]) -> Iterator[tuple[Placed, ScoreRow]]:
-        """The results of scorings, from an offset on. The file is replaced when the run is scored
-        again."""
+        """Yield the results of scorings, starting at an offset. The file is replaced when the run
+        is scored again."""
         return self._appended(SCORES, since, lines.SCORE)
 
     def appended_events(self, since: Mapping[str, int]) -> Iterator[tuple[Placed, EventRecord]]:
-        """The events of an online run from an offset in each file on."""
+        """Yield the events of an online run, starting at an offset in each file."""
         return self._appended(EVENTS, since, lines.EVENT)
 
     def question_at(self, placed: Placed) -> Question:
-        """The row at a position.
+        """Read the row at a position.
 
         Raises:
-            StoreError: none does, as after the file was changed.
+            StoreError: there is no record at this position, for example after the file was changed.
         """
         return self._at(placed, lines.QUESTION)
 
     def reply_at(self, placed: Placed) -> ReplyRecord:
-        """The record at a position.
+        """Read the record at a position.
 
         Raises:
-            StoreError: none does, as after the file was changed.
+            StoreError: there is no record at this position, for example after the file was changed.
         """
         return self._at(placed, lines.REPLY)
 
     # -- writing
 
     def append_question(self, question: Question) -> None:
-        """Store the question of a key."""
+        """Append the question of a key."""
         self._append(QUESTIONS, question)
         self._index.add_question(Key.of(question.key))
 
     def append_reply(self, record: ReplyRecord) -> None:
-        """Store the outcome of an attempt."""
+        """Append the outcome of an attempt."""
         name, offset = self._append(REPLIES, record)
         self._index.add_reply(record.key, name, offset, failed=record.state == "failed")
 
     def append_end(self, sample: str, repeat: int, turns: int, at: str) -> None:
-        """Store that a conversation ended after this many turns, unless it is stored already."""
+        """Record that a conversation ended after this number of turns, unless this is already
+        stored."""
         key = Key(sample, repeat, turns)
         if not self._index.has_end(key):
             self._append(REPLIES, EndRecord(format=FORMAT, key=key, at=at))
             self._index.add_end(key)
 
     def append_event(self, event: EventRecord) -> None:
-        """Store an event of an online run."""
+        """Append an event of an online run."""
         self._append(EVENTS, event)
 
     def put_labels(self, labels: Iterable[LabelRecord]) -> None:
-        """Store labels in place of earlier ones."""
+        """Store labels, replacing all earlier ones."""
         self.folder.put_atomic(LABELS, (lines.encode(label) + b"\n" for label in labels))
 
     def close(self) -> None:
@@ -326,17 +343,19 @@ class Run:
     # -- inside
 
     def _append(self, stem: str, record: msgspec.Struct) -> tuple[str, int]:
-        """Write a line, and return its file and offset."""
+        """Append a line, and return its file and offset."""
         if self.folder.part and not self._is_marked:
             if not self.folder.has_parts:
-                # Readers that do not know about parts would miss them and ask everything again.
+                # Readers that do not know parts would not see them and would ask all questions
+                # again.
                 self.put_manifest({**self.manifest(), "format": NEWEST})
             self._is_marked = True
         name = self.folder.segment(stem)
         return name, self.folder.append(name, lines.encode(record))
 
     def _records(self, stem: str, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[str, int, T]]:
-        """(file, offset, record) of every record of `stem*.jsonl`; a key may have more than one."""
+        """Yield (file, offset, record) for every record of `stem*.jsonl`. A key may have several
+        records."""
         for name, offset, line in self.folder.records(stem):
             record = self._lines.record(decoder, line, name, offset)
             if record is not None:
@@ -345,7 +364,8 @@ class Run:
     def _appended(
         self, stem: str, since: Mapping[str, int], decoder: msgspec.json.Decoder[T]
     ) -> Iterator[tuple[Placed, T]]:
-        """Lines that are not a record of that kind are skipped."""
+        """Yield the records of one kind, starting at an offset in each file. All other lines are
+        skipped."""
         for name, offset, line in self.folder.records(stem, since):
             record = self._lines.record_if_any(decoder, line, name)
             if record is not None:
@@ -363,7 +383,7 @@ class Run:
 
 
 def _size(paths: Iterable[Path]) -> int:
-    """The bytes of all existing files."""
+    """The total size of those files that exist, in bytes."""
     size = 0
     for path in paths:
         with suppress(FileNotFoundError):

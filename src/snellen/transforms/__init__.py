@@ -1,5 +1,5 @@
-"""What changes a benchmark before it is asked: probes and shots.
+"""Changes benchmarks before their questions are asked: probes and few-shot examples.
 
-May import core, data, benchmarks' families, and scoring; nothing that asks a model.
-Start with `probes.py`.
+This package may import core, data, benchmarks' families, and scoring, but nothing that asks a
+model. Start with `probes.py`.
 """

@@ -1,4 +1,4 @@
-"""What the probes of choices need to know about a question: whether its prompt lists the choices,
+"""Finds out what probes need to know about a question's choices: whether the prompt lists them,
 which one is right, and whether they can be reordered."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from snellen.core.sample import Sample
 from snellen.errors import MediaError, UsageError
 
 LOOKED_AT = 20
-"""How many questions with options have their prompts checked."""
+"""The number of questions with choices whose prompts are checked."""
 POSITIONAL = re.compile(
     r"\b(?:all|any|both|either|neither|none) of (?:these|those|them|the)\b|\bthe (?:above|below)\b"
     r"|\b(?:both|either|neither|only|options?|choices?) \(?(?-i:[A-H])\b(?! [a-z])"
@@ -24,43 +24,44 @@ POSITIONAL = re.compile(
     r"|<image[ _]?>|\.(?:jpe?g|png)\s*$",
     re.IGNORECASE,
 )
-"""Matches an option whose meaning depends on its position or on other options ("all of the above",
-"A and C"), and a mark or file name that stands for a picture."""
+"""Matches a choice whose meaning depends on its position or on other choices ("all of the above",
+"A and C"), and a mark or a file name that stands for a picture."""
 
 
 def why_not(sample: Sample) -> str | None:
-    """Why a question's options cannot be reordered. None if they can."""
+    """Why a question's choices cannot be reordered, or None if they can."""
     options = sample.choices
     if len(options) < 2:
-        return "without options"
+        return "without choices"
     if not all(option.strip() for option in options):
-        return "with an empty option"
+        return "with an empty choice"
     if len({option.strip() for option in options}) < len(options):
-        return "with two options alike"
+        return "with two equal choices"
     if "".join(options) == ascii_uppercase[: len(options)]:
-        return "with letters for options, which the picture explains"
+        return "with letters as choices, which the picture explains"
     if any(map(POSITIONAL.search, options)):
-        return "with an option that means something by its place (a rule of thumb, by its words)"
+        return "with a choice whose meaning depends on its position (by a rule of thumb)"
     if not sample.hidden and right_index(sample, lettered=True) is None is right_index(
         sample, lettered=False
     ):
-        return "with a right answer that is none of the options"
+        return "with a right answer that is none of the choices"
     return None
 
 
 def questions(n: int) -> str:
-    """`1 question`, `24 questions`"""
+    """A count in words: `1 question`, `24 questions`."""
     return f"{n:,} question{'s' * (n != 1)}"
 
 
 def left_out(reasons: Counter[str]) -> str:
-    """`; left out: 13 without options, 6 with an empty option`, or nothing."""
+    """`; left out: 13 without choices, 6 with an empty choice`, or an empty text."""
     counts = ", ".join(f"{n:,} {why}" for why, n in reasons.most_common())
     return f"; left out: {counts}" if counts else ""
 
 
 def right_index(sample: Sample, *, lettered: bool) -> int | None:
-    """The index of the right option, from 0, by its letter or by its text."""
+    """The index of the right choice, from 0. The target is its letter if `lettered`, else its
+    text."""
     target = sample.target
     if target is None:
         return None
@@ -71,8 +72,8 @@ def right_index(sample: Sample, *, lettered: bool) -> int | None:
 
 
 def by_letters(samples: Iterable[Sample]) -> bool:
-    """Whether targets are letters rather than texts. Where both fit, because options are letters
-    themselves, the majority decides."""
+    """Whether the targets of samples are letters rather than texts of choices. If some targets fit
+    both ways, because the choices are letters themselves, the majority decides."""
     by_letter = by_text = 0
     for sample in samples:
         by_letter += right_index(sample, lettered=True) is not None
@@ -81,10 +82,11 @@ def by_letters(samples: Iterable[Sample]) -> bool:
 
 
 def check_listed(benchmark: Benchmark, flag: str) -> None:
-    """Check that prompts list the options of the sample: then another order changes the prompt.
+    """Check that prompts list the sample's choices. If they do, another order of the choices
+    changes the prompt.
 
     Raises:
-        UsageError: the prompts do not list the options, or no question has options.
+        UsageError: the prompts do not list the choices, or no question has choices.
     """
     samples = map(benchmark.read, benchmark.data)
     n_compared = 0
@@ -99,9 +101,11 @@ def check_listed(benchmark: Benchmark, flag: str) -> None:
         n_compared += 1
         if not listed:
             raise UsageError(
-                f"{flag}: the prompt of {benchmark.name} does not list the options of "
-                f"{sample.id!r}: they are in the picture, in the question, or implied. Another "
-                f"--prompt may list them (`snellen show {benchmark.name}`)."
+                f"{flag}: the prompt of {benchmark.name} does not list the choices of sample "
+                f"{sample.id!r}. They are in the picture, in the question, or implied. Another "
+                f"--prompt may list them: see `snellen show {benchmark.name}`."
             )
     if not n_compared:
-        raise UsageError(f"{flag}: no question of {benchmark.data.where} has options to choose.")
+        raise UsageError(
+            f"{flag}: no question in {benchmark.data.where} has choices. Use another benchmark."
+        )

@@ -1,4 +1,5 @@
-"""Questions without their pictures: no picture, a gray one of the same size, or another's."""
+"""Asks questions without their pictures: with no picture, with a gray picture of the same size, or
+with another question's picture."""
 
 from __future__ import annotations
 
@@ -23,54 +24,58 @@ Shows = Callable[[Sample, Sequence[Message]], Sequence[Message]]
 
 GRAY = (128, 128, 128)
 LOOKED_AT = 100
-"""First rows that are checked for media, if only the prompts draw them."""
+"""The number of first rows whose prompts are checked for media, if no sample has media itself."""
 NOTES = {
-    "none": "blind: asked without pictures; nothing stands in their place",
-    "blank": "blind: asked with a gray picture in the place of each, of the same size",
-    "other": "blind: asked with another question's pictures, never the same, in the place of its "
-    "own (seed {seed})",
+    "none": "blind: asked without pictures; nothing replaces them",
+    "blank": "blind: each picture is replaced by a gray picture of the same size",
+    "other": "blind: each question is asked with the pictures of another question, which differ "
+    "from its own (seed {seed})",
 }
-"""What reports note, by kind."""
+"""The note in reports, for each kind of blind run."""
 CHANGES = {
     "none": "without pictures",
     "blank": "with gray pictures",
     "other": "with other questions' pictures",
 }
-"""How the questions are asked, by kind. Used in comparisons and in the option's help."""
+"""How the questions are asked, for each kind of blind run. Used in comparisons and in the option's
+help text."""
 
 
 def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
-    """`blinded`, after a check that the benchmark allows it, with a note for the report.
+    """Like `blinded`, but checks that the benchmark allows the probe, and adds a note for the
+    report.
 
     Raises:
-        UsageError: the benchmark has no media, or it shows videos and `kind` is blank.
+        UsageError: the benchmark has no media, or it shows videos and `kind` is `blank`.
     """
     if kind == "blank" and benchmark.procedure.frames is not None:
         raise UsageError(
-            f"--blind blank is for pictures, and {benchmark.name} shows videos. Use none or other."
+            f"--blind blank is only for pictures, but {benchmark.name} shows videos. Use none or "
+            "other."
         )
     rows = shown = 0
     for row in benchmark.data:
         rows += 1
         shown += bool(benchmark.read(row).media)
     if not shown and not _draws_something(benchmark):
-        raise UsageError(f"--blind: {benchmark.data.where} has nothing to look at.")
+        raise UsageError(
+            f"--blind: {benchmark.data.where} has no pictures or videos to hide. Leave out --blind."
+        )
     note = NOTES[kind].format(seed=seed)
     if 0 < shown < rows:
-        note += (
-            f"; {rows - shown:,} of {rows:,} rows show nothing anyway, and are asked as they are"
-        )
+        note += f"; {rows - shown:,} of {rows:,} rows show nothing anyway, and are asked unchanged"
     return with_note(blinded(benchmark, kind, seed), note)
 
 
 def _draws_something(benchmark: Benchmark) -> bool:
-    """Whether prompts of the first rows have media although the samples have none."""
+    """Whether the prompts of the first rows contain media, although the samples have none."""
     samples = map(benchmark.read, islice(benchmark.data, LOOKED_AT))
     return any(any(map(_media, benchmark.messages(sample))) for sample in samples)
 
 
 def blinded(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
-    """The benchmark without its pictures. For `other`, the rows are read at the first question."""
+    """The benchmark without its pictures. For the kind `other`, all rows are read when the first
+    question is asked."""
     hides: Mapping[str, Shows] = {
         "none": _nothing,
         "blank": _gray,
@@ -90,14 +95,15 @@ def _media(message: Message) -> list[Medium]:
 
 
 def _nothing(sample: Sample, messages: Sequence[Message]) -> Sequence[Message]:
-    """The text alone. Picture marks are removed too, because servers count them."""
+    """The messages without media. Picture marks are also removed from the text, because servers
+    expect a picture for each mark."""
     kept_messages = []
     for message in messages:
         parts = [IMAGE_MARK.sub("", part) for part in message.content if isinstance(part, str)]
         if _media(message) and not any(part.strip() for part in parts):
             raise DataError(
-                f"--blind none leaves nothing to ask of sample {sample.id!r}: a message is only a "
-                "picture. Use blank or other."
+                f"--blind none leaves nothing to ask for sample {sample.id!r}, because one of its "
+                "messages is only a picture. Use blank or other."
             )
         kept_messages.append(replace(message, content=tuple(filter(None, parts))))
     return kept_messages
@@ -106,7 +112,10 @@ def _nothing(sample: Sample, messages: Sequence[Message]) -> Sequence[Message]:
 def _gray(_: Sample, messages: Sequence[Message]) -> Sequence[Message]:
     def gray(medium: Medium) -> Medium:
         if isinstance(medium, Video):
-            raise DataError(f"--blind blank is for pictures, and {medium.label} is a video.")
+            raise DataError(
+                f"--blind blank is only for pictures, but {medium.label} is a video. Use none or "
+                "other."
+            )
         shown = images.load(medium)
         assert shown.width is not None and shown.height is not None
         return Image(_blank(shown.width, shown.height), label="a gray picture")
@@ -116,7 +125,7 @@ def _gray(_: Sample, messages: Sequence[Message]) -> Sequence[Message]:
 
 @lru_cache(maxsize=256)
 def _blank(width: int, height: int) -> bytes:
-    from snellen.media.drawing import Canvas  # it needs numpy, which takes a while to import
+    from snellen.media.drawing import Canvas  # imports numpy, which is slow
 
     return Canvas(width, height, GRAY).png()
 
@@ -124,8 +133,9 @@ def _blank(width: int, height: int) -> bytes:
 def _instead(
     messages: Sequence[Message], medium: Callable[[int, Medium], Medium]
 ) -> Sequence[Message]:
-    """The messages with each medium replaced, by its number among all media. If one cannot be read,
-    the messages stay unchanged: the request then reads it again and reports the error."""
+    """The messages with each medium replaced by what the function `medium` returns. It gets the
+    medium's number among all media, and the medium. If a medium cannot be read, the messages stay
+    unchanged. The request then reads it again and reports the error."""
     number = 0
     new_messages = []
     try:
@@ -144,8 +154,9 @@ def _instead(
 
 
 class _Others:
-    """Chooses whose pictures each question is shown. All distinct sets of media form a circle. The
-    seed draws its order. Each question is shown the next set that shares no medium with its own."""
+    """Chooses, for each question, another question whose pictures are shown with it. All distinct
+    sets of media form a circle in an order that the seed draws. Each question gets the next set in
+    the circle that shares no medium with its own."""
 
     def __init__(self, benchmark: Benchmark, seed: int) -> None:
         self._benchmark = benchmark
@@ -154,7 +165,7 @@ class _Others:
     def instead(self, sample: Sample, messages: Sequence[Message]) -> Sequence[Message]:
         own = [medium for message in messages for medium in _media(message)]
         if not own or sample.id not in self._circle:
-            return messages  # nothing to hide, or unreadable, which the request reports
+            return messages  # there is nothing to hide, or the request will report the bad picture
         other = self._sample(self._circle[sample.id])
         media = [
             medium for message in self._benchmark.messages(other) for medium in _media(message)
@@ -168,10 +179,10 @@ class _Others:
 
     @cached_property
     def _circle(self) -> Mapping[str, int]:
-        """Maps each sample id to the index of the row whose pictures it is shown.
+        """Maps each sample id to the index of the row whose pictures replace the sample's own.
 
         Raises:
-            DataError: no other row has suitable media for some row.
+            DataError: for one of the rows, no other row has suitable media.
         """
         benchmark = self._benchmark
         own: dict[str, frozenset[str]] = {}
@@ -186,7 +197,7 @@ class _Others:
                 own[sample.id] = shown
                 first.setdefault(shown, row.position)
         draw = Random(f"{self._seed} {benchmark.name}").random
-        # Of all methods of Random, only random() is guaranteed to be stable across Python versions.
+        # Only random() is guaranteed to give the same numbers in all versions of Python.
         around = sorted(first, key=lambda _: draw())
         after: dict[frozenset[str], int] = {}
         for position, shown in enumerate(around):
@@ -197,9 +208,9 @@ class _Others:
             if other is None:
                 name = next(name for name, media in own.items() if media == shown)
                 raise DataError(
-                    f"--blind other: no other readable row of {benchmark.data.where} can stand in "
-                    f"for sample {name!r}. Its media must be of the same kind (pictures or videos) "
-                    "and all different. Use none or blank."
+                    f"--blind other: no other row of {benchmark.data.where} has media that can "
+                    f"replace those of sample {name!r}. They must be readable, of the same kind "
+                    "(pictures or videos), and all different. Use none or blank."
                 )
             after[shown] = first[other]
         return {name: after[shown] for name, shown in own.items()}
@@ -219,20 +230,22 @@ class _Others:
 
     @cached_property
     def _kept(self) -> Mapping[int, Sample]:
-        """The samples whose media are shown, if the data has no random access."""
+        """The samples whose media are shown instead of others. Used if the data have no random
+        access."""
         rows = rows_at(self._benchmark.data, self._circle.values())
         return {row.position: self._benchmark.read(row) for row in rows}
 
 
 def may_stand_for(candidate: frozenset[str], shown: frozenset[str]) -> bool:
-    """Whether two sets of media are disjoint, and the candidate has all kinds of the shown one."""
+    """Whether two sets of media are disjoint, and the candidate has all kinds of media that the
+    shown set has."""
     kinds, wanted = ({name.partition(":")[0] for name in names} for names in (candidate, shown))
     return not candidate & shown and wanted <= kinds
 
 
 def _name(medium: Medium) -> str:
-    """Identifies a medium: a picture by its digest, a video by its file. Digesting all videos would
-    take as long as asking."""
+    """A text that identifies a medium: the digest of a picture, or the path of a video. Computing
+    the digests of all videos would take as long as asking the questions."""
     if isinstance(medium, Video):
         return f"video:{medium.source}"
     return f"{images.load(medium).digest}"

@@ -1,4 +1,5 @@
-"""Questions without their options: does a model know the answer, or pick the likeliest?"""
+"""Asks questions without their choices: does a model know the answer, or only pick the most likely
+choice?"""
 
 from __future__ import annotations
 
@@ -38,21 +39,25 @@ NEEDS_OPTIONS = re.compile(
     r"|\b(?:select|choose|pick) (?:the|one|an?|all|from)\b|(?:以下|下列|下面)",
     re.IGNORECASE,
 )
-"""Matches, as a rule of thumb, a question that makes no sense without its options."""
+"""Matches questions that make no sense without their choices. This is a rule of thumb."""
 MARK = re.compile(r"<image[\s_]*(\d{1,3})?>", re.IGNORECASE)
-BY_WORDS = "that ask for one of several which they do not name (a rule of thumb, by their words)"
-AGAIN = "that ask the same with options in other places"
+BY_WORDS = "that ask for one of several things that they do not name (by a rule of thumb)"
+AGAIN = "that repeat another question with its choices in another order"
 
 
 def checked_open_ended(benchmark: Benchmark) -> Benchmark:
-    """`open_ended` for the questions that allow it, with a note on those that do not.
+    """Like `open_ended`, but leaves out questions that need their choices, and adds a note about
+    them.
 
     Raises:
-        UsageError: the benchmark asks in several turns, its prompts do not list options, or every
-            question needs them.
+        UsageError: the benchmark asks in several turns, its prompts do not list choices, or every
+            question needs its choices.
     """
     if benchmark.procedure.conversation.turns != 1:
-        raise UsageError(f"--open-ended: {benchmark.name} asks in several turns.")
+        raise UsageError(
+            f"--open-ended works only for questions with a single turn, but {benchmark.name} has "
+            "several. Leave out --open-ended."
+        )
     check_listed(benchmark, "--open-ended")
     kept: set[int] = set()
     reasons: Counter[str] = Counter()
@@ -70,11 +75,11 @@ def checked_open_ended(benchmark: Benchmark) -> Benchmark:
             reasons[why] += 1
     if not kept:
         raise UsageError(
-            f"--open-ended: no question of {benchmark.data.where} can be asked without options"
+            f"--open-ended: no question in {benchmark.data.where} can be asked without choices"
             f"{left_out(reasons)}."
         )
     note = (
-        f"open-ended: {questions(len(kept))}, asked without options, in words of ours"
+        f"open-ended: {questions(len(kept))}, asked without choices and with Snellen's own prompt"
         f"{left_out(reasons)}"
     )
     filtered = vary(benchmark, data=Filtered(benchmark.data, lambda row: row.position in kept))
@@ -82,21 +87,21 @@ def checked_open_ended(benchmark: Benchmark) -> Benchmark:
 
 
 def _needs_options(sample: Sample) -> str | None:
-    """Why a question needs its options. None if it does not."""
+    """Why a question needs its choices, or None if it does not."""
     if any(map(IMAGE_MARK.search, sample.choices)):
-        return "with pictures for options"
+        return "with pictures as choices"
     if len({plain_words(option) for option in sample.choices}) < len(sample.choices):
-        return "with two options of the same words"
+        return "with two choices that have the same words"
     question = sample.question.casefold()
     if all(option.casefold() in question for option in sample.choices):
-        return "that name their options themselves"
+        return "that name their choices themselves"
     if NEEDS_OPTIONS.search(question):
         return BY_WORDS
     return None
 
 
 def open_ended(benchmark: Benchmark) -> Benchmark:
-    """The benchmark's questions without options, with their own scoring."""
+    """The benchmark with its questions but without their choices, and with a scoring of its own."""
     lettered: bool | None = None
 
     def sample_of(row_index: int, row: Row) -> Sample:
@@ -137,8 +142,10 @@ def open_ended(benchmark: Benchmark) -> Benchmark:
 
 
 def _prompt(benchmark: Benchmark, sample: Sample, history: History) -> tuple[Message, ...]:
-    """The pictures, at their marks or before the text, then hint and question."""
-    messages = () if sample.media else benchmark.messages(sample, history)  # the prompt draws them
+    """The message with the hint and the question. Pictures are at their marks, or else before the
+    text."""
+    # If the sample has no media, the benchmark's own prompt may draw some.
+    messages = () if sample.media else benchmark.messages(sample, history)
     media = sample.media or [p for m in messages for p in m.content if not isinstance(p, str)]
     hint, question = sample.data.get("hint"), SHORT.format(question=sample.question)
     pictures = [medium for medium in media if isinstance(medium, Image)]
@@ -147,7 +154,7 @@ def _prompt(benchmark: Benchmark, sample: Sample, history: History) -> tuple[Mes
 
     def picture(number: str | None) -> Part:
         index = next(in_order, 0) if number is None else int(number)
-        if not 1 <= index <= len(pictures):  # a mark of no picture is text like any other
+        if not 1 <= index <= len(pictures):  # there is no such picture, so the mark stays as text
             return "<image>" if number is None else f"<image {number}>"
         placed.add(id(pictures[index - 1]))
         return pictures[index - 1]
@@ -158,7 +165,7 @@ def _prompt(benchmark: Benchmark, sample: Sample, history: History) -> tuple[Mes
 
 
 def _parse(reply: Reply, sample: Sample) -> Reading:
-    """The option that equals the full reply in plain words, or else the reply."""
+    """The choice that has the same plain words as the full reply, or else the reply itself."""
     text = plain_words(final_text(reply.text))
     if not text:
         return Reading(answer=None, rule="nothing said")

@@ -1,4 +1,4 @@
-"""Asks each question with several orders of its options: does a model follow the option or the
+"""Asks each question with several orders of its choices: does a model choose by content or by
 position?"""
 
 from __future__ import annotations
@@ -26,29 +26,36 @@ from snellen.transforms._choices import (
 )
 
 MOST = 120
-"""Most passes of a question: the number of orders of five options."""
+"""The maximum number of passes per question: the number of orders of five choices."""
 OURS = (ORDER, PASSES, LETTERED)
-"""Keys that this module adds to a sample's data."""
+"""The keys that this module adds to a sample's data."""
 Order = tuple[int, ...]
-"""For each position, the index of its option in the data."""
+"""For each position, the index of its choice in the data."""
 
 
 def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
-    """`permuted`, after a check that the benchmark allows it, with a note on what is left out.
+    """Like `permuted`, but checks that the benchmark allows the probe, and adds a note about the
+    questions that are left out.
 
     Raises:
         UsageError: `most` is not from 2 to 120; the benchmark asks its questions in several turns
-            or already repeats them; or its prompts do not list options.
+            or already repeats them; or its prompts do not list choices.
     """
     if isinstance(most, bool) or not isinstance(most, int) or not 2 <= most <= MOST:
-        raise UsageError(f"--permute-options is a whole number from 2 to {MOST}, not {most!r}.")
+        raise UsageError(
+            f"--permute-options must be a whole number from 2 to {MOST}, not {most!r}."
+        )
     if benchmark.procedure.conversation.turns != 1:
-        raise UsageError(f"--permute-options: {benchmark.name} asks in several turns.")
+        raise UsageError(
+            f"--permute-options works only for questions with a single turn, but {benchmark.name} "
+            "has several. Leave out --permute-options."
+        )
     check_listed(benchmark, "--permute-options")
     if benchmark.procedure.together is not None:
         raise UsageError(
             f"--permute-options: {benchmark.name} already asks related questions together, such as "
-            "every rotation of a question's options, and its metrics count them together."
+            "every rotation of a question's choices, and its metrics count them together. Leave "
+            "out --permute-options."
         )
     reasons: Counter[str] = Counter()
     n_questions = 0
@@ -57,14 +64,15 @@ def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
         n_questions += why is None
         reasons.update([why] if why is not None else [])
     note = (
-        f"permuted: {questions(n_questions)}, each asked up to {most} times with its options in "
-        f"other places (seed {seed}){left_out(reasons)}"
+        f"permuted: {questions(n_questions)}, each asked up to {most} times with its choices in "
+        f"different orders (seed {seed}){left_out(reasons)}"
     )
     return with_note(permuted(benchmark, most, seed), note)
 
 
 def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
-    """The benchmark with up to `most` passes of each question. Rows are read lazily."""
+    """The benchmark with up to `most` passes of each question. Rows are not read until they are
+    needed."""
 
     def of_original(function: Callable[[Sample], str] | None) -> Callable[[Sample], str]:
         return lambda sample: (function or _id)(_original(sample))
@@ -86,16 +94,16 @@ def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
 
 
 def orders(options: int, most: int, key: str) -> Sequence[Order]:
-    """Up to `most` distinct orders of this many options. The first is the original order.
+    """Up to `most` distinct orders of this many choices. The first is the original order.
 
-    If `most` allows, all shifts of an order are included, so that each option stands in each
-    position once. Then come the shifts of further orders, drawn by `key`, as many as fit. If `most`
-    is less than the number of options, the shifts are drawn.
+    If `most` is at least the number of choices, all shifts of the original order are included, so
+    that each choice is in each position once. Then come all shifts of other orders, which `key`
+    draws, as many as fit. If `most` is less than the number of choices, `key` draws the shifts.
 
     >>> orders(3, 4, "any")
     [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
     """
-    # Of all methods of Random, only random() is guaranteed to be stable across Python versions.
+    # Only random() is guaranteed to give the same numbers in all versions of Python.
     draw = Random(key).random
     first = tuple(range(options))
     if most < options:
@@ -113,7 +121,7 @@ def _shifted(order: Order, by: int) -> Order:
 
 
 class _Pass(Row):
-    """A row of the data with an order of its options."""
+    """A row of the data, with one order of its choices."""
 
     __slots__ = ("number", "of", "order", "row")
 
@@ -127,7 +135,8 @@ class _Pass(Row):
 
 
 class _Passes:
-    """The rows of a benchmark whose options can be reordered, one per order."""
+    """A table that has, for each row of a benchmark, one row for each order of its choices. Rows
+    whose choices cannot be reordered are left out."""
 
     def __init__(self, benchmark: Benchmark, most: int, seed: int) -> None:
         table: Table = benchmark.data
@@ -177,7 +186,7 @@ class _Passes:
 
 
 def _original(sample: Sample) -> Sample:
-    """The sample with the id and the data that the benchmark knows."""
+    """The sample with its original id and data, as the benchmark's functions expect it."""
     data = {name: value for name, value in sample.data.items() if name not in OURS}
     return replace(sample, id=sample.id.rpartition("#")[0], data=data)
 

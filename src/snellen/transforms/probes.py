@@ -1,5 +1,5 @@
-"""Does the score measure seeing? Asks a benchmark without its pictures, with its options reordered,
-or without options. Everything else stays the same."""
+"""Probes test whether a score really measures seeing. They ask a benchmark's questions without
+pictures, with their choices reordered, or without choices. Everything else stays the same."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def probed(
     open_ended: bool = False,
     seed: int = 0,
 ) -> Benchmark:
-    """The benchmark under one probe, or unchanged without any. Its rows are read once to count what
-    is asked and what is left out.
+    """Apply one probe to a benchmark. Without a probe, the benchmark is returned unchanged. With a
+    probe, its rows are read once, to count which questions are asked and which are left out.
 
     Raises:
         UsageError: several probes are set, the probe does not exist, or the benchmark does not
@@ -42,19 +42,23 @@ def probed(
         return benchmark
     (flag, *others) = flags
     if others:
-        raise UsageError(f"{' and '.join(flags)}: only one probe a run. Run each probe separately.")
+        raise UsageError(
+            f"{' and '.join(flags)}: a run can have only one probe. Run each probe separately."
+        )
     if benchmark.procedure.kind != "generate" or benchmark.procedure.streaming is not None:
         raise UsageError(
-            f"{flag} is for separate questions with answers in words. {benchmark.name} "
-            f"asks for {'sessions' if benchmark.procedure.kind == 'session' else 'a ranking'} here."
+            f"{flag} is only for separate questions that are answered in words, but "
+            f"{benchmark.name} asks for "
+            f"{'sessions' if benchmark.procedure.kind == 'session' else 'a ranking'} here. Leave "
+            f"out {flag}."
         )
     if benchmark.provenance.shots:
-        raise UsageError(f"{flag} asks questions without examples: leave --shots out.")
+        raise UsageError(f"{flag} cannot be combined with examples. Leave out --shots.")
     if blind is not None:
         if blind not in get_args(Blind):
-            raise UsageError(f"--blind is {', '.join(get_args(Blind))}, not {blind!r}.")
+            raise UsageError(f"--blind must be one of {', '.join(get_args(Blind))}, not {blind!r}.")
         return checked_blind(benchmark, blind, seed)
-    # Imported on use, because every run would wait for them.
+    # Imported only here, because otherwise every run would wait for these imports.
     if permute_options is not None:
         from snellen.transforms.permuted import checked_permuted
 
@@ -65,7 +69,8 @@ def probed(
 
 
 def again(benchmark: Benchmark, probe: Mapping[str, object]) -> Benchmark:
-    """The benchmark as a run asked it, from the `probe` of its identity. The data may be absent.
+    """Apply a run's probe to its benchmark again. `probe` comes from the run's identity. The data
+    need not exist.
 
     Raises:
         UsageError: this version does not know the probe.
@@ -87,8 +92,9 @@ def again(benchmark: Benchmark, probe: Mapping[str, object]) -> Benchmark:
     if rebuilt is None or rebuilt.provenance.probe != probe:
         settings = ", ".join(f"{name}={value}" for name, value in probe.items())
         raise UsageError(
-            f"{benchmark.name}: this version does not know the probe {settings}. A later version "
-            "wrote the manifest, or somebody changed it by hand."
+            f"{benchmark.name}: this version of Snellen does not know the probe {settings}. A "
+            "later version wrote the manifest, or somebody changed it by hand. Install a later "
+            "version."
         )
     return rebuilt
 

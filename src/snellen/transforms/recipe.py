@@ -7,8 +7,10 @@ from hashlib import sha256
 import msgspec
 
 from snellen import recipes
-from snellen.core.benchmark import Benchmark, vary, with_note
+from snellen.core.benchmark import Benchmark, History, vary, with_note
+from snellen.core.sample import Sample
 from snellen.errors import UsageError
+from snellen.media.content import Message
 
 
 def ask_for(benchmark: Benchmark, name: str) -> recipes.Ask:
@@ -27,14 +29,14 @@ def ask_for(benchmark: Benchmark, name: str) -> recipes.Ask:
     data_set, _, variant = rest.partition(":")
     recipe = recipes.load(recipe_name)
     if data_set:
-        return recipe.ask(data_set, variant)
+        return _of_builder(recipe.ask(data_set, variant))
     candidates = [
         data_set
         for (data_set, its_variant), ask in recipe.asks.items()
         if not its_variant and _is_of(ask, benchmark)
     ]
     if len(candidates) == 1:
-        return recipe.ask(candidates[0], variant)
+        return _of_builder(recipe.ask(candidates[0], variant))
     if candidates:
         raise UsageError(
             f"The recipe {recipe_name} asks {benchmark.name} in {len(candidates)} ways: "
@@ -46,6 +48,22 @@ def ask_for(benchmark: Benchmark, name: str) -> recipes.Ask:
         f"sets is this benchmark, name it: --recipe {recipe_name}:{known[0]}. It has: "
         f"{', '.join(known)}."
     )
+
+
+def _of_builder(ask: recipes.Ask) -> recipes.Ask:
+    """The ask, if it has no toolkit's fault or names the toolkit.
+
+    Raises:
+        UsageError: a toolkit's fault would have the maker's name.
+    """
+    builder = ask.manner.builder
+    if ask.manner.fault and builder and ask.variant != builder:
+        raise UsageError(
+            f"The recipe {ask.recipe} knows only how {builder} asks {ask.data_set}, with a fault: "
+            f"{ask.manner.fault} To repeat it, name the toolkit: "
+            f"--recipe {ask.recipe}:{ask.data_set}:{builder}."
+        )
+    return ask
 
 
 def _is_of(ask: recipes.Ask, benchmark: Benchmark) -> bool:
@@ -78,28 +96,77 @@ def in_words_of_recipe(benchmark: Benchmark, name: str) -> Benchmark:
     if benchmark.provenance.shots:
         raise UsageError("--recipe asks questions without examples: leave --shots out.")
     ask.check_sendable()
-    prompt = msgspec.json.encode([ask.template, ask.manner.variables], order="sorted")
+    manner = ask.manner
+    parts = [ask.template, manner.variables, *([manner.question] if manner.question else [])]
     changed = vary(
         benchmark,
         prompt=lambda sample, history: ask.messages(sample) if not history else (),
         recipe={
-            "prompt": sha256(prompt).hexdigest()[:16],
-            **({"system": ask.manner.system} if ask.manner.system else {}),
+            "prompt": sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:16],
+            **({"system": manner.system} if manner.system else {}),
         },
         recipe_source={
             "name": ask.recipe,
             "data_set": ask.data_set,
             "evidence": str(ask.evidence),
             "source": str(ask.manner.source),
+            **({} if manner.thinking is None else {"thinking": manner.thinking.mode}),
         },
     )
-    changed = with_note(
-        changed,
+    for note in notes_of(ask, benchmark):
+        changed = with_note(changed, note)
+    return changed
+
+
+def notes_of(ask: recipes.Ask, benchmark: Benchmark) -> list[str]:
+    """What a result must say of the recipe that asked this benchmark."""
+    manner = ask.manner
+    notes = [
         f"asked by the recipe {ask.recipe} (as {ask.data_set}; evidence: {ask.evidence}; "
-        f"{ask.manner.source})",
-    )
-    return (
-        with_note(changed, f"fault of the recipe: {ask.manner.fault}")
-        if ask.manner.fault
-        else changed
+        f"{manner.source})"
+    ]
+    if manner.scoring is not None:
+        closest = manner.scoring.scoring
+        scored = f" (closest here: the scoring {closest})" if closest in benchmark.scorings else ""
+        notes.append(f"the recipe's figures were scored so: {manner.scoring}{scored}")
+    if manner.thinking is not None:
+        notes.append(f"the recipe's thinking: {manner.thinking}")
+    if manner.fault:
+        notes.append(f"fault of the recipe: {manner.fault}")
+    return notes
+
+
+def in_part_of_recipe(
+    benchmark: Benchmark, name: str, *, prompt: bool = False, system: bool = False
+) -> Benchmark:
+    """The benchmark with only the prompt of a recipe, or only its system message. The rest is the
+    benchmark's own; with both, it is `in_words_of_recipe`.
+
+    Raises:
+        UsageError: as of `in_words_of_recipe`.
+    """
+    by_recipe = in_words_of_recipe(benchmark, name)
+    if prompt and system:
+        return by_recipe
+    if not prompt and not system:
+        return benchmark
+    ask = ask_for(benchmark, name)
+    turn, head = (by_recipe, benchmark) if prompt else (benchmark, by_recipe)
+
+    def messages(sample: Sample, history: History) -> tuple[Message, ...]:
+        rest = tuple(part for part in turn.prompt(sample, history) if part.role != "system")
+        if not rest:
+            return ()
+        first = tuple(part for part in head.prompt(sample, ()) if part.role == "system")
+        return (*first, *rest)
+
+    # "part" tells it from a whole recipe without a system message.
+    digest = by_recipe.provenance.recipe["prompt"]
+    part = {"prompt": digest} if prompt else {"system": ask.manner.system}
+    name_of_part = "prompt" if prompt else "system"
+    changed = vary(benchmark, prompt=messages, recipe={**part, "part": name_of_part})
+    return with_note(
+        changed,
+        f"only the {'prompt' if prompt else 'system message'} is that of the recipe {ask.recipe} "
+        f"(as {ask.data_set}; {ask.manner.source})",
     )

@@ -1,5 +1,5 @@
-"""Few-shot: a benchmark whose questions follow examples. An example is an earlier turn, answered as
-the prompt demands. Few-shot makes the prompt longer and changes nothing else."""
+"""Puts few-shot examples before the questions of a benchmark. An example is an earlier turn with an
+answer in the form that the prompt asks for. Nothing but the prompt changes."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ from snellen.media import images
 from snellen.media.content import Image, Message, assistant
 
 SPARE = 2
-"""Spare examples, for questions that share the id or a picture with an example. A question with one
-picture clashes with at most two examples, because no two examples share a picture."""
+"""The number of spare examples. They are used for questions that share their id or a picture with
+an example. A question with one picture shares something with at most two examples, because no two
+examples share a picture."""
 
 BATCH, MOST = 50, 500
-"""How many rows are read together, and in all, to search for examples with distinct pictures."""
+"""The numbers of rows that are read at a time, and at most in all, to find examples with different
+pictures."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Example:
-    """A question with its right answer, as messages. `pictures` are the digests of its images."""
+    """A question with its right answer, as messages. `pictures` are the digests of its pictures."""
 
     id: str
     row_index: int
@@ -38,45 +40,52 @@ class _Example:
 def with_shots(
     benchmark: Benchmark, n: int, *, source: Benchmark | None = None, seed: int = 0
 ) -> Benchmark:
-    """The benchmark with n examples before each question, the same ones in the same order. Spare
-    examples replace those that share the question's id or one of its pictures.
+    """The benchmark with n examples before each question. All questions have the same examples in
+    the same order, except that a spare example replaces one that shares the question's id or one of
+    its pictures.
 
-    Examples are drawn by `seed` from the rows of `source` that the benchmark does not ask. Without
-    a source, they are drawn from the benchmark's own rows, and the drawn rows are not asked.
+    `seed` draws the examples from the rows of `source` that the benchmark does not ask. Without a
+    source, the examples are drawn from the benchmark's own rows, and these rows are not asked.
 
     Raises:
-        UsageError: n is less than 1; the benchmark asks in several messages or shows videos, or
-            does not say how answers are worded; or the source has too few rows, or is the
-            benchmark's own data.
+        UsageError: n is less than 1; the benchmark asks in several messages, shows videos, or does
+            not say how answers are worded; or the source has too few rows, or is the benchmark's
+            own data.
         DataError: a row, or a picture of a drawn row, cannot be read.
     """
     name = benchmark.name
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise UsageError(f"shots is a whole number from 1 on, not {n!r}.")
+        raise UsageError(f"--shots must be a whole number of at least 1, not {n!r}.")
     if benchmark.procedure.conversation.turns != 1 or benchmark.procedure.kind != "generate":
         raise UsageError(
-            f"--shots is for questions that are asked in one message each, and answered in words. "
-            f"{name}'s are not."
+            "--shots is only for questions that are asked in one message and answered in words, "
+            f"but those of {name} are not. Leave out --shots."
         )
     if benchmark.procedure.frames is not None:
-        raise UsageError(f"--shots is for questions about pictures, and {name} shows videos.")
+        raise UsageError(
+            f"--shots is only for questions about pictures, but {name} shows videos. Leave out "
+            "--shots."
+        )
     if benchmark.check is None:
         raise UsageError(
-            f"{name} does not say in which words it wants answers: it has no Check.says."
+            f"{name} does not say how answers are worded, so examples cannot be answered. Add "
+            "Check.says to the benchmark."
         )
     of = source or benchmark
     digest = of.data.facts().digest
     if source is not None and digest == benchmark.data.facts().digest:
         raise UsageError(
-            f"{name}: the examples' rows, {source.data.where}, are those that are asked. Choose "
-            "another file or split."
+            f"{name}: the rows for examples, {source.data.where}, are the rows that are asked. "
+            "Choose another file or split."
         )
     examples = _drawn(benchmark, of, n, seed)
     shown = [example.id for example in examples[:n]]
     places = {example.row_index for example in examples}
-    note = f"{n} examples before each question, of {of.data.where}, seed {seed}: {', '.join(shown)}"
+    note = (
+        f"{n} examples before each question, from {of.data.where}, seed {seed}: {', '.join(shown)}"
+    )
     if source is None:
-        note += f"; the {len(places)} rows that may be examples are not asked"
+        note += f"; the {len(places)} rows that may become examples are not asked"
     few_shot = vary(
         benchmark,
         data=benchmark.data
@@ -109,18 +118,19 @@ def _prompt(
     if len(chosen) < n:
         raise DataError(
             f"{benchmark.name}: sample {sample.id!r} shares pictures with so many examples that "
-            f"only {len(chosen)} of {n} are left. Draw others (--shots-seed), or fewer."
+            f"only {len(chosen)} of {n} are left. Draw other examples (--shots-seed), or fewer "
+            "(--shots)."
         )
     return (*chain.from_iterable(example.messages for example in chosen), question)
 
 
 def _drawn(benchmark: Benchmark, of: Benchmark, n: int, seed: int) -> list[_Example]:
-    """n examples and `SPARE` more, no two with a picture in common.
+    """Draw n examples and `SPARE` spare ones. No two of them have a picture in common.
 
     Raises:
-        UsageError: there are too few.
+        UsageError: there are too few suitable rows.
     """
-    # A split may be a part of another one: a row that is asked cannot be an example.
+    # One split may contain rows of another. A row that is asked cannot be an example.
     question_digests = set() if of is benchmark else {row.digest for row in benchmark.data}
     places = [
         row.position
@@ -135,9 +145,10 @@ def _drawn(benchmark: Benchmark, of: Benchmark, n: int, seed: int) -> list[_Exam
         if len(examples) == n + SPARE:
             return examples
     raise UsageError(
-        f"{of.data.where} has {len(examples)} rows that are not asked, with an answer and with "
-        f"pictures of their own; {n} examples need {n + SPARE}, {SPARE} of them in reserve. "
-        "Ask for fewer (--shots), or name other rows (--shots-from)."
+        f"{of.data.where} has only {len(examples)} rows that can be examples: they are not asked, "
+        f"have an answer, and share no picture. {n} examples need {n + SPARE} such rows, because "
+        f"{SPARE} of them are spare. Use fewer examples (--shots), or name other rows "
+        "(--shots-from)."
     )
 
 
@@ -156,8 +167,9 @@ def _example(benchmark: Benchmark, of: Benchmark, row: Row) -> _Example:
         question = _loaded(_only(benchmark, sample, ()))
     except MediaError as error:
         raise DataError(
-            f"{of.name}: row {row.position + 1} of {of.data.where} was drawn as an example, and "
-            f"cannot be shown: {error} Repair it, or draw others (--shots-seed)."
+            f"{of.name}: row {row.position + 1} of {of.data.where} was drawn as an example, but "
+            f"its picture cannot be read: {error} Repair the picture, or draw other examples "
+            "(--shots-seed)."
         ) from error
     return _Example(
         id=sample.id,
@@ -168,16 +180,17 @@ def _example(benchmark: Benchmark, of: Benchmark, row: Row) -> _Example:
 
 
 def _only(benchmark: Benchmark, sample: Sample, history: History) -> Message:
-    """The single message of a question.
+    """The only message of a question.
 
     Raises:
-        UsageError: the question has several messages.
+        UsageError: the question is not asked in a single message from the user.
     """
     messages = benchmark.messages(sample, history)
     if [message.role for message in messages] != ["user"]:
         raise UsageError(
-            f"--shots is for questions that are asked in one message of the user; {benchmark.name} "
-            f"asks {sample.id!r} in {len(messages)}."
+            "--shots is only for questions that are asked in a single message from the user, but "
+            f"{benchmark.name} asks sample {sample.id!r} in {len(messages)} messages. Leave out "
+            "--shots."
         )
     return messages[0]
 

@@ -1,9 +1,9 @@
-"""HTTP: JSON bodies to a model's server, and files from any server. The only room that imports the
-HTTP client.
+"""HTTP: posts JSON bodies to a model's server, and downloads files from any server.
 
-It returns a status and bytes, or raises an error that says why nothing came. The back end
-interprets the status, and the runner decides on retries. It may import only errors.
-Start with `posting.py`, then `downloads.py`.
+This package returns a status and bytes, or raises an error that says why there is no reply. The
+back end interprets the status, and the runner decides about retries. No other package imports the
+HTTP client. From Snellen, this package may import only `errors`. Start with `posting.py`, then
+`downloads.py`.
 """
 
 from snellen.transport.downloads import Downloads, FileHead

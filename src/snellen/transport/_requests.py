@@ -1,4 +1,4 @@
-"""Shared parts of all requests: addresses, proxies, secrets, and errors of connections."""
+"""Shared parts of all requests: addresses, proxies, secrets, and connection errors."""
 
 from __future__ import annotations
 
@@ -15,29 +15,32 @@ from yarl import URL
 from snellen.errors import UsageError
 
 SHORTEST_SECRET = 8
-"""A shorter value is a placeholder (`EMPTY`, `x`), and may be a word in a reply."""
+"""The minimum length of a secret. A shorter value is a placeholder such as `EMPTY` or `x`, and it
+may also be an ordinary word in a reply."""
 HERE = ("localhost", "127.0.0.1", "::1")
 
 
 def wait_of(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a server asks to wait, as a number or a date (RFC 9110, 10.2.3)."""
+    """The seconds that a server asks to wait. The header has a number or a date (RFC 9110,
+    10.2.3)."""
     value = headers.get("Retry-After", "").strip()
     if value.replace(".", "", 1).isdecimal():
         return float(value)
     until = _timestamp(value)
     if until is None:
         return None
-    # By the server's clock if it sends the time, since ours may be wrong.
+    # If the server sends its time, use that, since our clock may be wrong.
     now = _timestamp(headers.get("Date", ""))
     return max(0.0, until - (time() if now is None else now))
 
 
 def _timestamp(date: str) -> float | None:
-    """A header's date in seconds since 1970; None if it is not a date."""
+    """Convert a header's date to seconds since 1970; None if it is not a date."""
     try:
         return parsedate_to_datetime(date).timestamp()
-    # Which of these a bad date raises depends on the version of Python: numbers too large for a
-    # date, a zone of more than a day, fields that are missing, years that the C library lacks.
+    # Which of these an invalid date raises depends on the version of Python. Examples are numbers
+    # that are too large, a time zone of more than a day, missing fields, and years that the C
+    # library does not support.
     except (ValueError, OverflowError, TypeError, IndexError, OSError):
         return None
 
@@ -49,23 +52,24 @@ def address_of(base_url: str) -> URL:
             return url
     except ValueError:
         pass
-    # The secrets in an address that cannot be parsed cannot be removed from it, either.
+    # If an address cannot be parsed, the secrets in it cannot be removed, so it is not shown.
     address = "the base URL" if {"@", "?"} & set(base_url) else repr(base_url)
     raise UsageError(f"{address} is not a server's address. Write http://HOST:PORT/v1.")
 
 
 def query_secrets(url: URL) -> list[str]:
-    """The values of a query, raw and decoded. Versions (`api-version=…`) are not secrets."""
+    """The values in a query string, raw and decoded, except versions (`api-version=…`), which are
+    not secret."""
     pairs = [pair.partition("=") for pair in url.raw_query_string.split("&")]
     raw = [value for name, _, value in pairs if not name.endswith("version")]
     return [*raw, *map(unquote, raw)]
 
 
 def proxy_of(url: URL) -> URL | None:
-    """The environment's proxy for this address. There is none for this machine itself.
+    """The proxy that the environment sets for this address. Addresses of this machine have none.
 
     Raises:
-        UsageError: the variable does not hold the address of an HTTP proxy.
+        UsageError: the environment variable does not contain the address of an HTTP proxy.
     """
     if url.host in HERE or proxy_bypass(url.authority):
         return None
@@ -73,7 +77,7 @@ def proxy_of(url: URL) -> URL | None:
     if not address:
         return None
     try:
-        # Like curl, treat an address without a scheme as that of an HTTP proxy.
+        # As in curl, an address without a scheme is that of an HTTP proxy.
         proxy = URL(address if "://" in address else f"http://{address}")
         # An unescaped slash or question mark in a password ends the host too early.
         is_proxy = proxy.scheme in ("http", "https") and bool(proxy.host)
@@ -91,12 +95,12 @@ def proxy_of(url: URL) -> URL | None:
 
 
 def basic(url: URL) -> str:
-    """The user part of an address, encoded for the header of basic authentication."""
+    """The user and password in an address, encoded for the header of basic authentication."""
     return b64encode(f"{url.user}:{url.password or ''}".encode()).decode()
 
 
 def user_secrets(url: URL) -> list[str]:
-    """The secrets in the user part of an address, as written and as sent."""
+    """The secrets in the user part of an address, both as written and as sent."""
     if url.user is None:
         return []
     user, password = url.user, url.password or ""
@@ -104,9 +108,10 @@ def user_secrets(url: URL) -> list[str]:
 
 
 def written_forms(secrets: Sequence[str]) -> list[str]:
-    """Secrets in the forms in which servers write them, the longest first.
+    """All forms in which servers may write the secrets, the longest first.
 
-    HTTP strips blanks around a header's value, JSON may escape a slash, and addresses escape more.
+    HTTP strips spaces around a header's value, JSON may escape slashes, and URLs escape other
+    characters as well.
     """
     bare = {secret.strip() for secret in secrets}
     bare = {secret for secret in bare if len(secret) >= SHORTEST_SECRET}
@@ -118,7 +123,7 @@ def check_header(where: str, name: str, value: str) -> None:
     """Check that a header can be sent.
 
     Raises:
-        UsageError: it cannot. The message does not quote the value.
+        UsageError: it cannot be sent. The message does not quote the value.
     """
     if not (value.isascii() and value.isprintable()):
         raise UsageError(
@@ -128,25 +133,28 @@ def check_header(where: str, name: str, value: str) -> None:
 
 
 def what_broke(error: Exception) -> str:
-    """What happened to a connection, in words."""
+    """Describe in words what happened to a connection."""
     match error:
         case aiohttp.ClientConnectorCertificateError():
             return f"its TLS certificate could not be verified: {error.certificate_error}"
         case aiohttp.ClientConnectorDNSError():
             return f"there is no host of that name ({error.os_error.strerror})"
         case aiohttp.ClientProxyConnectionError():
-            return "the environment's proxy accepts no connections"
+            return "the environment's proxy does not accept connections"
         case aiohttp.ClientHttpProxyError():
-            return f"the environment's proxy answers {error.status} {error.message}"
+            return f"the environment's proxy answered {error.status} {error.message}"
         case aiohttp.ClientConnectorSSLError():
-            return f"no TLS there ({error}): should the address begin with http://?"
+            return f"there is no TLS ({error}), so the address may have to begin with http://"
         case aiohttp.ClientConnectorError():
-            return f"nothing accepts connections there ({error.os_error.strerror}): is it up?"
+            return (
+                f"nothing accepts connections there ({error.os_error.strerror}), so the server may "
+                "not be running"
+            )
         case aiohttp.ServerDisconnectedError():
-            return "it closed the connection without a reply"
+            return "the server closed the connection without a reply"
         case aiohttp.ClientPayloadError():
-            return "it broke off in the middle of a reply"
+            return "the connection broke in the middle of a reply"
         case aiohttp.ClientResponseError():
-            return f"what it sends is not HTTP ({error.message})"
+            return f"the reply is not HTTP ({error.message})"
         case _:
             return f"the connection broke ({error or type(error).__name__})"

@@ -1,4 +1,4 @@
-"""Whole files from any server."""
+"""Download whole files from any server."""
 
 from __future__ import annotations
 
@@ -25,29 +25,31 @@ MOST_REDIRECTIONS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class FileHead:
-    """A server's description of a file, before its bytes."""
+    """What a server says about a file before it sends the bytes."""
 
     start: int
-    """The position in the file of the first byte that comes."""
+    """The position in the file of the first byte that the server sends."""
     size: int | None
     """The size of the whole file in bytes; None if unknown."""
     validator: str | None
-    """What identifies this version of the file, for `If-Range`; None if there is nothing."""
+    """The ETag or date that identifies this version of the file, for `If-Range`; None if the server
+    sends neither."""
     beyond: bool = False
-    """Whether the file ends before the requested start."""
+    """Whether the requested start is beyond the end of the file."""
 
 
 class Downloads:
-    """Files from any server, as they are stored there. Redirections are followed, but not from
-    https to http.
+    """Downloads files without changing their bytes. Redirections are followed, except from https to
+    http.
 
-    `connect` limits the seconds until there is a connection, and `silence` those without a byte.
+    `connect` is the maximum number of seconds until the connection is made, and `silence` the
+    maximum number of seconds without a byte.
     """
 
     def __init__(self, *, connect: float = 10.0, silence: float = 60.0) -> None:
         self._session = aiohttp.ClientSession(
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect, sock_read=silence),
-            # A compressed transfer would have other bytes, and its ranges would be meaningless.
+            # In a compressed transfer, byte ranges would refer to the compressed bytes.
             headers={"Accept-Encoding": "identity"},
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -61,16 +63,19 @@ class Downloads:
     async def get(
         self, url: str, *, start: int = 0, validator: str | None = None, key: str | None = None
     ) -> AsyncIterator[tuple[FileHead, AsyncIterator[bytes]]]:
-        """The file's head, and its bytes from `start` on if it is still the version `validator`. If
-        not, or if the server has no ranges, the whole file comes, and the head's `start` is 0.
+        """Download a file from byte `start` on. The context's value is the file's head and the
+        bytes.
 
-        The key goes only to the server of `url`, not to servers that it redirects to.
+        If the file is no longer the version that `validator` identifies, or if the server does not
+        support ranges, the whole file is sent, and the head's `start` is 0. The key is sent only to
+        the server of `url`, not to servers that it redirects to.
 
         Raises:
-            Overloaded: nothing came, or the transfer broke off (raised by the bytes, too). A retry
-                may help.
-            Rejected: a retry will not help: no such file, no permission, a bad redirection.
-            UsageError: `url` is not an address.
+            Overloaded: no reply came, or the transfer was interrupted. A retry may help. The
+                iterator of the bytes can raise this, too.
+            Rejected: a retry will not help, because the file does not exist, access is denied, or a
+                redirection is not allowed.
+            UsageError: `url` is not a valid address.
         """
         origin = address_of(url)
         headers = {}
@@ -79,7 +84,10 @@ class Downloads:
         if start:
             headers = {"Range": f"bytes={start}-", "If-Range": validator or ""}
         if key is not None and origin.scheme != "https" and origin.host not in HERE:
-            raise Rejected(f"{shown_address(url)}: a key is sent over https only.")
+            raise Rejected(
+                f"{shown_address(url)}: the key was not sent, because the address is not https. "
+                "Use an https address."
+            )
         there = origin.with_user(None)
         for _ in range(MOST_REDIRECTIONS + 1):
             mine = headers
@@ -100,7 +108,9 @@ class Downloads:
                     yield _head(reply, start), self._bytes(reply, where)
                     return
                 there = _redirected(there, reply.headers.get("Location", ""))
-        raise Rejected(f"{shown_address(url)}: redirects more than {MOST_REDIRECTIONS} times.")
+        raise Rejected(
+            f"{shown_address(url)}: the server redirects more than {MOST_REDIRECTIONS} times."
+        )
 
     async def _bytes(self, reply: aiohttp.ClientResponse, where: str) -> AsyncIterator[bytes]:
         try:
@@ -111,9 +121,9 @@ class Downloads:
 
     def _why(self, error: Exception) -> str:
         if isinstance(error, aiohttp.ConnectionTimeoutError):
-            return "no connection in time"
+            return "the connection timed out"
         if isinstance(error, TimeoutError):
-            return f"nothing came for {self._silence:g} s"
+            return f"the server sent nothing for {self._silence:g} s"
         return what_broke(error)
 
 
@@ -122,26 +132,30 @@ def _server(url: URL) -> tuple[str, str | None, int | None]:
 
 
 def _redirected(url: URL, location: str) -> URL:
-    """The target of a redirection, if it may be followed."""
+    """The target of a redirection, or an error if it must not be followed."""
     where = shown_address(str(url))
     try:
         there = url.join(URL(location))
     except ValueError:
-        raise Rejected(f"{where}: redirects to an invalid address.") from None
+        raise Rejected(f"{where}: the server redirects to an invalid address.") from None
     if not location or there.scheme not in ("http", "https") or not there.host:
         raise Rejected(
-            f"{where}: redirects to {shown_address(location) or 'nowhere'}, which is not a server."
+            f"{where}: the server redirects to {shown_address(location) or 'nowhere'}, which is "
+            "not the address of a server."
         )
     if url.scheme == "https" and there.scheme != "https":
-        raise Rejected(f"{where}: redirects from https to plain http, which anybody can forge.")
+        raise Rejected(
+            f"{where}: the server redirects from https to http. This is not followed, because http "
+            "can be forged."
+        )
     return there.with_user(None)
 
 
 def _head(reply: aiohttp.ClientResponse, start: int) -> FileHead:
-    """The head of a reply, or an error if the reply is not the file.
+    """The file's head from a reply, or an error if the reply is not the file.
 
-    RFC 9110: a weak ETag (13.1.5) does not validate a part of a file; 416 (15.5.17) and 206
-    (15.3.7) have the whole size in Content-Range.
+    RFC 9110: a weak ETag does not validate a part of a file (13.1.5). In replies of status 416
+    (15.5.17) and 206 (15.3.7), Content-Range contains the size of the whole file.
     """
     where = shown_address(str(reply.url))
     etag = reply.headers.get("ETag", "")
@@ -154,7 +168,10 @@ def _head(reply: aiohttp.ClientResponse, start: int) -> FileHead:
     match reply.status:
         case 200:
             if reply.headers.get("Content-Encoding", "identity") != "identity":
-                raise Rejected(f"{where}: sends the file compressed, against our request.")
+                raise Rejected(
+                    f"{where}: the server sends the file compressed, although the request does not "
+                    "allow that."
+                )
             return FileHead(start=0, size=reply.content_length, validator=validator)
         case 206 if start and span and span[1]:
             return FileHead(start=int(span[1]), size=total, validator=validator)
@@ -162,13 +179,15 @@ def _head(reply: aiohttp.ClientResponse, start: int) -> FileHead:
             return FileHead(start=start, size=total, validator=validator, beyond=True)
         case 408 | 425 | 429 | 500 | 502 | 503 | 504:
             wait = wait_of(reply.headers)
-            raise Overloaded(f"{where}: {reply.status}: it is busy or broken", retry_after=wait)
+            raise Overloaded(
+                f"{where}: {reply.status}: the server is busy or broken", retry_after=wait
+            )
         case 401 | 403:
             raise Rejected(
-                f"{where}: {reply.status}: the server refuses access to the file. You may have to "
-                "accept its terms there first."
+                f"{where}: {reply.status}: the server denies access to the file. You may have to "
+                "accept its terms on the server's website first."
             )
         case 404 | 410:
-            raise Rejected(f"{where}: {reply.status}: there is no such file.")
+            raise Rejected(f"{where}: {reply.status}: the file does not exist.")
         case status:
             raise Rejected(f"{where}: {status}: the reply is not a file.")

@@ -1,4 +1,4 @@
-"""JSON bodies to a server, and its replies."""
+"""Post JSON bodies to a server, and return its replies."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from snellen.transport._requests import (
 )
 
 MOST_BYTES = 64 << 20
-"""The maximum size of a reply, uncompressed."""
+"""The maximum size of an uncompressed reply, in bytes."""
 UNSTREAMED = 1 << 20
-"""Larger bodies go to the HTTP client as a stream, since it warns about larger `bytes`."""
+"""The maximum size, in bytes, of a body that the HTTP client gets as `bytes`. It warns about larger
+ones, so it gets those as a stream."""
 EVENTS = "text/event-stream"
 LINE_END = re.compile(rb"\r\n|\n|\r")
 EVENT_END = re.compile(rb"(?>\r\n|\n|\r){2}")
@@ -38,9 +39,9 @@ class Event:
     """An event of a stream."""
 
     data: bytes
-    """Its data."""
+    """The content of the event."""
     at: float
-    """Its arrival, in seconds after the request."""
+    """When the event arrived, in seconds after the request."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,27 +55,28 @@ class Response:
     body: bytes
     """The body; empty if the reply is a stream of events."""
     first: float
-    """The seconds until its head arrived."""
+    """When the head of the reply arrived, in seconds after the request."""
     total: float
-    """The seconds until its end arrived."""
+    """When the end of the reply arrived, in seconds after the request."""
     events: tuple[Event, ...] = ()
     """The events of a stream with status 200."""
 
     @property
     def retry_after(self) -> float | None:
-        """The seconds that the server asks to wait."""
+        """The seconds that the server asks to wait; None if it does not ask."""
         return wait_of(self.headers)
 
 
 class Transport:
-    """Open connections to a server. The runner limits their number.
+    """An HTTP client for one server. The runner limits the number of connections.
 
-    `secrets`, and those in the address, are removed from every reply, since servers echo keys in
-    their error pages. `connect`, `first`, and `total` limit the seconds until there is a
-    connection, the head of the reply, and its end.
+    The `secrets` and the secrets in the address are removed from every reply, since some servers
+    repeat keys in their error pages. `connect`, `first`, and `total` are the maximum numbers of
+    seconds until the connection is made, until the head of the reply arrives, and until its end
+    arrives.
 
     Raises:
-        UsageError: `base_url` is not an address, or a header cannot be sent.
+        UsageError: `base_url` is not a valid address, or a header cannot be sent.
     """
 
     def __init__(
@@ -94,7 +96,8 @@ class Transport:
         if self._base.user is not None:
             if "Authorization" in self._headers:
                 raise UsageError(
-                    f"{self.where}: there is a key, and also a user in the address. Remove either."
+                    f"{self.where}: there is a key, and also a user in the address. Remove one of "
+                    "them."
                 )
             self._headers["Authorization"] = f"Basic {basic(self._base)}"
             secrets += user_secrets(self._base)
@@ -118,15 +121,16 @@ class Transport:
         """Send a JSON body to `base_url/path`. Redirections are not followed.
 
         Raises:
-            Overloaded: no connection, an incomplete reply, or a timeout.
-            Rejected: a retry will not help: a redirection, a certificate that could not be
-                verified, an endless reply.
+            Overloaded: there is no connection, the reply is incomplete, or a time limit is
+                exceeded. A retry may help.
+            Rejected: a retry will not help, because the server redirects, its certificate could not
+                be verified, or the reply is too long.
         """
         session = self._session or self._opened()
         data = body if len(body) <= UNSTREAMED else BytesIO(body)
         now = asyncio.get_running_loop().time
         started = now()
-        late = f"no reply began within {self._first:g} s (timeout `first`)"
+        late = f"no reply started within {self._first:g} s (timeout `first`)"
         try:
             async with (
                 asyncio.timeout(self._first) as patience,
@@ -143,8 +147,8 @@ class Transport:
                     content = self._without_secrets(
                         b"".join([b async for b in self._blocks(reply)])
                     )
-        # The HTTP client's own errors quote the address and the headers, keys included. We reword
-        # them and keep them out of tracebacks.
+        # The HTTP client's errors quote the address and the headers, including keys. Therefore they
+        # are reworded and kept out of tracebacks.
         except aiohttp.ConnectionTimeoutError:
             late = f"no connection within {self._connect:g} s (timeout `connect`)"
             raise Overloaded(f"{self.where}: {late}") from None
@@ -158,8 +162,9 @@ class Transport:
         if 300 <= reply.status < 400:
             there = shown_address(reply.headers.get("Location", "nowhere"))
             raise Rejected(
-                f"{self.where}: {reply.status}: it has moved to {self.redact(there)}. "
-                "Requests and keys do not follow. If that address is right, make it the base URL.",
+                f"{self.where}: {reply.status}: the server redirects to {self.redact(there)}. "
+                "Requests and keys are not sent there. If that address is right, use it as the "
+                "base URL.",
                 hopeless=True,
             )
         return Response(
@@ -172,7 +177,7 @@ class Transport:
         )
 
     def redact(self, text: str) -> str:
-        """The text without the secrets."""
+        """Replace the secrets in a text with `[key]`."""
         for secret in self._secrets:
             text = text.replace(secret.decode(), "[key]")
         return text
@@ -193,7 +198,7 @@ class Transport:
         return self._session
 
     def _url(self, path: str) -> URL:
-        """The address of a path. Its query is added to that of the base."""
+        """The full address of a path. A query in the path is added to the query of the base URL."""
         url = self._urls.get(path)
         if url is None:
             path_alone, _, query = path.partition("?")
@@ -207,12 +212,13 @@ class Transport:
         while block := await reply.content.readany():
             size += len(block)
             if size > MOST_BYTES:
-                raise Rejected(f"{self.where}: the reply is longer than {MOST_BYTES >> 20} MiB")
+                raise Rejected(f"{self.where}: the reply is longer than {MOST_BYTES >> 20} MiB.")
             yield block
 
     async def _events(self, reply: aiohttp.ClientResponse, started: float) -> tuple[Event, ...]:
-        """A stream's events that have data. By the standard (WHATWG HTML, 9.2.6), an event without
-        an empty line at its end is dropped: the stream was cut in it."""
+        """The events of a stream that have data. As the standard requires (WHATWG HTML, 9.2.6), an
+        event without an empty line at its end is dropped, because the stream broke before the event
+        was complete."""
         now = asyncio.get_running_loop().time
         events: list[Event] = []
         rest = bytearray()

@@ -1,6 +1,6 @@
-"""The viewer: runs in a browser on this machine, also while they are written.
+"""The viewer: shows runs in a browser on this machine, even while they are in progress.
 
-May import everything below it but the command line.
+This package may import every layer below it, but not the command line.
 Start with `pages.py`.
 """
 

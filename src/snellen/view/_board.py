@@ -11,8 +11,8 @@ from snellen.view.runs import Listed
 
 
 class Board:
-    """The runs of one benchmark and the positions of their dots and intervals. The best run is
-    first. The runs are sorted by name if the metric's direction is unknown."""
+    """The runs of one benchmark and the positions of their dots and intervals. The best run comes
+    first. If it is unknown whether higher is better, the runs are sorted by name."""
 
     def __init__(self, benchmark: str, runs: Sequence[Listed]) -> None:
         self.benchmark = benchmark

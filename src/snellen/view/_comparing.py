@@ -1,4 +1,4 @@
-"""Comparisons of runs, computed in a thread: rescoring both runs takes seconds."""
+"""Compares runs in a thread, because scoring both runs again takes seconds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from snellen.store import Run
 from snellen.view.runs import Listed
 
 PATIENCE = 0.3
-"""Seconds that a page waits for a comparison before it says that one is being computed."""
+"""The time in seconds that a page waits for a comparison. After that, the page says that it is
+being computed."""
 KEPT = 16
 
 
@@ -32,7 +33,7 @@ class Compares:
         self._lock = threading.Lock()
 
     def of(self, runs: Sequence[Listed]) -> Comparisons | None:
-        """The comparison of these runs. None while it is being computed.
+        """The comparison of these runs, or None while it is being computed.
 
         Raises:
             SnellenError: the runs cannot be compared.
@@ -40,8 +41,8 @@ class Compares:
         for run in runs:
             if registry.runs_a_program(run.manifest):
                 raise UsageError(
-                    f"{run.name} is scored by a custom class, which the viewer does not run. If "
-                    "you trust that class, use `snellen compare`."
+                    f"{run.name} is scored by a custom class, and the viewer does not run such "
+                    "code. If you trust the class, use `snellen compare`."
                 )
         key = tuple(_stamps(run) for run in runs)
         with self._lock:

@@ -1,4 +1,4 @@
-"""The indexes of the runs that are being viewed. They are extended while somebody looks."""
+"""The indexes of the runs that are being viewed. Requests extend them with new records."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from snellen.errors import StoreError
 from snellen.view.index import FILE, Index
 
 FRESH = 0.3
-"""Seconds for which a complete index is used unchecked: a page makes several requests."""
+"""The time in seconds for which a complete index is used without checking for new records. A page
+makes several requests, and only the first should check."""
 FIRST = 0.15
-"""Seconds that a page waits for new records to be indexed. A thread indexes the rest."""
+"""The time in seconds that a page waits for new records to be indexed. A thread indexes the
+rest."""
 
 
 def file_of(run: Path) -> Path:
-    """The index file of a run: in the run folder, or in a temporary folder if that is read-only."""
+    """The path of a run's index: in the run folder, or in a temporary folder if the run folder is
+    read-only."""
     if os.access(run, os.W_OK):
         return run / FILE
     name = blake2b(os.fsencode(run), digest_size=12).hexdigest()
@@ -27,14 +30,14 @@ def file_of(run: Path) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
         raise StoreError(
-            f"{folder} is not yours, and {run} is not writable. The viewer needs a folder for its "
-            "index. Set TMPDIR to a folder of your own."
+            f"The viewer has no place for its index: {run} is not writable, and {folder} belongs "
+            "to somebody else. Set TMPDIR to a folder of your own."
         )
     return folder / f"{name}.sqlite"
 
 
 class Indexes:
-    """One index per requested run."""
+    """One index for each run that was requested."""
 
     def __init__(self) -> None:
         self._known: dict[Path, Index] = {}
@@ -67,7 +70,7 @@ class Indexes:
     def _work(self, index: Index) -> None:
         try:
             while not self._stopping.is_set() and index.extend():
-                self._stopping.wait(0.01)  # lets pages that wait for the same files go first
+                self._stopping.wait(0.01)  # lets waiting pages use the files first
         except StoreError:
             pass  # the next page request reports it
         finally:

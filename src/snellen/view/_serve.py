@@ -1,4 +1,4 @@
-"""The server: local only, read-only."""
+"""The viewer's server. It is read-only and serves only this machine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from snellen.view.samples import find, question_of, reply_of
 
 HERE = "127.0.0.1"
 PORT = 7878
-"""The default port. If it is taken, the next free one is used."""
+"""The default port. If it is taken, the next free port is used."""
 TRIED = 20
 STATIC = Path(__file__).parent / "static"
 LOOK = Path(__file__).parents[1] / "report" / "look.css"
@@ -37,7 +37,7 @@ FILES = {
     "icon.svg": (STATIC / "icon.svg", "image/svg+xml"),
 }
 THUMB = 192
-"""Pixels of the longer side of a thumbnail."""
+"""The longer side of a thumbnail, in pixels."""
 LONGEST_KEY = 4_096
 
 HEADERS = [
@@ -58,11 +58,12 @@ App = Callable[[Scope, Any, Any], Awaitable[None]]
 
 
 class Guarded:
-    """Accepts requests whose host is this machine, and adds the security headers to every response.
+    """Accepts only requests with a host name of this machine, and adds security headers to every
+    response.
 
-    It rejects foreign host names that resolve to this machine (DNS rebinding). It also rejects
-    requests from other sites' pages, except followed links: response times would leak what is in
-    the runs."""
+    It rejects other host names, because they may be made to resolve to this machine (DNS
+    rebinding). It also rejects requests from other sites' pages, except links that the user
+    follows: the response times would leak what is in the runs."""
 
     def __init__(self, app: App, port: int) -> None:
         self._app = app
@@ -82,11 +83,11 @@ class Guarded:
         own = headers.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             wrong = PlainTextResponse(
-                "This viewer answers requests to 127.0.0.1 and localhost only.", 421
+                "This viewer answers only requests to 127.0.0.1 and localhost.", 421
             )
             await wrong(scope, receive, answer)
         elif not own and headers.get(b"sec-fetch-dest") != b"document":
-            wrong = PlainTextResponse("This viewer answers requests from its own pages only.", 403)
+            wrong = PlainTextResponse("This viewer answers only requests from its own pages.", 403)
             await wrong(scope, receive, answer)
         elif scope["method"] not in ("GET", "HEAD"):
             await PlainTextResponse("The viewer is read-only: use GET or HEAD.", 405)(
@@ -97,7 +98,7 @@ class Guarded:
 
 
 class Server:
-    """The routes. Each request is handled in a thread because it reads files."""
+    """The routes and their handlers. Handlers run in threads, because they read files."""
 
     def __init__(self, *roots: Path, benchmarks: Sequence[str | Benchmark] = ()) -> None:
         self.pages = Pages(*roots, benchmarks=benchmarks)
@@ -165,7 +166,7 @@ class Server:
         number = _integer(request, "n")
         small = THUMB if request.query_params.get("small") == "1" else None
         if number >= len(question.media):
-            raise NotThere(f"The sample has {len(question.media)} pictures and videos.")
+            raise NotThere(f"The sample has only {len(question.media)} pictures and videos.")
         return _picture(lambda: self.media.image(run, question, number, small))
 
     def frame(self, request: Request) -> Response:
@@ -176,7 +177,7 @@ class Server:
         except ValueError:
             time = math.nan
         if number >= len(question.media) or not 0 <= time < 1e6:
-            raise NotThere("There is no such frame.")
+            raise NotThere("The sample has no such frame.")
         return _picture(lambda: self.media.frame(run, question, number, time))
 
     def text(self, request: Request) -> Response:
@@ -208,10 +209,10 @@ class Server:
         return _html(self.pages.fault("There is no such page."), 404)
 
     def broken(self, request: Request, error: Exception) -> Response:
-        """The server writes the traceback to the terminal."""
+        """Show an unexpected error. The server prints its traceback in the terminal."""
         message = (
-            f"This page could not be made ({type(error).__name__}: {error}). If the run's files "
-            "are as Snellen wrote them, this is a bug in the viewer: see the traceback in the "
+            f"This page could not be made ({type(error).__name__}: {error}). If nothing but "
+            "Snellen changed the run's files, this is a bug in the viewer. The traceback is in the "
             "terminal."
         )
         return _html(self.pages.fault(message), 500)
@@ -223,7 +224,7 @@ class Server:
             row = find(connection, _key(request))
             question = None if row is None else question_of(index, connection, row)
         if question is None:
-            raise NotThere("There is no such sample.")
+            raise NotThere("The run has no such sample.")
         return run, question
 
 
@@ -240,8 +241,8 @@ def _picture(load: Callable[[], Image]) -> Response:
     except MediaError as error:
         return PlainTextResponse(str(error).encode(errors="replace"), 404)
     assert isinstance(image.source, bytes) and image.mime is not None
-    # The address names the run and the sample, and the bytes have the stored digest: they never
-    # change.
+    # Browsers may cache the picture: the address names run and sample, and the bytes have the
+    # digest that the run stored, so they never change.
     kept = {"cache-control": "private, max-age=3600"}
     return Response(image.source, media_type=image.mime, headers=kept)
 
@@ -275,16 +276,16 @@ def serve(
 ) -> None:
     """Serve the runs in folders until interrupted. `started` is called with the address.
 
-    `benchmarks` are the caller's own, as objects or as `FILE.py:NAME`. The viewer shows the
-    pictures of their runs and compares their runs.
+    `benchmarks` are the caller's own benchmarks, as objects or as `FILE.py:NAME`. The viewer needs
+    them to show the pictures of their runs and to compare their runs.
 
     Raises:
-        UsageError: there is no such folder, or the port is taken.
+        UsageError: a folder does not exist, or the port is taken.
     """
     for root in roots:
         if not root.is_dir():
             raise UsageError(
-                f"{root}: there is no such folder. `snellen demo` makes a first run in `runs`."
+                f"{root}: there is no such folder. `snellen demo` creates a first run in `runs`."
             )
     bound = _bound(port)
     port = bound.getsockname()[1]
@@ -293,7 +294,7 @@ def serve(
         Guarded(server.app(), port), log_level="warning", access_log=False, lifespan="off",
         server_header=False, timeout_graceful_shutdown=1,
     )  # fmt: skip
-    bound.listen()  # requests from now on wait until the server runs
+    bound.listen()  # requests that arrive before the server runs wait for it
     started(f"http://{HERE}:{port}/")
     try:
         uvicorn.Server(config).run(sockets=[bound])

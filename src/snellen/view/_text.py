@@ -12,16 +12,17 @@ from markupsafe import Markup, escape
 from snellen.errors import UNSEEN
 
 CUT = 20_000
-"""Characters of one text on a page. A link to the full text follows."""
+"""The maximum number of characters of one text on a page. A link leads to the full text."""
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 NAMES = {"\x1b": "ESC", "\0": "NUL", "\r": "CR", "\x07": "BEL", "\x08": "BS", "\x7f": "DEL"}
 WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
 COMPARED = 4_000
-"""Most tokens (words and signs) of a text for which a diff is computed."""
+"""The maximum number of tokens (words, spaces, and other characters) of a text for which a diff is
+computed."""
 
 
 def visible(text: str, cut: int | None = CUT) -> Markup:
-    """The escaped text, with a visible sign for each invisible or control character."""
+    """Escape the text, and replace each invisible or control character with a visible sign."""
     if cut is not None:
         text = text[:cut]
     parts = []
@@ -40,13 +41,13 @@ def _sign(character: str) -> Markup:
 
 
 def excerpt(text: str, cut: int) -> str:
-    """The beginning of a text on one line, for a table cell."""
+    """The beginning of a text, on one line, for a table cell."""
     line = " ".join(text[: 4 * cut].split())
     return line if len(line) <= cut and len(text) <= 4 * cut else f"{line[:cut]}…"
 
 
 def with_marks(text: str, other: str) -> tuple[Markup, Markup] | None:
-    """Two texts with their differences marked. None if they are too long for a diff."""
+    """Two texts with their differences marked, or None if they are too long for a diff."""
     if max(len(text), len(other)) > CUT:
         return None
     mine, theirs = WORDS.findall(text), WORDS.findall(other)

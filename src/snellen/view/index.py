@@ -1,9 +1,9 @@
 """The viewer's index of a run's samples, built from the run's files alone.
 
-`view.sqlite` can be deleted at any time; the viewer rebuilds it. While a runner appends records,
-the viewer extends the index by those records. The index holds the file offsets of questions and
-replies, the columns for sorting and filtering, the first words of the texts, and a full-text index.
-It does not hold full replies.
+`view.sqlite` can be deleted at any time; the viewer rebuilds it. While a run appends records to its
+files, the viewer adds them to the index. The index contains the file offsets of questions and
+replies, the columns for sorting and filtering, the beginnings of the texts, and a full-text index.
+It does not contain full replies.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ from snellen.view._text import excerpt
 VERSION = 3
 FILE = "view.sqlite"
 HEAD = 1024
-"""Bytes at the beginning of a file that identify it."""
+"""The number of bytes at the beginning of a file by which it is recognized."""
 SHOWN = 160
-"""Characters of a text in a list."""
+"""The maximum number of characters of a text in a list."""
 EVENT_TEXT = 2_000
-"""Characters kept of one event of a session."""
+"""The maximum number of characters of an event's text that are indexed."""
 PATIENCE = 5.0
-"""Seconds to wait for another viewer's lock."""
+"""The time in seconds to wait for another viewer's lock."""
 SLICE = 0.5
-"""Seconds of work between two commits, and so the longest that another viewer waits."""
+"""The time in seconds between two commits, which is also the longest time that another viewer
+waits."""
 SCORES = "scores.jsonl"
 TEXTS = 10
-"""Low bits of a `words` rowid that number the texts of one sample; the high bits are its row.
-Search covers a sample's first 1,024 texts."""
+"""The number of low bits in a rowid of `words`. They number the texts of one sample, and the high
+bits are the sample's row. Search covers a sample's first 1,024 texts."""
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS known (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -56,7 +57,7 @@ CREATE TABLE IF NOT EXISTS samples (
 CREATE UNIQUE INDEX IF NOT EXISTS keys ON samples (sample, repeat, turn, step);
 CREATE INDEX IF NOT EXISTS places ON samples (place, repeat, turn, step, row);
 CREATE INDEX IF NOT EXISTS states ON samples (state, row);
--- Of keys with several records: all of them, in order.
+-- All records of each key that has several records, in order.
 CREATE TABLE IF NOT EXISTS attempts (
     row INTEGER, number INTEGER, file TEXT, at INTEGER, size INTEGER,
     PRIMARY KEY (row, number)) WITHOUT ROWID;
@@ -69,9 +70,9 @@ CREATE TABLE IF NOT EXISTS scores (
     candidates TEXT, key INTEGER, PRIMARY KEY (scoring, row)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS readings ON scores (scoring, state, row);
 CREATE INDEX IF NOT EXISTS worths ON scores (scoring, score, row, key);
--- By what a sample is in every run, so that two are joined by one look for each.
+-- By a digest of the sample's key, which is the same in every run, for joins between two runs.
 CREATE INDEX IF NOT EXISTS pairs ON scores (scoring, key, score);
--- Of online runs: what was shown (frame), asked, said (emit), and when, in media seconds.
+-- For online runs: what was shown (frame), asked, and said (emit), and at which media time.
 CREATE TABLE IF NOT EXISTS sessions (sample TEXT, session TEXT,
     PRIMARY KEY (sample, session)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS events (
@@ -79,38 +80,39 @@ CREATE TABLE IF NOT EXISTS events (
     PRIMARY KEY (session, seq)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
     said, content = '', tokenize = "unicode61 remove_diacritics 2");
--- Held in memory until a commit; with the 1 MB that is usual, making it takes three times as long.
+-- 32 MB of words are kept in memory until a commit. With the default of 1 MB, building the index
+-- takes three times as long.
 INSERT INTO words (words, rank) VALUES ('hashsize', 33554432);
 """
 CLOSE_WRITTEN = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ud7af\uf900-\ufaff]")
-"""Scripts without spaces between words: each character is indexed as a word."""
+"""Matches characters of scripts that have no spaces between words. Each is indexed as a word."""
 
 
 ROW_OF_KEY = "SELECT row FROM samples WHERE sample = ? AND repeat = ? AND turn = ? AND step = ?"
 
 
 class Stale(Exception):
-    """The index belongs to other files or another version. It is rebuilt."""
+    """The index was built from other files or by another version. It is then rebuilt."""
 
 
 class Index:
-    """The index of one run. `connect` opens a new connection for each reader."""
+    """The index of one run. `connect` opens a new connection for every reader."""
 
     def __init__(self, run: Path, file: Path) -> None:
         self.run = run
         self.file = file
         self._lock = threading.Lock()
         self.complete = -math.inf
-        """When the index was last complete, by the monotonic clock."""
+        """The time at which the index was last complete, on the monotonic clock."""
         self.has_more = True
         """Whether the run's files have records that are not indexed yet."""
 
     @contextmanager
     def connect(self) -> Iterator[sqlite3.Connection]:
-        """A connection for reading. Another thread may extend the index at the same time.
+        """Open a connection for reading. Another thread may extend the index at the same time.
 
         Raises:
-            StoreError: the index was damaged. The next page rebuilds it.
+            StoreError: the index was damaged. The next page that needs it rebuilds it.
         """
         try:
             with closing(_opened(self.file)) as connection:
@@ -125,10 +127,10 @@ class Index:
             ) from error
 
     def extend(self, seconds: float = SLICE) -> bool:
-        """Index new records for this many seconds. Returns whether more are left.
+        """Index new records for this many seconds. Returns whether records are left.
 
         Raises:
-            StoreError: the run's files cannot be read, or a later version wrote them.
+            StoreError: the run's files cannot be read, or a later version of Snellen wrote them.
         """
         if not self._lock.acquire(blocking=False):
             return True  # another thread is extending it
@@ -157,7 +159,8 @@ class Index:
             pass
 
     def share(self) -> tuple[float, float]:
-        """The indexed shares of the files: of samples and scores, and of their words."""
+        """The shares of the run's files that are indexed: first the samples and scores, then the
+        words."""
         run = Run(self.run)
         sizes = {
             name: stamp.size
@@ -197,7 +200,7 @@ def _opened(file: Path) -> sqlite3.Connection:
         try:
             return _open(file)
         except sqlite3.OperationalError as error:
-            # SQLite itself does not wait for a process that is creating the file.
+            # SQLite's own timeout does not apply while another process creates the file.
             if "locked" not in str(error) or time.monotonic() > until:
                 raise
             time.sleep(0.02)
@@ -209,8 +212,8 @@ def _open(file: Path) -> sqlite3.Connection:
     )
     with ExitStack() as stack:
         stack.callback(connection.close)
-        # The index is derived data: after damage by a power cut it is rebuilt. The file may have
-        # been copied with the run, so it is not trusted.
+        # The index is derived data, so it need not survive a power cut: it can be rebuilt. The file
+        # may have been copied together with somebody else's run, so it is not trusted.
         connection.executescript(
             "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; "
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
@@ -219,7 +222,7 @@ def _open(file: Path) -> sqlite3.Connection:
         if version not in (0, VERSION):
             raise Stale("another version wrote the index")
         if version == 0:
-            # Another thread or viewer may be creating it at the same time.
+            # Another thread or viewer may be creating the index at the same time.
             connection.executescript(
                 f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;"
             )
@@ -228,7 +231,7 @@ def _open(file: Path) -> sqlite3.Connection:
 
 
 class _Taking:
-    """The work of one transaction."""
+    """Adds records to the index in one transaction."""
 
     def __init__(self, connection: sqlite3.Connection, run: Run, until: float) -> None:
         self._do = connection.execute
@@ -238,7 +241,7 @@ class _Taking:
         self._changed = False
 
     def all(self) -> bool:
-        """Index what there is time for. Returns whether something is left."""
+        """Index records until the time is over. Returns whether records are left."""
         self._check_files()
         left = (
             self._take("samples", self._run.appended_questions, self._question)
@@ -256,7 +259,11 @@ class _Taking:
         return left
 
     def _check_files(self) -> None:
-        """Raise `Stale` if a file is not the one that was indexed: the index is then rebuilt."""
+        """Check that each indexed file is still the same file.
+
+        Raises:
+            Stale: a file was replaced, so the index must be rebuilt.
+        """
         for file, upto, head in self._do(
             "SELECT file, upto, head FROM taken WHERE part = 'samples' AND file != ?", (SCORES,)
         ).fetchall():
@@ -277,9 +284,9 @@ class _Taking:
                 use(placed, record)
             except OverflowError as error:
                 raise StoreError(
-                    f"{self._run.path / placed.file}: the line at byte {placed.offset} has a "
-                    "number of more than 64 bits. Somebody edited the file, or another program "
-                    "changed it."
+                    f"{self._run.path / placed.file}: the line at byte {placed.offset} contains a "
+                    "number with more than 64 bits, which Snellen does not write. The file was "
+                    "changed by hand or by another program. Restore the line."
                 ) from error
             upto[placed.file] = placed.offset + placed.size
             if n % 64 == 63 and time.monotonic() > self._until:
@@ -312,7 +319,7 @@ class _Taking:
             (question.place, *placed, row),
         ).rowcount
         if not first:
-            return  # only the first row of a key counts
+            return  # for each key, only the first question counts
         pictures = sum(medium.kind == "image" for medium in question.media[:1])
         target = question.target if question.target is not None else "; ".join(question.references)
         self._do(
@@ -343,7 +350,8 @@ class _Taking:
             self._do("INSERT INTO attempts VALUES (?, ?, ?, ?, ?)", (row, number, *placed))
         self._do("UPDATE samples SET attempts = ? WHERE row = ?", (number + 1, row))
         if before is not None:
-            # The final record of a key is its last one that did not fail. Parts come in any order.
+            # The final record of a key is the last one that did not fail. The journal's parts are
+            # read in any order, so the positions in the journal are compared.
             ranks = (before != "failed", Placed(*where).order)
             if (record.state != "failed", placed.order) < ranks:
                 return
@@ -367,7 +375,8 @@ class _Taking:
         )
 
     def _scores(self) -> bool:
-        """Scores are one file that is replaced as a unit. After that, all are read again."""
+        """Index the scores. They are in one file that each scoring replaces, so all of them are
+        read again when the file has changed."""
         stamp = self._run.folder.stamp(SCORES)
         now = None if stamp is None else orjson.dumps([*stamp])
         known = self._do("SELECT value FROM known WHERE name = 'scores'").fetchone()
@@ -381,7 +390,7 @@ class _Taking:
     def _score(self, placed: Placed, score: ScoreRow) -> None:
         scored = self._scored(score.sample, score.repeat, score.step)
         if scored is None:
-            return  # the scored sample is no longer in this run's files
+            return  # the sample is no longer in this run's files
         row, key = scored
         shown = None if score.answer is None else _words(score.answer)
         candidates = [*map(answer_words, score.candidates)]
@@ -396,8 +405,8 @@ class _Taking:
         )
 
     def _scored(self, sample: str, repeat: int, step: int) -> tuple[int, Key] | None:
-        """The row and key of a sample's last turn, at that step or else the last. If turns are
-        scored separately, `ID#2` is the second turn."""
+        """The row and key of a sample's last turn, at the given step or else at its last step. If
+        turns are scored separately, `ID#2` stands for the second turn of the sample `ID`."""
         this = f"step = {step:d} DESC, " if step else ""
         last = f"ORDER BY turn DESC, {this}step DESC LIMIT 1"
         columns = "SELECT row, sample, repeat, turn, step FROM samples"
@@ -454,24 +463,25 @@ class _Taking:
 
 
 def _words(answer: Answer) -> str:
-    """Text unchanged, numbers and lists of texts as JSON, other kinds in words."""
+    """An answer as text: strings unchanged, numbers and lists as JSON, other kinds in words."""
     plain = isinstance(answer, float | tuple)
     return orjson.dumps(answer).decode() if plain else answer_words(answer)
 
 
 def _digest(key: Sequence[Any]) -> int:
-    """A key as a 64-bit number, for joins."""
+    """A 64-bit digest of a key, for joins between runs."""
     return int.from_bytes(blake2b(orjson.dumps(key), digest_size=8).digest(), signed=True)
 
 
 def apart(text: str) -> str:
-    """The text with spaces around each character of scripts without spaces between words."""
-    text = text.replace("\0", " ")  # SQLite would end the text there
+    """The text with spaces around each character that belongs to a script without spaces between
+    words."""
+    text = text.replace("\0", " ")  # SQLite would end the text at a NUL
     return text if text.isascii() else CLOSE_WRITTEN.sub(r" \g<0> ", text)
 
 
 def phrase(text: str) -> str | None:
-    """The FTS query for a text: its words in order, the last one as a prefix. None if the text
-    contains no word."""
+    """The full-text query for a text: its words in order, of which the last may be incomplete. None
+    if the text contains no word."""
     words = re.findall(r"\w+", apart(text))
     return f'"{" ".join(words)}"*' if words else None

@@ -1,7 +1,7 @@
-"""Reloads the pictures and frames that a model was shown from their original files.
+"""Loads the pictures and frames that a model was shown again, from their original files.
 
-It looks only for media that a run's questions name, and shows them only if their digest matches the
-stored one. Nothing else on this machine can be requested.
+Only media that a run's questions name can be requested, and they are shown only if their digests
+match the stored ones. No other file on this machine can be requested.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from snellen.transforms.probes import again
 from snellen.view.runs import Listed
 
 HELD = 48 << 20
-"""Bytes of pictures in the cache, so that a page's pictures are not read twice."""
+"""The size of the cache in bytes. It keeps a page's pictures from being read twice."""
 
 
 class Media:
-    """The media of all runs, with a cache."""
+    """Loads the media of all runs, and caches them."""
 
     def __init__(self, benchmarks: Sequence[str | Benchmark] = ()) -> None:
         self._benchmarks = benchmarks
@@ -42,14 +42,14 @@ class Media:
         self._decoding = threading.Lock()
 
     def image(self, run: Listed, question: Question, number: int, side: int | None) -> Image:
-        """The question's medium with this number, a picture. `side` limits its longer side.
+        """The picture with this number among the question's media. `side` limits its longer side.
 
         Raises:
-            MediaError: the picture is gone, or has changed. The message says where we looked.
+            MediaError: the picture is gone or has changed, or the medium is a video.
         """
         shown = question.media[number]
         if shown.kind != "image":
-            raise MediaError(f"{shown.place} is a video. Its frames are shown separately.")
+            raise MediaError(f"{shown.place} is a video. Request its frames instead.")
         if shown.digest is None:
             raise MediaError(f"{shown.place} could not be read during the run.")
         key = (shown.digest, side)
@@ -61,10 +61,11 @@ class Media:
         return self._keep(key, picture)
 
     def frame(self, run: Listed, question: Question, number: int, time: float) -> Image:
-        """The frame of a video at a media time (seconds), as large as it was sent.
+        """The frame of a video at a media time in seconds, in the size in which it was sent.
 
         Raises:
-            MediaError: the video is gone, has changed, or cannot be decoded.
+            MediaError: the video is gone, has changed, or cannot be decoded, or the medium is a
+                picture.
         """
         shown = question.media[number]
         if shown.kind != "video":
@@ -129,7 +130,8 @@ class Media:
         raise _gone(run, shown.place, others)
 
     def _parts(self, run: Listed, question: Question, number: int) -> Iterator[Image | Video]:
-        """The media of the row: the sample's own (that number first), then the prompt's."""
+        """The media of a question's row: the sample's (first the one with this number), then those
+        that only the prompt contains."""
         try:
             benchmark = self._benchmark(run)
             sample = next(benchmark.read(row) for row in rows_at(benchmark.data, [question.place]))
@@ -170,22 +172,26 @@ def _prompted(benchmark: Benchmark, sample: Sample) -> Iterator[Image | Video]:
 
 
 def _unprobed(manifest: Mapping[str, Any]) -> Benchmark:
-    """The benchmark of a run with its rows, without the probe.
+    """The benchmark of a run with its rows, but without the run's probe.
 
     Raises:
-        SnellenError: the benchmark is gone, or loading it would run a program that the run names.
+        SnellenError: the benchmark is gone, or loading it would run code that the run names.
     """
     options = manifest["identity"]["options"]
     name, where = manifest["benchmark"], data_path(manifest["data"])
     if (spec := manifest.get("benchmark_source", {}).get("spec")) and is_object_run(manifest):
         raise DataError(
-            f"its rows are read by {spec}. The viewer does not run a program just because a run "
-            f"names it. If you trust it, pass it: snellen view -b {spec}"
+            f"its rows are read by {spec}, and the viewer does not run code just because a run "
+            f"names it. If you trust the code, pass it: snellen view -b {spec}"
         )
     if is_object_run(manifest):
-        raise DataError("its rows come from a Python object, which no manifest can rebuild.")
+        raise DataError(
+            "its rows come from a Python object, which cannot be rebuilt from the run's manifest."
+        )
     if registry.runs_a_program(manifest):
-        raise DataError("its rows are read by a custom class, which the viewer does not run.")
+        raise DataError(
+            "its rows are read by a custom class, and the viewer does not run such code."
+        )
     if {"task", "columns"} <= set(options):
         columns = {column: kind for kind, here in options["columns"].items() for column in here}
         return registry.own(where.absolute(), _folder(manifest), options["task"], columns, {})
@@ -193,7 +199,7 @@ def _unprobed(manifest: Mapping[str, Any]) -> Benchmark:
         unprobed = {**manifest["identity"], "probe": {}}
         return registry.of_run({**manifest, "identity": unprobed}, data=_own_data(manifest))
     if name not in _names():
-        raise DataError(f"this version has no benchmark {name}.")
+        raise DataError(f"this version of Snellen has no benchmark {name}.")
     return registry.benchmark(name, data=where if where.exists() else None, options=options)
 
 
@@ -203,7 +209,7 @@ def _names() -> frozenset[str]:
 
 
 def _folder(manifest: Mapping[str, Any]) -> Path | None:
-    """The value of --data."""
+    """The value of --data in the run's last command."""
     command = manifest["sessions"][-1]["command"] if manifest.get("sessions") else []
     for flag, value in pairwise(command):
         if flag == "--data":
@@ -212,7 +218,7 @@ def _folder(manifest: Mapping[str, Any]) -> Path | None:
 
 
 def _own_data(manifest: Mapping[str, Any]) -> Path | None:
-    """The data path that was passed to a plug-in's function or to a function in the user's file."""
+    """The data path that the run passed to the function of a plug-in or of the user's file."""
     data = manifest.get("benchmark_source", {}).get("data")
     return None if data is None else data_path(data)
 
@@ -221,10 +227,10 @@ def _gone(run: Listed, label: str, others: int) -> MediaError:
     where = run.manifest.get("data", "")
     if others:
         return MediaError(
-            f"{label} is another picture now than the one that was sent: the data in {where} have "
-            "changed since the run."
+            f"{label} is no longer the picture that was sent: the data in {where} have changed "
+            "since the run. Restore the old data to see it."
         )
-    return MediaError(f"{label} is not among the media in {where} now.")
+    return MediaError(f"{label} is no longer among the media in {where}.")
 
 
 def _size(image: Image) -> int:

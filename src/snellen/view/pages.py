@@ -1,4 +1,4 @@
-"""The content of the pages. The templates lay it out."""
+"""Prepares the content of the pages. The templates lay it out."""
 
 from __future__ import annotations
 
@@ -48,29 +48,30 @@ from snellen.view.samples import (
 
 FOLDER = Path(__file__).parent
 FEW = 20_000
-"""Largest run, in samples, whose facet counts follow the filters. For 100,000 samples, counting
-takes 200 ms."""
+"""The maximum number of samples in a run for which the facets are counted again under the current
+filters. For 100,000 samples, counting takes 200 ms."""
 MAX_SIDE_BY_SIDE = 3
-"""Most runs side by side."""
+"""The maximum number of runs side by side."""
 READ = 0.99
-"""The indexed share from which a run counts as read: records may be appended all the time."""
+"""The indexed share of a run's files from which its facet counts are kept. It is below 1, because
+records may be appended all the time."""
 ALL_READ = 0.999
-"""The indexed share from which the counts of a run that nobody writes are shown."""
+"""The indexed share of a run's files from which the page no longer says that it is reading them."""
 
 
 class NotThere(Exception):
-    """The address names something that does not exist. The message says what to do."""
+    """The requested page does not exist, or cannot be shown. The message says why."""
 
 
 class Counted(NamedTuple):
     """Facet counts that are kept for a while."""
 
     changes: Any
-    """The state of the index that was counted."""
+    """The state of the index when they were counted."""
     at: float
-    """When they were counted."""
+    """The time at which they were counted."""
     took: float
-    """The seconds that counting took."""
+    """The time that counting took, in seconds."""
     facets: list[Facet]
     """The facets with their counts."""
 
@@ -90,7 +91,7 @@ class Pages:
         self.compares.stop()
 
     def run(self, name: str) -> Listed:
-        """The run of this name.
+        """The run with this name.
 
         Raises:
             NotThere: the run does not exist, or cannot be shown.
@@ -105,7 +106,8 @@ class Pages:
     # -- pages
 
     def known(self) -> str:
-        """A digest of the list of runs. It changes when a run appears, vanishes, starts or ends."""
+        """A digest of the list of runs. It changes when a run appears, disappears, starts, or
+        ends."""
         every = [(run.name, run.fault, self._is_live(run), run.unscored) for run in self.runs.all()]
         return blake2b(repr(every).encode(errors="replace"), digest_size=16).hexdigest()
 
@@ -221,16 +223,18 @@ class Pages:
             )
 
     def side_by_side(self, names: Sequence[str], key: Key | None, wanted: Wanted) -> str:
-        """Two or three runs on the same samples: the list of samples, or one sample in full."""
+        """The page with two or three runs side by side: a list of samples, or a sample in full."""
         names = list(dict.fromkeys(names))
         if not 2 <= len(names) <= MAX_SIDE_BY_SIDE:
             raise NotThere(
-                f"Choose two or three runs to see them side by side; {len(names)} were chosen."
+                f"Choose two or three runs to see them side by side. You chose {len(names)}."
             )
         runs = [self.run(name) for name in names]
         first = runs[0]
         if any(run.benchmark != first.benchmark for run in runs):
-            raise NotThere("Only runs of the same benchmark share samples.")
+            raise NotThere(
+                "Choose runs of the same benchmark. Runs of different benchmarks share no samples."
+            )
         wanted = replace(wanted, vs=wanted.vs if wanted.vs in names[1:] else names[1])
         index = self.indexes.of(first.path)
         second = next(run for run in runs if run.name == wanted.vs)
@@ -281,23 +285,24 @@ class Pages:
         )
 
     def comparison(self, names: Sequence[str]) -> str:
-        """Two runs, and whether they differ significantly."""
+        """The page that compares two runs: do they differ significantly?"""
         runs = self._two(names)
         return _page("compare.html", runs=runs, **self._compared(runs))
 
     def difference(self, names: Sequence[str]) -> str:
-        """The part of the page with the comparison, once it is computed."""
+        """The part of the comparison page that shows the result, once it is computed."""
         runs = self._two(names)
         return _page("difference.html", runs=runs, **self._compared(runs))
 
     def _two(self, names: Sequence[str]) -> list[Listed]:
         names = list(dict.fromkeys(names))
         if len(names) != 2:
-            raise NotThere(f"Choose two runs to compare; {len(names)} were chosen.")
+            raise NotThere(f"Choose two runs to compare. You chose {len(names)}.")
         return [self.run(name) for name in names]
 
     def _compared(self, runs: Sequence[Listed]) -> dict[str, Any]:
-        # A reader starts with the first run: how far is it above or below the other?
+        # The difference is the second run minus the first, but readers want to know how far the
+        # first run is above or below the other. So the order is reversed.
         comparisons = self.compares.of(runs[::-1])
         comparison = None if comparisons is None else next(iter(comparisons.comparisons), None)
         return {
@@ -336,7 +341,7 @@ class Pages:
             "done": done,
             "wanted": max(run.wanted, total),
             "states": known,
-            # A line that a run left half written is never indexed.
+            # A run that was killed can leave an incomplete last line, which is never indexed.
             "reading": index.has_more and share[0] < ALL_READ,
             "share": share,
         }
@@ -351,8 +356,9 @@ class Pages:
         return next((sibling for sibling in self._siblings(run) if sibling.name == wanted.vs), None)
 
     def _known_facets(self, run: Listed, index: Index, scoring: str, best: float) -> list[Facet]:
-        """The last facet counts. If the index has changed since, a thread counts again. Counting
-        takes as long as a filter, so it uses only a small share of the time while a run is written.
+        """The last facet counts. If the index has changed since then, a thread counts again, but
+        not at once: while a run is in progress, only a small share of the time is spent on
+        counting.
         """
         key = (run.path, scoring)
         with index.connect() as connection:
@@ -380,7 +386,8 @@ class Pages:
         best: float,
         other_index: Path | None,
     ) -> Facet:
-        """A facet counted under the other filters. `connection` has the samples that all choose."""
+        """Count a facet's samples under all other filters. `connection` has the samples under all
+        filters."""
         if not wanted.by_facet(facet.name):
             return narrowed(connection, facet, scoring, best)
         others = wanted.without(facet.name)
@@ -403,7 +410,7 @@ class Pages:
 
 
 def distinction(run: Listed, runs: Sequence[Listed]) -> str:
-    """The folder and the settings that distinguish a run from others of its model."""
+    """The folder and the settings that distinguish a run from other runs of the same model."""
     others = [other for other in runs if other.model == run.model and other.name != run.name]
     apart = any(other.folder != run.folder for other in others)
     parts: dict[str, None] = {f"in {run.folder}": None} if apart and run.folder else {}
@@ -483,7 +490,7 @@ def _page(name: str, **known: Any) -> str:
 
 
 def _key(key: Sequence[Any]) -> str:
-    """A sample's key as a query string, without zeros."""
+    """A sample's key as a query string. Parts that are 0 are left out."""
     parts = dict(zip(("s", "repeat", "turn", "step"), key, strict=False))
     return urlencode({name: value for name, value in parts.items() if value != 0})
 
@@ -506,7 +513,7 @@ def _size(n: int) -> str:
 
 
 def _words(value: Any) -> str:
-    """A value of the identity in words, without empty parts."""
+    """A value of a run's identity in words. Empty parts are left out."""
     if isinstance(value, dict):
         return ", ".join(
             f"{name}={_words(item)}"

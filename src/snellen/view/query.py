@@ -1,4 +1,4 @@
-"""The choice and order of samples: the query string of an address."""
+"""Which samples a page shows, and in what order, as the query string of its address says."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FLIPS: Mapping[str, str] = {
     "won": "wrong there, right here",
     "both": "right in both",
     "neither": "wrong in both",
-    "any": "another score there",
+    "any": "different score there",
 }
 SORTS: Mapping[str, str] = {
     "place": "in the data set's order",
@@ -31,37 +31,37 @@ SORTS: Mapping[str, str] = {
     "attempts": "by attempts",
 }
 FACET = 200
-"""Most values of a tag that is offered as a facet."""
+"""The maximum number of values of a tag that is offered as a facet."""
 MOST = 2_000_000
 MANY = 2_000
 LONGEST = 2_000
-"""Characters of a search text."""
+"""The maximum number of characters of a search text."""
 MOST_TAGS = 50
-"""Most tags in one query: SQLite limits queries."""
+"""The maximum number of tags in one query, because SQLite limits the size of queries."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """A choice of samples, and their order."""
+    """The filters that select samples, and the order of the samples."""
 
     q: str = ""
     """The text to search for."""
     state: str = ""
     """The state of the reply, one of `STATES`."""
     reading: str = ""
-    """How the reply was read, one of `READINGS`."""
+    """The state of the reading, one of `READINGS`."""
     score: str = ""
     """The verdict, one of `VERDICTS`."""
     rule: str = ""
-    """The rule that read the reply."""
+    """The rule that parsed the reply."""
     scoring: str = ""
-    """The scoring whose score, reading, and rule are meant."""
+    """The scoring to which `score`, `reading`, and `rule` refer."""
     differ: str = ""
-    """A second scoring, whose scores differ from those of `scoring`."""
+    """A second scoring. Only samples that it scores differently are selected."""
     vs: str = ""
     """Another run to compare with."""
     flip: str = ""
-    """How the other run's scores differ, one of `FLIPS`."""
+    """How the other run's score must differ, one of `FLIPS`."""
     by: str = "place"
     """The order, one of `SORTS`."""
     desc: bool = False
@@ -69,11 +69,11 @@ class Wanted:
     page: int = 1
     """The page of the list, from 1."""
     tags: Mapping[str, str] = field(default_factory=dict)
-    """The value of each chosen tag."""
+    """The selected value of each tag that is a filter."""
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[str, str]]) -> Wanted:
-        """The choice in an address. Invalid parts are ignored."""
+        """Parse the name-value pairs of an address. Invalid parts are ignored."""
         values: dict[str, Any] = {}
         tags: dict[str, str] = {}
         allowed = {
@@ -99,7 +99,8 @@ class Wanted:
         return cls(tags=tags, **values)
 
     def address(self, **other: Any) -> str:
-        """This choice as a query string, with other values for these parts (None removes one)."""
+        """The query string of these filters. `other` gives parts new values; None removes a
+        part."""
         pairs: dict[str, Any] = {
             attribute.name: getattr(self, attribute.name) for attribute in fields(self)
         }
@@ -117,13 +118,13 @@ class Wanted:
         )
 
     def by_facet(self, name: str) -> str:
-        """The chosen value of the facet of this name. Empty if none is chosen."""
+        """The selected value of the facet with this name, or an empty text if none is selected."""
         if name.startswith("tag."):
             return self.tags.get(name[4:], "")
         return str(getattr(self, name))
 
     def without(self, name: str) -> Wanted:
-        """The same choice without the facet of this name."""
+        """The same filters without the facet of this name."""
         if name.startswith("tag."):
             tags = {tag: value for tag, value in self.tags.items() if f"tag.{tag}" != name}
             return replace(self, tags=tags)
@@ -132,7 +133,7 @@ class Wanted:
 
     @property
     def is_unfiltered(self) -> bool:
-        """Whether the choice includes all samples."""
+        """Whether all samples are selected."""
         return not (
             self.q or self.state or self.reading or self.score or self.rule or self.differ
             or self.flip or self.tags
@@ -141,7 +142,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Clause:
-    """A SELECT of sample rows, as `row`, and its parameters."""
+    """A SELECT statement that returns rows of samples (`row`), with its parameters."""
 
     sql: str
     """The statement."""
@@ -150,8 +151,8 @@ class Clause:
 
 
 def conditions(wanted: Wanted, scoring: str, best: float) -> list[Clause]:
-    """The conditions on the wanted samples, each a query of the table that has the column. The
-    other run's index is attached as `other`."""
+    """The conditions that the selected samples meet. Each is a query of the table that has the
+    column. The other run's index is attached as `other`."""
     clauses: list[Clause] = []
 
     def add(sql: str, *values: Any) -> None:
@@ -188,8 +189,8 @@ def conditions(wanted: Wanted, scoring: str, best: float) -> list[Clause]:
 
 
 def _text_clause(text: str) -> Clause:
-    """Samples that contain these words, or whose id contains the text."""
-    text = text[:LONGEST].replace("\0", " ")  # SQLite would end the text there
+    """The condition that a sample contains these words, or that its id contains the text."""
+    text = text[:LONGEST].replace("\0", " ")  # SQLite would end the text at a NUL
     name = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     by_name = Clause("SELECT row FROM samples WHERE sample LIKE ? ESCAPE '\\'", (f"%{name}%",))
     words = phrase(text)
@@ -220,7 +221,7 @@ def _flip(flip: str) -> str:
 
 
 def ordered(wanted: Wanted) -> str:
-    """The terms of ORDER BY. `x` is the scores table, joined for the chosen scoring."""
+    """The terms of ORDER BY. `x` is the table of scores, joined for the selected scoring."""
     turn = "DESC" if wanted.desc else "ASC"
     usual = f"s.place {turn}, s.repeat {turn}, s.turn {turn}, s.step {turn}, s.row {turn}"
     if wanted.by == "place":
@@ -230,7 +231,8 @@ def ordered(wanted: Wanted) -> str:
 
 
 class Chosen:
-    """The wanted samples, searched once. They last as long as the connection."""
+    """The selected samples. The search is done once, and its result is kept in a temporary table
+    until the connection is closed."""
 
     def __init__(
         self,
@@ -262,7 +264,7 @@ class Chosen:
         return self._n
 
     def page(self) -> list[int]:
-        """The rows of the wanted page, in order."""
+        """The rows of the requested page, in order."""
         values = (PAGE, PAGE * (self._wanted.page - 1))
         if self._wanted.by != "place" or self._n < MANY:
             return self._rows("", "LIMIT ? OFFSET ?", *values)
@@ -275,8 +277,8 @@ class Chosen:
         return [row for (row,) in self._do(sql, values)]
 
     def around(self, row: int) -> tuple[int | None, int | None, int | None]:
-        """The previous row, the next row, and the row's number among all (from 1). None for any
-        that does not exist."""
+        """The previous row, the next row, and the position of this row among the selected samples,
+        from 1. Each is None if it does not exist."""
         if self._wanted.by != "place":
             every = self._rows("", "")
             if row not in every:

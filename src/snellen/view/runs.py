@@ -1,4 +1,4 @@
-"""The runs in a folder: their names, and their facts that need no look at the samples."""
+"""The runs in a folder: their names, and the facts that are known without reading their samples."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from snellen.errors import SnellenError
 from snellen.store import MANIFEST, REPORT, Run, Stamp, command_on, pull, runs_below
 
 REFRESHED = 5.0
-"""Seconds for which a copy from an object store counts as current."""
+"""The time in seconds for which a copy from an object store counts as current."""
 JUDGED = "judged/*/*/*"
-"""The judges' runs, inside the folder of the judged run."""
+"""The judges' runs, relative to the folder of the judged run."""
 RESTED = 50
-"""The pause before a search or count is repeated, as a multiple of its duration."""
+"""The pause before a search or a count is repeated, as a multiple of its duration."""
 SLOW = 0.05
-"""Seconds of searching for runs above which the pause applies."""
+"""The time in seconds that a search for runs must take for the pause to apply."""
 QUIET = 30.0
-"""Seconds without a record after which a run counts as stopped, if the system does not say who
-holds its lock."""
+"""The time in seconds after the last record from which a run counts as stopped, if the system does
+not say whether its lock is held."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Listed:
     """A run in the viewer's list."""
 
     name: str
-    """Its path relative to the viewer's folder, or to the common parent of the viewer's folders."""
+    """Its path relative to the viewer's folder. If the viewer has several folders, relative to
+    their common parent."""
     path: Path
     """The run folder."""
     manifest: Mapping[str, Any] = field(default_factory=dict)
@@ -46,9 +47,9 @@ class Listed:
     fault: str | None = None
     """Why the run cannot be shown; None if it can."""
     stored: int = 0
-    """Time of the last write, in seconds since 1970."""
+    """The time of the last write, in seconds since 1970."""
     unscored: bool = False
-    """Whether replies came after the report."""
+    """Whether the run has replies that are newer than its report."""
 
     @property
     def benchmark(self) -> str:
@@ -64,7 +65,7 @@ class Listed:
 
     @property
     def folder(self) -> str:
-        """The part of the name before benchmark, model and identity."""
+        """The part of the name before the benchmark, the model, and the digest of the identity."""
         return "/".join(self.name.split("/")[:-3])
 
     @property
@@ -74,13 +75,13 @@ class Listed:
 
     @property
     def sessions(self) -> list[Mapping[str, Any]]:
-        """The sessions: one per start of the run."""
+        """The sessions. Each start of the run is one session."""
         known: list[Mapping[str, Any]] = self.manifest.get("sessions", [])
         return known
 
     @property
     def wanted(self) -> int:
-        """How many questions the last session was meant to ask."""
+        """The number of questions that the last session was to ask, with repeats."""
         rows, repeats = self.manifest.get("rows"), self.manifest.get("repeats", 1)
         last = self.sessions[-1] if self.sessions else {}
         limits = [last.get("limit"), last.get("sample")]
@@ -97,14 +98,14 @@ class Listed:
 
 
 class Runs:
-    """The runs below folders. Each call looks at the folders again."""
+    """The runs in folders and their subfolders. Each call looks at the folders again."""
 
     def __init__(self, *roots: Path) -> None:
         self.roots = [root.resolve() for root in roots]
         self._above = Path(os.path.commonpath(self.roots))
         self._known: dict[Path, tuple[object, Listed]] = {}
         self._fetching = threading.Lock()
-        self._fetched = time.monotonic()  # the caller fetched them
+        self._fetched = time.monotonic()  # the caller has just fetched the runs
         self._last_folders: list[tuple[str, Path]] = []
         self._due = 0.0
 
@@ -118,13 +119,14 @@ class Runs:
         self._refresh()
         runs = {name: self._listed(name, path) for name, path in self._folders()}
         there = {run.path for run in runs.values()}
-        for path in [*self._known]:  # other threads change it, too
+        for path in [*self._known]:  # a copy, because other threads change the mapping
             if path not in there:
                 self._known.pop(path, None)
         return [runs[name] for name in sorted(runs)]
 
     def by_name(self, name: str) -> Listed | None:
-        """The run of that name. Only listed runs count, so no name leads outside the folders."""
+        """The run with that name. Only listed runs are found, so no name leads outside the
+        folders."""
         self._refresh()
         return next(
             (self._listed(name, path) for known, path in self._folders() if known == name), None
@@ -146,7 +148,8 @@ class Runs:
         return self._last_folders
 
     def _looked(self) -> Iterator[tuple[str, Path]]:
-        # Links may lead anywhere, and names that are not UTF-8 have no address.
+        # Symbolic links are skipped, because they may lead anywhere. Names that are not UTF-8 are
+        # skipped, because no address can contain them.
         for path in dict.fromkeys(path for root in self.roots for path in _runs(root)):
             name = "" if path == self._above else path.relative_to(self._above).as_posix()
             if not _surrogates(name):
@@ -158,7 +161,7 @@ class Runs:
             return Listed(name, path, fault=fault)
         parts = [MANIFEST, REPORT, *run.folder.segments("replies")]
         stamps = tuple(map(run.folder.stamp, parts))
-        # Verdicts and labels decide whether the report is out of date.
+        # Verdicts and labels are included, because new ones make the report out of date.
         key = (stamps, tuple(run.input_sizes().values()))
         known = self._known.get(path)
         if known is None or known[0] != key:
@@ -167,7 +170,7 @@ class Runs:
 
 
 def _runs(root: Path) -> Iterator[Path]:
-    """The runs in a folder, or the folder itself, and the judges' runs in each."""
+    """The runs in a folder, or the folder itself if it is a run, and the judges' runs in each."""
     for run in [root] if (root / MANIFEST).exists() else runs_below(root, links=False):
         yield run
         for manifest in run.glob(f"{JUDGED}/{MANIFEST}"):
@@ -176,7 +179,7 @@ def _runs(root: Path) -> Iterator[Path]:
 
 
 def odd(run: Path) -> str | None:
-    """Why a run's folder must not be read. None if it may be."""
+    """Why a run's folder must not be read, or None if it may be read."""
     try:
         paths = sorted(run.iterdir())
     except OSError as error:
@@ -185,7 +188,7 @@ def odd(run: Path) -> str | None:
         try:
             kind = path.lstat().st_mode
         except FileNotFoundError:
-            continue  # deleted meanwhile
+            continue  # it was deleted in the meantime
         if stat.S_ISLNK(kind):
             return f"{path.name} is a link, which may lead anywhere"
         if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
@@ -209,15 +212,15 @@ def _read(name: str, run: Run, stamps: tuple[Stamp | None, ...]) -> Listed:
 
 
 def is_being_written(path: Path) -> bool:
-    """Whether a process is writing in a run's folder. If the system does not say, whether a record
-    was written a moment ago."""
+    """Whether a process is writing to a run's folder. If the system does not say, whether a record
+    was written in the last `QUIET` seconds."""
     folder = Run(path).folder
     locked = folder.is_locked()
     if locked is not None:
         return locked
     stamps = map(folder.stamp, folder.segments("replies"))
     changed = max((stamp.changed for stamp in stamps if stamp is not None), default=0)
-    # If the clock was set back, files have future times. These do not count as new.
+    # If the clock was set back, files have times in the future, which do not count as new.
     return abs(time.time() - changed / 1e9) < QUIET
 
 

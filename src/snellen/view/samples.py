@@ -1,4 +1,4 @@
-"""The facts about a run's samples on the pages: lists, counts, and one sample in full."""
+"""Reads what the pages show of a run's samples: lists, counts, and single samples in full."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from snellen.view.query import FACET, VERDICTS
 from snellen.view.runs import Listed, odd
 
 FRAMES = 5_000
-"""Most frames of one video that the page steps through."""
+"""The maximum number of frames of one video that the page steps through."""
 
 
 class SampleLine(NamedTuple):
@@ -57,70 +57,70 @@ class SampleLine(NamedTuple):
     pictures: int | None
     """The number of pictures."""
     score: float | None
-    """The score of the chosen scoring."""
+    """The score that the selected scoring gives."""
     reading: str | None
-    """How the reply was read."""
+    """The state of the reading, such as `unparsed`."""
     rule: str | None
-    """The rule that read it."""
+    """The rule that parsed the reply."""
     answer: str | None
-    """The answer that was read."""
+    """The answer that was parsed from the reply."""
 
 
 class Facet(NamedTuple):
-    """A filter: its choices, and how many samples each choice has."""
+    """A filter: its values, and the number of samples with each value."""
 
     name: str
-    """Its name in the query."""
+    """Its name in the query string."""
     title: str
     """Its heading."""
     choices: Sequence[tuple[str, int]]
-    """Each choice and its number of samples."""
+    """Each value and its number of samples."""
 
 
 class ScoringResult(NamedTuple):
-    """The result of one scoring for the reply."""
+    """The result of one scoring for one reply."""
 
     scoring: str
     """The scoring's name."""
     score: float | None
-    """The score; None if there is none."""
+    """The score; None if the reply has no score."""
     state: str
-    """How the reply was read."""
+    """The state of the reading, such as `unparsed`."""
     rule: str
-    """The rule that read it."""
+    """The rule that parsed the reply."""
     answer: str | None
-    """The answer that was read."""
+    """The answer that was parsed from the reply."""
     candidates: list[str]
-    """The answers that were possible."""
+    """The answers that the reply could have meant."""
     source: str
-    """Where the scoring's rules come from."""
+    """The source of the scoring's rules."""
     verdicts: list[tuple[str, str]]
-    """The judges' verdicts: model and text."""
+    """The judges' verdicts, each with the judge's model and the text."""
 
 
 @dataclass(kw_only=True)
 class SampleMedium:
-    """A medium of a sample."""
+    """A picture or a video of a sample."""
 
     number: int
     """Its number in the sample, from 0."""
     medium: ShownMedia
-    """The image or the video."""
+    """The picture or the video."""
     frames: list[float] = field(default_factory=list)
-    """The media times of the frames that the model was shown of a video, in seconds."""
+    """For a video, the media times in seconds of the frames that the model was shown."""
 
 
 class SessionMoment(NamedTuple):
-    """A moment of an online run."""
+    """An event in a session of an online run."""
 
     at: float
     """The media time in seconds."""
     what: str
-    """What happened."""
+    """The kind of event: `ask` or `emit`."""
     text: str
-    """The text that was sent or said."""
+    """The text that was sent to the model or that the model said."""
     delay: float | None
-    """The seconds after the question; None if it answers none."""
+    """The time in seconds since the question; None if the event is not an answer."""
 
 
 @dataclass(kw_only=True)
@@ -136,7 +136,7 @@ class Timeline:
     dropped: int
     """The number of frames dropped."""
     moments: list[SessionMoment]
-    """What happened, in order."""
+    """The events, in order."""
 
 
 @dataclass(kw_only=True)
@@ -148,9 +148,9 @@ class Story:
     key: Key
     """The key of its records."""
     question: Question | None
-    """The question; None if it was not asked."""
+    """The question; None if the run did not ask it."""
     final: ReplyRecord | None
-    """The reply that counts; None if there is none."""
+    """The reply that counts; None if there is no reply."""
     attempts: list[ReplyRecord]
     """All attempts, in order."""
     results: list[ScoringResult]
@@ -160,7 +160,7 @@ class Story:
     timelines: list[Timeline]
     """Its sessions in an online run."""
     turns: list[tuple[int, int, str | None]]
-    """The turns and steps of its conversation, with their states."""
+    """The turns and steps of its conversation, with the states of their replies."""
 
 
 LINE = """
@@ -183,10 +183,10 @@ def states(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def scorings(run: Listed, connection: sqlite3.Connection) -> list[str]:
-    """The scorings that have parsed the replies, the headline scoring first."""
+    """The scorings that have scored the replies, the headline scoring first."""
     if run.result is not None:
         return [*run.result.report.scorings]
-    # This reads one row per scoring, however many rows there are.
+    # This query reads only one row per scoring, no matter how many rows there are.
     every = connection.execute(
         "WITH RECURSIVE one(name) AS (SELECT min(scoring) FROM scores UNION ALL "
         "SELECT (SELECT min(scoring) FROM scores WHERE scoring > one.name) FROM one "
@@ -199,12 +199,13 @@ VERDICT = (
     "CASE WHEN x.score IS NULL THEN 'none' WHEN x.score >= ? THEN 'right' "
     "WHEN x.score > 0 THEN 'partly' ELSE 'wrong' END"
 )
-"""The verdict of a row of `scores x`, one of `VERDICTS`; the parameter is the full score."""
+"""The SQL expression for the verdict on a row of the table `scores`, which the query must name `x`.
+The verdict is one of `VERDICTS`. The parameter is the full score."""
 
 
 def facets(connection: sqlite3.Connection, scoring: str, best: float) -> list[Facet]:
-    """The facets of the samples, with counts over the full run; the verdicts come first. Tags with
-    many values are left out.
+    """The facets of the samples, with counts over the full run. The verdicts come first. Tags with
+    more than `FACET` values, or with only one, are left out.
 
     Args:
         connection: The index.
@@ -242,7 +243,7 @@ def facets(connection: sqlite3.Connection, scoring: str, best: float) -> list[Fa
 
 
 def narrowed(connection: sqlite3.Connection, facet: Facet, scoring: str, best: float) -> Facet:
-    """The same choices, counted among the chosen samples (`Chosen`)."""
+    """The same facet, with counts over the selected samples (`Chosen`)."""
     from_chosen = "FROM chosen c CROSS JOIN"
     here = {"state": "coalesce(state, 'waiting')", "reading": "state", "rule": "rule"}
     values: tuple[object, ...] = ()
@@ -273,7 +274,7 @@ def narrowed(connection: sqlite3.Connection, facet: Facet, scoring: str, best: f
 
 
 def best_score(run: Listed, scoring: str) -> float:
-    """The score of a perfect answer. 1 if the benchmark is unknown here."""
+    """The score of a perfect answer, or 1 if the benchmark cannot be loaded."""
     if registry.runs_a_program(run.manifest):
         return 1.0
     try:
@@ -283,8 +284,8 @@ def best_score(run: Listed, scoring: str) -> float:
 
 
 def marked_best(run: Listed, scoring: str) -> float | None:
-    """The score of a perfect answer, for marks of right and wrong. None if it is not known that 0
-    is the score of a wrong one."""
+    """The score of a perfect answer, by which the pages mark answers as right or wrong. None if it
+    is unknown whether a wrong answer scores 0."""
     if run.result is not None and scoring in run.result.report.scorings:
         first = next(iter(run.result.scoring(scoring).metrics.values()))
         if first.better != "higher":
@@ -293,7 +294,7 @@ def marked_best(run: Listed, scoring: str) -> float | None:
 
 
 def find(connection: sqlite3.Connection, key: Key) -> int | None:
-    """The row of a key."""
+    """The row of the sample with this key, or None if there is none."""
     values = (key.sample, key.repeat, key.turn, key.step)
     row = connection.execute(ROW_OF_KEY, values).fetchone()
     return None if row is None else int(row[0])
@@ -305,7 +306,7 @@ def key_of(connection: sqlite3.Connection, row: int) -> Key:
 
 
 def question_of(index: Index, connection: sqlite3.Connection, row: int) -> Question | None:
-    """The question, from the run's file."""
+    """The question of a row, read from the run's file."""
     where = connection.execute(
         "SELECT question_file, question_at, question_size FROM samples WHERE row = ?", (row,)
     ).fetchone()
@@ -316,7 +317,7 @@ def question_of(index: Index, connection: sqlite3.Connection, row: int) -> Quest
 
 
 def reply_of(index: Index, connection: sqlite3.Connection, row: int) -> ReplyRecord | None:
-    """The final record, from the run's file."""
+    """The reply of a row that counts, read from the run's file."""
     where = connection.execute(
         "SELECT reply_file, reply_at, reply_size FROM samples WHERE row = ?", (row,)
     ).fetchone()
@@ -392,7 +393,7 @@ def _scoring_results(
 def _verdicts(
     listed: Listed, scoring: str, key: Key, final: ReplyRecord | None
 ) -> list[tuple[str, str]]:
-    """The verdicts of a run's judges on a reply, one per request."""
+    """The verdicts of a run's judges on a reply, one for each request."""
     if final is None or not (listed.path / judge.JUDGED).is_dir():
         return []
     verdicts = []

@@ -16,7 +16,7 @@ from tests.parity.engine import (
 
 FIELDS = {"da": "direct_answer", "mc": "multiple_choice"}
 COPIED = ("question_id", "choices", "correct_choice_idx", "direct_answers")
-NO_OUTPUTS = "no model's outputs are published with their answers; the pairs are made"
+NO_OUTPUTS = "no model's outputs are published with the right answers; the pairs are generated"
 
 
 def pack(folder: Path, scratch: Path) -> Pack:

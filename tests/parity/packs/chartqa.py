@@ -18,7 +18,7 @@ from tests.parity.engine import (
 
 COLUMNS = {"pix2struct_relaxed": "official", "vlmevalkit_relaxed": "vlmevalkit"}
 """Our scoring for each column; lmms_eval_relaxed is the first one again."""
-NO_OUTPUTS = "no model's outputs are published; the pairs are made"
+NO_OUTPUTS = "no model's outputs are published; the pairs are generated"
 
 
 def pack(folder: Path, scratch: Path) -> Pack:

@@ -25,8 +25,8 @@ METRICS = {
 }
 """Our name of a figure, and theirs; METEOR needs Java, and there is none here."""
 REASON = (
-    "the captions are made; the references of the demo's captions, the only ones whose published "
-    "figures could be checked, could not be had"
+    "the captions are generated; published figures could be checked only for the captions of the "
+    "authors' demo, whose references are not available"
 )
 
 

@@ -23,7 +23,7 @@ COLUMNS = {
     "m4c": {"anls": "m4c_stvqa_anls", "accuracy": "m4c_stvqa_acc"},
 }
 """By scoring and metric the column; vlmevalkit_anls is the first one again."""
-NO_OUTPUTS = "no model's outputs are published; the pairs are made"
+NO_OUTPUTS = "no model's outputs are published; the pairs are generated"
 
 
 def pack(folder: Path, scratch: Path) -> Pack:

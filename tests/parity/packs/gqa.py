@@ -15,10 +15,10 @@ from tests.parity.engine import (
 from tests.parity.lines import Line
 
 SCORINGS = ("lavis", "mmpretrain")
-NO_OUTPUTS = "no model's outputs are published with their answers; the pairs are made"
+NO_OUTPUTS = "no model's outputs are published with the right answers; the pairs are generated"
 HIDDEN = (
-    "the questions and their answers are not available; the figure is of LLaVA's table, and of its "
-    "issue 584 with two decimals"
+    "the questions and their answers are not available; the figure is from LLaVA's table, and with "
+    "two decimals from its issue 584"
 )
 
 

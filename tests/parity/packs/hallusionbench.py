@@ -38,7 +38,7 @@ COUNTS = {
     "easy_aacc": "n_easy",
     "hard_aacc": "n_hard",
 }
-UNPUBLISHED = "verdicts were made; no judged file is published"
+UNPUBLISHED = "the verdicts are generated; no judged file is published"
 
 
 def pack(folder: Path, scratch: Path) -> Pack:

@@ -39,12 +39,12 @@ COLUMNS = {
 """The columns of the leaderboard, which are on docs/parity.md."""
 REASONS = {
     "testmini_template_for_leaderboard_submission": "the template's predictions are the most "
-    "frequent answers, its figures random ones",
-    "chatgpt": "published over 222 problems, of which the file has 223",
+    "frequent answers, but its figures are those of random answers",
+    "chatgpt": "published over 222 problems; the file has 223",
 }
 BY_OTHER_RULE = {
-    "official": "published by the rule of 2023: official-2023",
-    "official-2023": "published by the rule as it is now: official",
+    "official": "published by the rule of 2023 (official-2023)",
+    "official-2023": "published by the current rule (official)",
 }
 
 

@@ -19,7 +19,7 @@ from tests.parity.engine import (
 
 PICTURE = base64.b64encode(bytes(range(60))).decode()
 """Bytes that nobody opens here."""
-NO_OUTPUTS = "no model's outputs are in the packs; the replies are made"
+NO_OUTPUTS = "no model's outputs are in the packs; the replies are generated"
 FAILED = "Failed to obtain answer via API"
 STRIPPED = "{n} rows with blanks at their ends: the script that asks stores replies without them"
 Rows = Sequence[Mapping[str, Any]]

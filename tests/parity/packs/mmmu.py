@@ -8,7 +8,7 @@ from snellen.benchmarks.families.mmmu import DOMAINS
 from tests.parity.engine import Case, Expected, Figure, Item, Pack, expected_of, items_of
 from tests.parity.packs.mathvision import in_order
 
-OTHER_RUN = "the outputs in the repository are not the paper's run"
+OTHER_RUN = "the outputs in the repository are not from the paper's run"
 
 
 def pack(folder: Path, scratch: Path) -> Pack:

@@ -21,7 +21,7 @@ from tests.parity.packs.mathvision import in_order
 NAME = re.compile(
     r"(?P<model>.+)_(?P<setting>standard|vision)(?:\((?P<n>\d+) options\))?_(?P<mode>cot|direct)"
 )
-OTHER_RUN = "the outputs in the repository are not the paper's run"
+OTHER_RUN = "the outputs in the repository are not from the paper's run"
 NO_DRAW = "accuracy of what needs no draw"
 
 
@@ -103,7 +103,7 @@ def stored(known: Mapping[str, Any], draws: int) -> dict[str, Figure]:
     published = known.get("published")
     reason = OTHER_RUN if published else ""
     if draws:
-        reason = f"the letters of {draws} draws are those that the file has"
+        reason = f"the letters of {draws} random draws are taken from the file"
     return {
         "accuracy": Figure(
             official=known["stored"]["correct"] / known["n"],

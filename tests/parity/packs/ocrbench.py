@@ -16,7 +16,7 @@ from tests.parity.engine import (
     write_json,
 )
 
-NO_OUTPUTS = "no outputs of version 1 are published; the replies are made"
+NO_OUTPUTS = "no outputs of version 1 are published; the replies are generated"
 TOTAL = "Final Score"
 
 

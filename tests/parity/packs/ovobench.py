@@ -11,13 +11,13 @@ from tests.parity.packs.mathvision import in_order
 SUMS = {"total_avg": "accuracy", **{f"{group}_avg": f"accuracy/{group}" for group in GROUPS}}
 NAMES = {**SUMS, **{task: f"accuracy/{task}" for task in TASKS}}
 """Our name of a figure by the script's."""
-NOT_PUBLISHED = "its REC and SSR are printed, and not among its files"
-MISPRINT = "misprinted: the printed averages need our value"
-SWAPPED = "ASI and HLD changed places in print"
+NOT_PUBLISHED = "its REC and SSR are printed, but its files do not have them"
+MISPRINT = "misprinted: the printed averages fit only our value"
+SWAPPED = "the printed ASI and HLD are swapped"
 REASONS = {
     ("GPT", "REC"): NOT_PUBLISHED,
     ("GPT", "SSR"): NOT_PUBLISHED,
-    ("GPT", "CRR"): "printed from another run than the file's",
+    ("GPT", "CRR"): "printed from a different run than the file's",
     ("GPT", "forward_avg"): NOT_PUBLISHED,
     ("GPT", "total_avg"): NOT_PUBLISHED,
     ("Gemini", "HLD"): MISPRINT,
@@ -27,7 +27,7 @@ REASONS = {
     ("QWen2VL_7B_", "HLD"): SWAPPED,
     **dict.fromkeys(
         [("QWen2VL_72B_", name) for name in ("EPM", "HLD", "backward_avg")],
-        "printed from responses that are lists, of which the letter alone counts",
+        "printed from responses that are lists, of which only the letter counts",
     ),
 }
 
@@ -83,9 +83,11 @@ def figures(
 
 def reason(model: str, theirs: str, scoring: str, is_published: bool) -> str:
     if scoring == "as-lists" and theirs in ("REC", "forward_avg", "total_avg"):
-        return "the script ends at REC"
+        return "the script fails at REC"
     # What is not published of a folder of lists is so of the folder of the same texts.
-    return REASONS.get((model, theirs), "" if is_published else f"printed of the texts of {model}_")
+    return REASONS.get(
+        (model, theirs), "" if is_published else f"printed for the texts of {model}_"
+    )
 
 
 def scores(rows: Sequence[tuple[int, int | None, float | None]]) -> dict[str, list[Item]]:

@@ -48,7 +48,7 @@ def pack(folder: Path, scratch: Path) -> Pack:
 
 
 def figures(model: dict[str, Any]) -> dict[str, Figure]:
-    alone = "LLaVA's tables have the mean of the three F1 alone"
+    alone = "LLaVA's tables have only the mean of the three F1 scores"
     figures_by_name = {
         f"{ours}/{name}": Figure(official=model[name][theirs], n=model[name]["n"], reason=alone)
         for name in SETS
@@ -60,7 +60,7 @@ def figures(model: dict[str, Any]) -> dict[str, Figure]:
         official=model["mean_f1"],
         n=model["n"],
         published=None if published is None else published / 100,
-        reason="published with one decimal of the percent",
+        reason="published in percent with one decimal",
     )
     figures_by_name["mean_accuracy"] = Figure(
         official=model["mean_accuracy"], n=model["n"], reason="not published"

@@ -68,7 +68,7 @@ def figures(known: Mapping[str, Any], draws: int) -> dict[str, Figure]:
             official=part["acc"] / 100,
             n=part["n"],
             published=published[name] / 100 if name in published else None,
-            reason=f"GPT-3's {draws} draws are those of its file" if draws else "",
+            reason=f"GPT-3's {draws} random draws are taken from its file" if draws else "",
         )
         for name, part in parts.items()
     }

@@ -7,11 +7,11 @@ from typing import Any
 from tests.parity.engine import Case, Expected, Figure, Item, Pack, expected_of
 from tests.parity.packs.mathvision import in_order
 
-AGAIN = "8 of the file's lines say a question again; here a question counts once, by its last"
+AGAIN = "8 of the file's lines repeat a question; here only the last line of a question counts"
 REASONS = {
-    "all": f"no figure of all questions is published; {AGAIN} (counted by lines 67.2834)",
-    "image": "published with one decimal, VLMEvalKit's results/SEEDBench_IMG.md quoting the "
-    f"leaderboard; {AGAIN} (by lines 69.0730)",
+    "all": f"no figure for all questions is published; {AGAIN} (if every line counts, 67.2834)",
+    "image": "published with one decimal (VLMEvalKit's results/SEEDBench_IMG.md quotes the "
+    f"leaderboard); {AGAIN} (if every line counts, 69.0730)",
 }
 LEADERBOARD = {("SEED-Bench-1/GPT-4V", "image"): 0.691}
 

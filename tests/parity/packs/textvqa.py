@@ -15,7 +15,7 @@ from tests.parity.engine import (
     write_json,
 )
 
-NO_OUTPUTS = "LLaVA-1.5's outputs are published without the answers; the pairs are made"
+NO_OUTPUTS = "LLaVA-1.5's outputs are published without the right answers; the pairs are generated"
 VAL = "TextVQA_0.5.1_val.json"
 Rows = Sequence[Mapping[str, Any]]
 

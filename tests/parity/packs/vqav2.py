@@ -19,7 +19,7 @@ from tests.parity.packs import textvqa
 QUESTIONS = "v2_OpenEnded_mscoco_val2014_questions.json"
 ANNOTATIONS = "v2_mscoco_val2014_annotations.json"
 SCORINGS = ("official", "lavis", "mmpretrain")
-NO_OUTPUTS = "no model's outputs are published with their answers; the pairs are made"
+NO_OUTPUTS = "no model's outputs are published with the right answers; the pairs are generated"
 Rows = Sequence[Mapping[str, Any]]
 
 

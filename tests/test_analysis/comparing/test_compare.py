@@ -535,12 +535,14 @@ def test_one_side_is_too_few(two: tuple[Path, Path]) -> None:
         UsageError, match=r"A comparison needs two sets of replies, but there is only"
     ):
         compared(two[0])
-    with pytest.raises(UsageError, match="is named twice"):
+    with pytest.raises(UsageError, match="was passed twice"):
         compared(two[0], two[0])
 
 
 def test_a_folder_without_runs_needs_a_benchmark(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"there is no run in it, .* If predictions are, name"):
+    with pytest.raises(
+        UsageError, match=r"there is no run in this folder, .* If it has predictions, name"
+    ):
         compare(tmp_path, tmp_path)
     with pytest.raises(UsageError, match="there is no such file or folder"):
         compare(tmp_path / "none", tmp_path)

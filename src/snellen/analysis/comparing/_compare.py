@@ -87,6 +87,8 @@ class _Draft:
         sides = [_side(side, name, benchmark) for side, name in zip(group, names, strict=True)]
         self.sides += sides
         self.notes_by_benchmark[benchmark] = [*notes_of(sides)]
+        if len({tuple(sorted(side.judges)) for side in group}) > 1:
+            self.notes.append(f"{benchmark}: {_judges_differ(group, names)}")
 
     def add_pairs(self, benchmark: str, group: Sequence[LoadedSide], names: Sequence[str]) -> None:
         """Compare every two sides of a benchmark."""
@@ -133,6 +135,18 @@ class _Draft:
             tests=tests,
             notes=[*dict.fromkeys([*notes, *self.notes, *merged])],
         )
+
+
+def _judges_differ(group: Sequence[LoadedSide], names: Sequence[str]) -> str:
+    """A note that sides were judged by different judges."""
+    by_judges: dict[str, list[str]] = {}
+    for side, name in zip(group, names, strict=True):
+        by_judges.setdefault(", ".join(sorted(side.judges)) or "rules alone", []).append(name)
+    sides = "; ".join(f"{', '.join(of)} by {judges}" for judges, of in by_judges.items())
+    return (
+        f"not the same judge: {sides}. A difference can come from the judges and not from the "
+        "models. Judge all of them with one judge"
+    )
 
 
 def _left_out(

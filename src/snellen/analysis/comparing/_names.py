@@ -14,9 +14,13 @@ from snellen.store import differing
 
 NAMES = ("model", "replies")
 """Fields of an identity that name the model or the file of the replies."""
-ECHOES = {"probe": "data.digest", "profile.images": "media.images"}
-"""Maps a field to another field that differs only because the first one does. For example, a probe
-leaves out rows, which changes the digest of the data."""
+ECHOES = {
+    "probe": "data.digest",
+    "profile.images": "media.images",
+    "generation.effort": "thinking",
+}
+"""Maps a field to another field, or group of fields, that differs only because the first one does.
+For example, a probe leaves out rows, which changes the digest of the data."""
 
 
 class SideIdentity(Protocol):
@@ -187,7 +191,11 @@ def _fields(a: SideIdentity, b: SideIdentity) -> Iterator[tuple[str, Any, Any]]:
         )
     ]
     echoes = {ECHOES[start] for name, _, _ in differences if (start := _start(name)) in ECHOES}
-    return (field for field in differences if field[0] not in echoes)
+    return (
+        field
+        for field in differences
+        if not any(f"{field[0]}.".startswith(f"{echo}.") for echo in echoes)
+    )
 
 
 def _start(name: str) -> str:

@@ -54,6 +54,8 @@ class LoadedSide:
     """Notes that a reader of the comparison needs."""
     cost: CostReport | None = None
     """The cost of the run when it was last scored."""
+    judges: Sequence[str] = ()
+    """The judges whose verdicts are in the rows; empty if rules decided all of them."""
 
     @property
     def n(self) -> int:

@@ -18,7 +18,7 @@ from snellen.answers.phrase import Phrase, final_phrase
 from snellen.answers.reply import final_text
 from snellen.answers.value import Value, final_value
 from snellen.answers.yes_no import YesNo, yes_or_no
-from snellen.benchmarks.families.judges import grading
+from snellen.benchmarks.families.judges import PERFECT, grading, perfect_grade
 from snellen.core import Reading, Reply, Sample, Scoring
 from snellen.metrics import Metric, mean
 
@@ -236,17 +236,13 @@ WRONG: Mapping[Task, Callable[[Sample], str]] = {
     "count": lambda sample: str(int(float(sample.target or 0)) + 1),
     "caption": lambda sample: "nothing of the kind",
 }
-_PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 EXPECT: Mapping[Task, Mapping[str, Mapping[str, float]]] = {
-    "mcq": {"default": _PERFECT},
-    "vqa": {"default": _PERFECT, "robust": _PERFECT, "judged": _PERFECT},
-    "yesno": {"default": _PERFECT},
-    "count": {"default": _PERFECT},
-    "caption": {"judged": _PERFECT},
+    "mcq": {"default": PERFECT},
+    "vqa": {"default": PERFECT, "robust": PERFECT, "judged": PERFECT},
+    "yesno": {"default": PERFECT},
+    "count": {"default": PERFECT},
+    "caption": {"judged": PERFECT},
 }
 
-
-def verdict(sample: Sample, reply: Reply) -> str:
-    """The reply of a perfect judge: grade 10 if the reply equals a right answer, 0 otherwise."""
-    right = reply.text in (sample.target, *sample.references)
-    return f"Score: {10 if right else 0}/10\nReason: it is {'' if right else 'not '}as given"
+verdict = perfect_grade
+"""The reply of a perfect judge of the scoring `judged`."""

@@ -1,8 +1,9 @@
 """Runs a server for as long as standard input is open: `python _watch.py COMMAND…`.
 
-A separate program, since a killed run cannot end its server, but its pipe closes by itself. The
-server and its child processes are in this process's group and end together. The server's output
-goes to standard error, and its exit code to standard output.
+This is a separate program because a run that is killed cannot end its server. Its end of the pipe
+closes by itself, however, and this program then ends the server. The server and its child processes
+are in this program's process group, so they end together. The server's output goes to standard
+error, and its exit code to standard output.
 """
 
 import os
@@ -12,12 +13,12 @@ import sys
 from threading import Thread
 
 GRACE = 10.0
-"""Seconds for a server to end by itself."""
+"""The seconds that a server has to end by itself before it is killed."""
 
 
 def main(command: list[str]) -> None:
-    # SIGTERM goes to the whole group, this process included. Unlike SIG_IGN, a handler is not
-    # inherited by the server.
+    # SIGTERM is sent to the whole group, including this process, which must survive it. Unlike
+    # SIG_IGN, a handler is not inherited by the server.
     signal.signal(signal.SIGTERM, lambda *_: None)
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr)
     Thread(target=_end_with_the_run, args=[server], daemon=True).start()

@@ -1,4 +1,4 @@
-"""The Ray cluster of this process: an existing one, or a new one on this machine alone.
+"""The Ray cluster that this process uses: an existing one, or a new one on this machine alone.
 
 Ray: ray-project/ray@ray-2.60.0, python/ray/scripts/scripts.py#start.
 """
@@ -29,22 +29,25 @@ SETTINGS = {
     # Ray prints logs to standard output, which is for reports and JSON.
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
 }
-"""Ray's settings in the environment, set before its import."""
+"""Environment variables that set Ray's behavior. They must be set before Ray is imported."""
 WATCH = Path(__file__).with_name("_watch.py")
 CONNECTING = 10.0
 STARTING = 120.0
-"""Maximum seconds for the start of a cluster of our own."""
+"""The maximum number of seconds until a cluster that we start is ready."""
 STORE = 100 << 20
-"""Bytes for Ray's objects in a cluster of our own, which has few objects."""
+"""The size of Ray's object store, in bytes, in a cluster that we start. It holds few objects."""
 RAYS_OWN = (":job_id:", ":actor_name:", ":task_name:")
-"""Marker lines of Ray's own in a worker's log."""
+"""Prefixes of the marker lines that Ray writes into a worker's log."""
 LAST_WORDS = 1000
-"""Characters of a log that messages quote."""
+"""The maximum number of characters that messages quote from a log."""
 
 
 class Cluster:
-    """Ray, for as long as it has holders: the cluster that this process is already in, an existing
-    cluster to join, or a new one on this machine, which ends with this process in any case."""
+    """A connection to a Ray cluster, which lasts for as long as it has holders.
+
+    If this process is already in a cluster, that cluster is used. Otherwise, it joins an existing
+    cluster or starts a new one on this machine. A new cluster always ends with this process.
+    """
 
     held: ClassVar[Cluster | None] = None
 
@@ -76,7 +79,10 @@ class Cluster:
                 why = f"the Ray cluster {address} cannot be joined: {error}"
                 if not self.is_own:
                     # Ray says this only on standard error, among other lines.
-                    why += " If it asks for a token, RAY_AUTH_MODE=token must be set here too."
+                    why += (
+                        " If the cluster requires a token, set RAY_AUTH_MODE=token on this machine "
+                        "too."
+                    )
                 raise UsageError(why) from error
             stack.pop_all()
         if threading.current_thread() is threading.main_thread():
@@ -84,16 +90,16 @@ class Cluster:
 
     @classmethod
     def hold(cls, address: str | None) -> Cluster:
-        """The cluster, with another holder.
+        """Add a holder to the cluster, and join or start the cluster if necessary.
 
         Raises:
-            UsageError: this process is in another cluster, or cannot join or start one.
+            UsageError: this process is in another cluster, or it cannot join or start a cluster.
         """
         cluster = cls.held or cls(address)
         if address not in (None, "auto", cluster.address):
             raise UsageError(
-                f"this process is in the Ray cluster {cluster.address}, and cannot be in "
-                f"{address} too."
+                f"this process is already in the Ray cluster {cluster.address}, so it cannot join "
+                f"{address}."
             )
         cls.held = cluster
         cluster._holders += 1
@@ -113,7 +119,7 @@ class Cluster:
         return resources
 
     def last_words(self, pid: int) -> str:
-        """The end of a worker's output, in a cluster of our own."""
+        """The end of a worker's log, for messages. It is empty unless we started the cluster."""
         if self.folder is None:
             return ""
         logs = self.folder / "session_latest/logs"
@@ -124,7 +130,7 @@ class Cluster:
 
     def _started(self) -> str:
         """Start a cluster, and return its address."""
-        # A short path, since the folder holds Ray's sockets.
+        # The folder holds Ray's sockets, whose paths must be short.
         self.folder = Path(tempfile.mkdtemp(prefix="snellen-ray-", dir="/tmp"))
         log, address = self.folder / "start.log", self.folder / "ray_current_cluster"
         command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block"]
@@ -147,12 +153,12 @@ class Cluster:
             if ended or time.monotonic() > until:
                 tail = log.read_text(errors="replace").strip()[-LAST_WORDS:]
                 how = "it ended" if ended else f"it was not ready within {STARTING:g} s"
-                raise UsageError(f"a Ray cluster cannot be started here: {how}.\n{tail}")
+                raise UsageError(f"a Ray cluster cannot be started on this machine: {how}.\n{tail}")
             time.sleep(0.05)
         return started
 
     def _stop(self) -> None:
-        """Kill the cluster that was started here. It has nothing to save."""
+        """Kill the cluster if we started it. It has no data to save."""
         if self._watch is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self._watch.pid, signal.SIGKILL)
@@ -167,15 +173,15 @@ def _check_listens(address: str) -> None:
     """Check that HOST:PORT accepts connections, since Ray would try for minutes.
 
     Raises:
-        UsageError: it does not, or is not such an address.
+        UsageError: nothing accepts connections there, or the address has another form.
     """
     host, _, port = address.rpartition(":")
     if not host or not port.isascii() or not port.isdigit():
-        raise UsageError(f"a Ray cluster's address is HOST:PORT or auto, not {address}.")
+        raise UsageError(f"the address of a Ray cluster must be HOST:PORT or auto, not {address}.")
     try:
         socket.create_connection((host.strip("[]"), int(port)), CONNECTING).close()
     except (OSError, OverflowError) as error:
         raise UsageError(
-            f"there is no Ray cluster at {address}: {error}. `ray start` prints the cluster's "
-            "address. Pass it as --ray-address, or set RAY_ADDRESS."
+            f"there is no Ray cluster at {address}: {error}. Pass the address that `ray start` "
+            "prints as --ray-address, or set RAY_ADDRESS to it."
         ) from error

@@ -1,8 +1,8 @@
-"""Several replicas of a model, as Ray actors in separate processes, on one machine or many.
+"""Runs several replicas of a model as Ray actors, in separate processes on one or more machines.
 
-The pool is a model like any other. It sends a request to the least busy replica. When a worker
-dies, its requests raise `Overloaded`, so that the runner retries them. Ray itself retries nothing.
-Pictures and videos are sent as references and read where the model is.
+The pool is used like any other model. It sends each request to the least busy replica. When a
+worker dies, its requests raise `Overloaded`, so that the runner retries them. Ray itself retries
+nothing. Pictures and videos are sent as references and read where the model is.
 
 Ray: ray-project/ray@ray-2.60.0, python/ray/actor.py.
 """
@@ -42,19 +42,22 @@ from snellen.models.executors.sending import referred, videos_of, with_frames
 Method = Literal["generate", "rank"]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 PLACING = 600.0
-"""Maximum seconds for the start of a worker's process: the cluster's devices may be in use."""
+"""The maximum number of seconds until a worker's process starts. It may have to wait for a free
+device."""
 OPENING = 3600.0
-"""Maximum seconds to open its model: weights may have to be downloaded first."""
+"""The maximum number of seconds until a worker has opened the model. The weights may have to be
+downloaded first."""
 CLOSING = 15.0
 AHEAD = 1
-"""Questions that a worker has beyond its model's concurrency, so that the next question's media are
-already read when the model is free."""
+"""How many more questions a worker gets than its model can answer at once, so that the media of the
+next question are already loaded when the model is free."""
 DEATHS = 3
-"""After this many deaths in a row without an answer, a worker is not started again."""
+"""After this many deaths in a row without an answer, a worker is not restarted."""
 PAUSES = (1.0, 5.0, 30.0, 0.0)
-"""Seconds between attempts to start a worker again."""
+"""The seconds to wait after each failed attempt to restart a worker."""
 TOGETHER = 64
-"""Videos whose other windows, and whose workers that decoded them, are remembered."""
+"""The maximum number of videos for which the pool remembers the windows that are asked about, and
+the worker that decoded them."""
 
 
 class _Worker:
@@ -67,7 +70,7 @@ class _Worker:
         self.busy = 0
         self.deaths = 0
         self.lost: str | None = None
-        """The reason why it is not started again."""
+        """Why the worker is not restarted; None if it is alive or will be restarted."""
 
     @property
     def description(self) -> str:
@@ -77,15 +80,15 @@ class _Worker:
 class Pool:
     """Replicas of a model, used as a single model.
 
-    `opening`, called with the number of replicas, returns the function that opens the model in a
-    worker. `devices` says that the model can use GPUs.
+    `opening` is called with the number of replicas, and it returns the function that opens the
+    model in a worker. `devices` says whether the model can use GPUs.
 
     Raises:
-        UsageError: the replicas cannot be started, or differ.
+        UsageError: the replicas cannot be started, or they differ.
     """
 
     wants_frames = False
-    """Videos are decoded in the workers."""
+    """The pool does not need decoded frames, since the workers decode videos."""
 
     def __init__(
         self,
@@ -98,7 +101,7 @@ class Pool:
     ) -> None:
         self.name = spec
         self.listeners: list[Callable[[str], object]] = []
-        """Called with messages for the user during a run."""
+        """Functions that are called with messages for the user during a run."""
         self._cluster = Cluster.hold(replicas.address)
         self._ray: Any = self._cluster.ray
         self._workers: list[_Worker] = []
@@ -154,13 +157,13 @@ class Pool:
         }
 
     def expect(self, videos: Sequence[Video]) -> None:
-        """Announce videos with questions that belong together."""
+        """Announce the videos that the next group of questions is about."""
         for source in dict.fromkeys(video.source for video in videos):
             companions = tuple(video for video in videos if video.source == source)
             _keep(self._companions, source, companions)
 
     async def close(self) -> None:
-        """End the workers, and the cluster if it is our own."""
+        """End the workers, and the cluster if we started it."""
         for task in self._again:
             task.cancel()
         await asyncio.gather(*self._again, return_exceptions=True)
@@ -195,7 +198,7 @@ class Pool:
                 f"cluster has {_shown_resources(self._cluster.resources())}, of which "
                 f"{_shown_resources(self._ray.available_resources())} are free. Request fewer "
                 "replicas (--replicas) or fewer GPUs per replica (--gpus-per-replica), or wait "
-                "until others are done."
+                "until other jobs are done."
             )
         try:
             hellos: list[Hello] = self._ray.get(refs)
@@ -206,7 +209,7 @@ class Pool:
         return hellos
 
     def _model_info(self) -> ReplicaInfo:
-        """The description of the workers' model, on which all must agree."""
+        """The description of the model, which must be the same for all workers."""
         opening = [(worker, self._open(worker)) for worker in self._workers]
         until = time.monotonic() + OPENING
         infos: list[ReplicaInfo] = []
@@ -215,7 +218,7 @@ class Pool:
                 info = self._ray.get(ref, timeout=max(0.0, until - time.monotonic()))
             except self._ray.exceptions.GetTimeoutError as error:
                 raise UsageError(
-                    f"{self.name} was not open in {worker.description} within {OPENING:g} s."
+                    f"{worker.description} did not open {self.name} within {OPENING:g} s."
                 ) from error
             except self._ray.exceptions.RayError as error:
                 words = self._cluster.last_words(worker.hello.pid)
@@ -230,9 +233,9 @@ class Pool:
             if other := _differ(infos[0], info):
                 first = self._workers[0].hello.node
                 raise UsageError(
-                    f"{self.name} is not the same model on every node: its {other} on "
-                    f"{worker.hello.node} differs from that on {first}. Give all nodes the same "
-                    "files."
+                    f"{self.name} is not the same model on every node: the {other} on "
+                    f"{worker.hello.node} differs from the {other} on {first}. Give all nodes the "
+                    "same files."
                 )
         return infos[0]
 
@@ -241,7 +244,7 @@ class Pool:
         return worker.actor.open.remote(self.name, self._opening, os.getcwd())
 
     async def _start_again(self, worker: _Worker) -> None:
-        """Start a dead worker again, or report why it stays dead."""
+        """Restart a dead worker, or report why it cannot be restarted."""
         for pause in PAUSES:
             actor = self._actor()
             try:
@@ -251,9 +254,9 @@ class Pool:
                 raise
             except TimeoutError:
                 self._ray.kill(actor)
-                reason = "it found no free resources, or its model was not open, in time"
+                reason = "there were no free resources in time, or its model took too long to open"
                 break
-            except self._ray.exceptions.RayError as error:  # a lost node may not be noticed yet
+            except self._ray.exceptions.RayError as error:  # Ray may not know yet that a node died
                 reason = _last_line(error)
             except SnellenError as error:  # the dead worker may still hold its device
                 reason = str(error)
@@ -263,16 +266,17 @@ class Pool:
                 return
             self._ray.kill(actor)
             await asyncio.sleep(pause)
-        worker.lost = f"worker {worker.number} was not started again: {reason}"
+        worker.lost = f"worker {worker.number} was not restarted: {reason}"
         self._say(worker.lost)
         self._changed.set()
 
     def _ended(self, worker: _Worker, task: asyncio.Task[None]) -> None:
-        """Report a restart that failed unexpectedly. Otherwise all would wait for it."""
+        """Report a restart that failed unexpectedly. Without this, questions would wait for the
+        worker forever."""
         self._again.discard(task)
         if not task.cancelled() and (fault := task.exception()) is not None:
             reason = f"{type(fault).__name__}: {fault}"
-            worker.lost = f"worker {worker.number} was not started again: {reason}"
+            worker.lost = f"worker {worker.number} was not restarted: {reason}"
             self._say(worker.lost)
             self._changed.set()
 
@@ -287,13 +291,14 @@ class Pool:
         if isinstance(info, ReplicaFailure):
             raise info.error()
         if other := _differ(self.model, info):
-            raise UsageError(f"the {other} of its model on {hello.node} has changed")
+            raise UsageError(f"the {other} of the model on {hello.node} has changed")
         return hello
 
     def _died(self, worker: _Worker, actor: Any, error: Exception) -> Overloaded:
-        """The error for a question whose worker died. The first such question restarts it."""
+        """The error for a question whose worker died. The first such question starts the restart of
+        the worker."""
         message = f"{worker.description} of {self.name} died while it had the question"
-        if worker.actor is actor:  # the first question to see it
+        if worker.actor is actor:  # the first question to notice the death
             worker.actor = None
             worker.deaths += 1
             with suppress(self._ray.exceptions.RayError):
@@ -302,11 +307,11 @@ class Pool:
             if worker.deaths >= DEATHS:
                 worker.lost = (
                     f"{worker.description} of {self.name} died {DEATHS} times in a row without "
-                    f"an answer in between.{words}"
+                    f"answering a question.{words}"
                 )
                 self._say(worker.lost)
             else:
-                self._say(f"{worker.description} died, and is started again: {_last_line(error)}")
+                self._say(f"{worker.description} died and is being restarted: {_last_line(error)}")
                 task = asyncio.get_running_loop().create_task(self._start_again(worker))
                 self._again.add(task)
                 task.add_done_callback(partial(self._ended, worker))
@@ -327,12 +332,12 @@ class Pool:
         return ranking
 
     async def _request(self, method: Method, request: Request) -> ReplicaAnswer:
-        """The answer of the least busy worker.
+        """Send a request to the least busy worker, and return the answer.
 
         Raises:
             Overloaded: the worker died.
             Rejected: no worker is left.
-            SnellenError: whatever the model raises.
+            SnellenError: the error that the model raises.
         """
         watched = next((video.source for video in videos_of(request)), None)
         worker = await self._free(watched)
@@ -360,7 +365,9 @@ class Pool:
             worker, method, ReplicaRequest(request=await with_frames(request))
         )
         if isinstance(answer, MediaMissing):
-            raise Rejected(f"{worker.description} cannot read what it was sent: {answer.reason}")
+            raise Rejected(
+                f"{worker.description} cannot read the media that were sent to it: {answer.reason}"
+            )
         return answer
 
     async def _call(
@@ -369,15 +376,17 @@ class Pool:
         failed = self._ray.exceptions
         actor = worker.actor
         if actor is None:
-            raise Overloaded(f"{worker.description} of {self.name} died before it had the question")
+            raise Overloaded(f"{worker.description} of {self.name} died before it got the question")
         ref = getattr(actor, method).remote(sent)
         try:
             answer: ReplicaAnswer | MediaMissing | ReplicaFailure = await ref
-        except asyncio.CancelledError:  # nobody waits for it any more
+        except asyncio.CancelledError:  # no caller waits for the answer any more
             self._ray.cancel(ref)
             raise
         except failed.TaskCancelledError as error:
-            raise Overloaded(f"{worker.description} of {self.name} gave the question up") from error
+            raise Overloaded(
+                f"{worker.description} of {self.name} cancelled the question"
+            ) from error
         except failed.RayTaskError as error:
             raise SnellenError(
                 f"{worker.description} of {self.name}: {_last_line(error)}"
@@ -389,8 +398,8 @@ class Pool:
         return answer
 
     async def _free(self, watched: Path | None) -> _Worker:
-        """The least busy worker with room for another question. A worker that has decoded the video
-        is preferred if it is not much busier.
+        """Wait for a worker with room for another question, and return the least busy one. A worker
+        that has already decoded the video is preferred if it is not much busier.
 
         Raises:
             Rejected: no worker is left.
@@ -398,7 +407,7 @@ class Pool:
         while True:
             if all(worker.lost for worker in self._workers):
                 lost = self._workers[-1].lost
-                raise Rejected(f"no worker of {self.name} is left: {lost}", hopeless=True)
+                raise Rejected(f"{self.name} has no workers left: {lost}", hopeless=True)
             most = math.inf if self.model.concurrency is None else self.model.concurrency + AHEAD
             free = [
                 worker
@@ -422,15 +431,15 @@ class Pool:
         node = worker.hello.node
         if not self.model.decodes:
             raise Rejected(
-                f"{node}: {answer.reason} {self.name} reads files itself, so they must be there, "
-                "too.",
+                f"{node}: {answer.reason} {self.name} reads files itself, so copy them to this "
+                "node too.",
                 hopeless=True,
             )
         if node not in self._without:
             self._without.add(node)
             self._say(
-                f"{node} cannot read the data's files, and is sent their bytes instead, which is "
-                f"slower: {answer.reason}"
+                f"{node} cannot read the data's files, so their bytes are sent to it instead, "
+                f"which is slower: {answer.reason}"
             )
 
     def _say(self, note: str) -> None:
@@ -446,17 +455,17 @@ def _keep(kept: dict[Path, Any], key: Path, value: Any) -> None:
 
 
 def _check_alike(hello: Hello) -> None:
-    """Check that a worker has our versions.
+    """Check that a worker has the same versions as this machine.
 
     Raises:
-        UsageError: it does not. The message says what differs.
+        UsageError: a version differs. The message says which one.
     """
     here = {"snellen": __version__, "Python": _minor(platform.python_version())}
     theirs = {"snellen": hello.snellen, "Python": _minor(hello.python)}
     for what, mine in here.items():
         if theirs[what] != mine:
             raise UsageError(
-                f"{hello.node} has {what} {theirs[what]}, and this machine has {mine}. Install the "
+                f"{hello.node} has {what} {theirs[what]}, but this machine has {mine}. Install the "
                 "same version on every node."
             )
 
@@ -466,7 +475,7 @@ def _minor(version: str) -> str:
 
 
 def _differ(first: ReplicaInfo, other: ReplicaInfo) -> str | None:
-    """The property in which two models differ, if any."""
+    """The name of the property in which two models differ; None if they are alike."""
     if first.revision != other.revision:
         return "revision"
     can = [(info.generates, info.ranks, info.decodes) for info in (first, other)]
@@ -476,12 +485,12 @@ def _differ(first: ReplicaInfo, other: ReplicaInfo) -> str | None:
 def _not_started(error: Exception) -> str:
     return (
         f"a worker cannot be started: {_last_line(error)} Every node needs snellen {__version__} "
-        f"with Python {_minor(platform.python_version())}, as here."
+        f"with Python {_minor(platform.python_version())}, like this machine."
     )
 
 
 def _last_line(error: Exception) -> str:
-    """The last line of a Ray error, which has the cause. The other lines have the location."""
+    """The last line of a Ray error, which says the cause. The other lines say where it happened."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
         return type(error).__name__

@@ -1,8 +1,8 @@
-"""A replica in a worker of `executors.ray`, and the media of its requests.
+"""A replica of a model in a worker of `executors.ray`, which reads the media of its requests.
 
-Nothing here depends on Ray. The processes exchange the dataclasses below and those of `model` and
-`content`. An error is sent as its class name and message, since the other side may not have a
-user's class.
+Nothing here depends on Ray. The processes exchange the dataclasses below and those of `core.model`
+and `media.content`. An error is sent as its class name and message, since a user's own class may
+not exist in the other process.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from snellen.media import images, video
 from snellen.media.content import Frame, Image, Part, Video
 
 MOST_BYTES = 300 << 20
-"""Encoded frames that a worker keeps for further questions about the same videos."""
+"""The maximum size, in bytes, of the encoded frames that a worker keeps for further questions about
+the same videos."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,26 +48,26 @@ class Hello:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaInfo:
-    """A description of a worker's model and its abilities."""
+    """A description of a worker's model and of what it can do."""
 
     revision: str | None
     """The revision of the model."""
     concurrency: int | None
-    """The most concurrent requests; None: unknown."""
+    """The maximum number of concurrent requests; None if unknown."""
     generates: bool
-    """Whether it generates replies."""
+    """Whether the model generates replies."""
     ranks: bool
-    """Whether it ranks choices."""
+    """Whether the model ranks choices."""
     decodes: bool
-    """Whether it decodes videos itself."""
+    """Whether the worker decodes videos for the model."""
     takes_tools: bool = False
-    """Whether it takes tools."""
+    """Whether the model supports tool calls."""
     speed: tuple[str, ...] = ()
-    """The settings that do not change replies."""
+    """The names of the settings that affect only the speed, not the replies."""
     runs_on: Mapping[str, Any] = field(default_factory=dict)
-    """The software and the devices."""
+    """The software and the devices that the model runs on."""
     notes: tuple[str, ...] = ()
-    """Notes for the result."""
+    """Notes that the result shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,39 +77,39 @@ class ReplicaRequest:
     request: Request
     """The request."""
     companions: tuple[Video, ...] = ()
-    """The videos of related questions, which are decoded together."""
+    """All windows of the video that related questions are about. They are decoded together."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaAnswer:
-    """A reply of a worker's model."""
+    """A reply from a worker's model."""
 
     reply: Reply
     """The model's reply."""
     shown: Shown | None = None
-    """What the model was shown; None if it does not say."""
+    """The times of the frames that the model was shown; None if the request has no video."""
     frame_sizes: FrameSizes | None = None
-    """The sizes of a video's frames as the model got them."""
+    """The sizes of the frames that the model was shown; None if the request has no video."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MediaMissing:
-    """A medium cannot be read where the worker is."""
+    """The answer of a worker that cannot read a medium on its machine."""
 
     reason: str
-    """The reason."""
+    """Why the medium cannot be read."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaFailure:
-    """An error of a worker."""
+    """An error that a worker reports."""
 
     kind: str
-    """The name of our error class."""
+    """The name of the error's class in `snellen.errors`."""
     message: str
     """The message."""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """The fields of the error."""
+    """The error's other attributes, such as `retry_after`."""
 
     @classmethod
     def of(cls, error: Exception, name: str) -> ReplicaFailure:
@@ -132,8 +133,8 @@ class ReplicaFailure:
 
 
 class Replica:
-    """A replica. Call `hello` first, then `open`, which returns the model's description. While
-    requests wait for the model, their media are read."""
+    """A replica of a model. Call `hello` first, then `open`, which returns a description of the
+    model. The media of a request are read while it waits for the model."""
 
     _room: AbstractAsyncContextManager[object] = nullcontext()
 
@@ -148,13 +149,13 @@ class Replica:
     def open(
         self, spec: str, opening: Callable[[], Any], folder: str
     ) -> ReplicaInfo | ReplicaFailure:
-        """Open the model with `opening`, which returns a `registry.Opened`, in the caller's folder
-        if this machine has it."""
+        """Open the model with `opening`, which returns a `registry.Opened`. If the caller's folder
+        exists on this machine, it becomes the current folder."""
         try:
             os.chdir(folder)
             there = ""
         except OSError as error:
-            there = f" There is no folder {folder} ({error.strerror})."
+            there = f" The folder {folder} cannot be used there ({error.strerror})."
         self._name = spec
         self._threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
         try:
@@ -183,7 +184,7 @@ class Replica:
 
     async def generate(self, sent: ReplicaRequest) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         async def answer(request: Request) -> Reply:
-            # Plain values, since the other side could not read a user's classes.
+            # Convert to plain values, since the other process does not have a user's classes.
             return check_reply(await self._model.generate(request), self._name)
 
         return await self._answered(sent, answer)
@@ -208,7 +209,7 @@ class Replica:
                 return request
             async with self._room:
                 reply = await answer(request)
-        except Exception as error:  # the other side has only our classes of errors
+        except Exception as error:  # the other process has only Snellen's error classes
             return ReplicaFailure.of(error, self._name)
         videos = [film for message in request.messages for film in message.videos]
         if not videos:
@@ -223,10 +224,10 @@ class Replica:
         )
 
     async def _there(self, sent: ReplicaRequest) -> Request | MediaMissing:
-        """The request with its media read here and their digests checked.
+        """Read the media of a request on this machine, and check their digests.
 
         Raises:
-            Rejected: a medium differs from that of the sender.
+            Rejected: a medium differs from the one on the sender's machine.
             MediaError: a video cannot be decoded.
         """
         messages = []
@@ -260,13 +261,13 @@ class Replica:
 def _another(medium: Image | Video) -> str:
     name = medium.label or (str(medium.source) if isinstance(medium.source, Path) else "a picture")
     return (
-        f"{name} is another file on {socket.gethostname()} than where the run was started: its "
-        "bytes differ. Give every node the same files, or remove them to have the bytes sent."
+        f"{name} on {socket.gethostname()} differs from the file on the machine where the run was "
+        "started. Give every node the same files, or remove them there, so that the bytes are sent."
     )
 
 
 class Films:
-    """Videos decoded in this process. The known windows of a video are decoded in a single pass.
+    """Decodes videos in this process. All known windows of a video are decoded in a single pass.
     Frames are kept for later questions, up to `MOST_BYTES`."""
 
     def __init__(self, threads: int) -> None:
@@ -276,11 +277,11 @@ class Films:
         self.passes = 0
 
     async def shown(self, clip: Video, companions: Sequence[Video]) -> Video:
-        """The video with its frames.
+        """Add the frames to a video.
 
         Raises:
             MediaError: the video cannot be decoded.
-            UsageError: the extra is missing.
+            UsageError: the extra for videos is not installed.
         """
         key = _bare(clip)
         if key not in self._frames:
@@ -304,7 +305,7 @@ class Films:
         try:
             for number, frames in video.decoded(windows[0], wanted):
                 loop.call_soon_threadsafe(self._tell, windows[number], frames)
-        except Exception as error:  # every waiting question gets it
+        except Exception as error:  # every waiting question gets this error
             for window in windows:
                 loop.call_soon_threadsafe(self._tell, window, error)
 
@@ -314,7 +315,7 @@ class Films:
             return
         if isinstance(frames, Exception):
             future.set_exception(frames)
-            future.exception()  # avoids a warning if nothing waits for it
+            future.exception()  # avoids a warning if nothing waits for this future
             return
         future.set_result(frames)
         sources = (frame.image.source for frame in frames)

@@ -1,4 +1,4 @@
-"""Settings of a model's replicas, without an import of Ray."""
+"""The settings of a model's replicas. This module does not import Ray."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from snellen.errors import UsageError, install
 
 @dataclass(frozen=True, kw_only=True)
 class Replicas:
-    """The number of replicas (None: one per GPU, at least one), the cluster's address (None: a
-    cluster of our own), and the number of GPUs per replica (None: an equal share).
+    """How many replicas of a model to run, and where.
 
     Raises:
         UsageError: a value is not allowed.
@@ -22,9 +21,9 @@ class Replicas:
     n: int | None = None
     """The number of replicas; None for one per GPU, and at least one."""
     address: str | None = None
-    """The address of the Ray cluster; None for a cluster of this run."""
+    """The address of the Ray cluster; None to start one for this run."""
     gpus: float | None = None
-    """The number of GPUs per replica; None for an equal share."""
+    """The number of GPUs per replica; None for an equal share of all GPUs."""
 
     def __post_init__(self) -> None:
         is_int = isinstance(self.n, int) and not isinstance(self.n, bool)
@@ -40,8 +39,8 @@ class Replicas:
             )
         if self.address is not None and "://" in self.address:
             raise UsageError(
-                f"{self.address}: Ray's client is not supported. On a machine of the cluster, pass "
-                "the cluster's own address, HOST:PORT or auto."
+                f"{self.address}: Ray Client is not supported. Run Snellen on a machine of the "
+                "cluster, and pass the cluster's own address, HOST:PORT or auto."
             )
 
 
@@ -52,14 +51,14 @@ def check_installed() -> None:
         UsageError: it is not installed.
     """
     if importlib.util.find_spec("ray") is None:
-        raise UsageError(f"replicas need ray: {install('ray')}.")
+        raise UsageError(f"replicas need the extra `ray`: {install('ray')}.")
 
 
 def shares(
     there: Mapping[str, float], replicas: Replicas, *, devices: bool, is_own: bool
 ) -> tuple[int, float]:
-    """The number of replicas, and the number of GPUs per replica. A fraction is of a single device:
-    two replicas with 0.6 GPUs need two devices.
+    """The number of replicas, and the number of GPUs per replica. A fraction of a GPU is always on
+    a single device, so two replicas with 0.6 GPUs each need two devices.
 
     Raises:
         UsageError: the cluster is too small.
@@ -75,14 +74,14 @@ def shares(
         gpus = math.floor(has / n) if has >= n or not has else 1 / math.ceil(n / has)
     if gpus and n > (most := _hold(has, gpus)):
         raise UsageError(
-            f"{n} replicas with {gpus:g} GPUs each do not fit: the cluster has {has:g} GPUs for "
-            f"them, which hold {most}. Request fewer replicas (--replicas) or fewer GPUs per "
-            "replica (--gpus-per-replica)."
+            f"{n} replicas with {gpus:g} GPUs each do not fit: the cluster has {has:g} GPUs, which "
+            f"are enough for {most}. Request fewer replicas (--replicas) or fewer GPUs per replica "
+            "(--gpus-per-replica)."
         )
     if not is_own and n > cores:
         raise UsageError(
-            f"{n} replicas take a CPU each, and the cluster has {cores:g}. Request fewer "
-            "(--replicas)."
+            f"{n} replicas need one CPU each, but the cluster has {cores:g}. Request fewer "
+            "replicas (--replicas)."
         )
     return n, gpus
 

@@ -1,5 +1,5 @@
-"""Prepares requests for a worker: media become references, or are decoded for workers without
-files."""
+"""Prepares requests for workers: media are replaced with references, or decoded first for workers
+that cannot read the files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from snellen.media.content import Image, Part, Video
 
 
 def referred(request: Request) -> Request:
-    """The request with references instead of bytes for pictures that were read from files."""
+    """Replace the bytes of pictures that were read from files with references to the files."""
 
     def reference(part: Part) -> Part:
         if isinstance(part, Image) and part.read_from is not None:
@@ -26,7 +26,7 @@ def referred(request: Request) -> Request:
 
 
 async def with_frames(request: Request) -> Request:
-    """The request for a worker without files: the frames of its videos are decoded here."""
+    """Decode the videos of a request here, for a worker that cannot read the files."""
     parts: list[list[Part]] = []
     for message in request.messages:
         parts.append([])
@@ -38,7 +38,8 @@ async def with_frames(request: Request) -> Request:
 
 
 def _with_parts(request: Request, parts: Sequence[Sequence[Part]]) -> Request:
-    """The request with new parts, without its origin, which replicated back ends do not read."""
+    """Replace the parts of a request's messages. The request's origin is removed, since replicated
+    back ends do not use it."""
     messages = tuple(
         replace(message, content=tuple(content))
         for message, content in zip(request.messages, parts, strict=True)

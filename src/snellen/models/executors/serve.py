@@ -1,11 +1,11 @@
 """A model behind a server that Snellen starts and stops.
 
-The server starts with the first question, so a run without open questions starts none. It listens
-only on this machine, and ends with this process in any case (`_watch`).
+The server starts when the first question is asked, so a run that has no open questions starts no
+server. It listens only on this machine, and it always ends with this process (see `_watch.py`).
 
-Commands: `vllm serve` (vllm-project/vllm, vllm/entrypoints/cli/serve.py), `sglang serve`
-(sgl-project/sglang@4a55fdb:python/pyproject.toml#L188 and docs.sglang.io), `transformers serve`
-(huggingface/transformers, src/transformers/cli/serve.py). All three have `/health`.
+Sources of the commands: `vllm serve` (vllm-project/vllm, vllm/entrypoints/cli/serve.py), `sglang
+serve` (sgl-project/sglang@4a55fdb:python/pyproject.toml#L188 and docs.sglang.io), `transformers
+serve` (huggingface/transformers, src/transformers/cli/serve.py). All three servers have `/health`.
 """
 
 from __future__ import annotations
@@ -35,30 +35,31 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "sglang": ("serve", "--model-path"),
     "transformers": ("serve",),
 }
-"""The arguments between the program's name and the model's."""
+"""The arguments between the name of the program and the name of the model."""
 INSTALL = {"vllm": "vllm", "sglang": "sglang", "transformers": "transformers[serving]"}
 HOST = "127.0.0.1"
 SHARED_BY_LISTENING = sys.platform == "linux"
-"""Whether a server may listen on a port that another process has bound without listening, if both
-set SO_REUSEADDR (servers do, for restarts)."""
+"""Whether a server can listen on a port that another process has bound but does not listen on, if
+both set SO_REUSEADDR. (Servers set it so that they can be restarted.)"""
 PATIENCE = 3600.0
-"""Maximum seconds until a server is ready: weights may have to be downloaded first."""
+"""The maximum number of seconds until a server is ready. The weights may have to be downloaded
+first."""
 EVERY = 0.25
-"""Seconds between checks of a starting server."""
+"""The number of seconds between checks whether a server is ready."""
 ENDING = 1.0
-"""Seconds to wait for the end of a server after an error."""
+"""The number of seconds to wait after an error to see whether the server ends."""
 STOPPING = 15.0
-"""Seconds until a server is killed, more than `_watch` takes."""
+"""The number of seconds after which a server is killed. This is more than `_watch.py` takes."""
 LAST_WORDS = 1000
-"""Characters of a server's log that messages quote."""
+"""The maximum number of characters that messages quote from a server's log."""
 WATCH = Path(__file__).with_name("_watch.py")
 
 
 class ModelServer:
-    """A server of a model on a port of this machine, not yet started.
+    """A server for a model, on a port of this machine. It is started later, by `ready`.
 
     Raises:
-        UsageError: its program is not installed.
+        UsageError: the server's program is not installed.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class ModelServer:
         patience: float = PATIENCE,
     ) -> None:
         program = _program(serve.kind)
-        # Reserved, so that no other process gets this port, and our requests, during the start.
+        # Reserve the port, so that no other process gets it, and our requests, during the start.
         self._port = socket.socket()
         if SHARED_BY_LISTENING:
             self._port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -103,7 +104,7 @@ class ModelServer:
 
         Raises:
             UsageError: the server did not become ready.
-            Rejected: the server has ended since.
+            Rejected: the server became ready, but has ended since.
         """
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
@@ -112,7 +113,8 @@ class ModelServer:
             raise Rejected(self._died(), hopeless=True)
 
     async def ends(self) -> bool:
-        """Whether the server has ended or is ending. Connections break before the process ends."""
+        """Whether the server has ended. This waits for a moment, since connections break before the
+        process ends."""
         assert self._over is not None
         await asyncio.wait({self._over}, timeout=ENDING)
         return self._over.done()
@@ -133,7 +135,7 @@ class ModelServer:
                 await self._process.wait()
         except TimeoutError:
             code = b""
-        if not code:  # `_watch` reported no exit code: it was killed itself, or is stuck
+        if not code:  # `_watch.py` reported no exit code, so it was killed itself or is stuck
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
 
@@ -161,7 +163,7 @@ class ModelServer:
                 while not await self._is_healthy():
                     await asyncio.wait({self._over}, timeout=EVERY)
                     if self._over.done():
-                        raise UsageError(f"{self._died()}\nIt was never ready.")
+                        raise UsageError(f"{self._died()}\nThe server was never ready.")
         except TimeoutError:
             raise UsageError(
                 f"{self._what} was not ready within {self._patience:g} s.{self._last_words()}"
@@ -173,7 +175,7 @@ class ModelServer:
             return self.log.open("ab")
         except OSError as error:
             raise UsageError(
-                f"{self._what} cannot be started: its log {self.log} cannot be written: "
+                f"{self._what} cannot be started, because its log {self.log} cannot be written: "
                 f"{error.strerror}."
             ) from error
 
@@ -197,7 +199,8 @@ class ModelServer:
         return f"{self._what} ended{with_code}.{self._last_words()}"
 
     def _last_words(self) -> str:
-        """The end of this server's output. The log can hold that of earlier servers."""
+        """The end of this server's output, for messages. Output of earlier servers, which may be in
+        the same log, is not quoted."""
         with self.log.open("rb") as log:
             size = log.seek(0, os.SEEK_END)
             log.seek(max(self._written, size - LAST_WORDS))
@@ -206,15 +209,15 @@ class ModelServer:
 
 
 class Served:
-    """Answers and ranks if `model` does, and starts and stops its server. Raises `Rejected` after
-    the server has ended."""
+    """A model with its server, which it starts and stops. It generates and ranks if `model` does.
+    After the server has ended, requests raise `Rejected`."""
 
     def __init__(self, model: Model, server: ModelServer) -> None:
         self.name = model.name
         copy_traits(model, self)
         self._model = model
         self._server = server
-        # A model's methods show what it can do, so the wrapper has only those of the model.
+        # A model's methods show what it can do, so the wrapper has only the methods of the model.
         if isinstance(model, Generates):
             self.generate = self._there(model.generate)
         if isinstance(model, Ranks):
@@ -241,20 +244,20 @@ class Served:
 
 
 def _program(kind: str) -> str:
-    """The path of a server's program: in PATH, or in the folder of this Python, which may not be in
+    """Find a server's program in PATH, or in the folder of this Python, which may not be in
     PATH."""
     program = shutil.which(kind) or shutil.which(kind, path=str(Path(sys.executable).parent))
     if program is None:
         raise UsageError(
-            f"--serve {kind}: there is no program {kind}, neither in PATH nor in the folder of "
-            f"this Python. Install {INSTALL[kind]}, here or in an environment whose programs are "
-            "in PATH."
+            f"--serve {kind}: the program {kind} is neither in PATH nor in the folder of this "
+            f"Python. Install {INSTALL[kind]} in this environment, or in one whose programs are in "
+            "PATH."
         )
     return program
 
 
 def _version(program: str, kind: str) -> str | None:
-    """A program's version, from the metadata of its environment."""
+    """The version of a program, from the package metadata of its environment."""
     places = Path(program).parent.resolve().parent.glob("lib/python3*/site-packages")
     distributions = metadata.distributions(name=kind, path=[str(folder) for folder in places])
     return next((distribution.version for distribution in distributions), None)

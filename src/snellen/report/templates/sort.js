@@ -1,5 +1,5 @@
 "use strict";
-// Tables can be sorted by a column. Without this script they stand in the order they were made in.
+// Makes tables sortable by a column. Without this script, rows keep their original order.
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
   const value = (row, place) => {
@@ -9,7 +9,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
   };
   [...table.tHead.rows[0].cells].forEach((head, place) => {
     if (head.classList.contains("picture")) return;
-    // No <button>: Chromium leaves it out of headings that it repeats on a page of paper.
+    // Not a <button>: Chromium leaves it out of the headings that it repeats on printed pages.
     const button = document.createElement("span");
     button.role = "button";
     button.tabIndex = 0;

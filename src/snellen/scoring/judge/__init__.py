@@ -7,13 +7,13 @@ the sample and the exact words of the reply, so a second call requests only miss
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Reply
@@ -38,6 +38,7 @@ from snellen.store import MANIFEST, Run, safe_name
 __all__ = [
     "JUDGED",
     "PROBED",
+    "JudgeVerdicts",
     "JudgedReply",
     "Replies",
     "attempts",
@@ -86,7 +87,7 @@ def steering(
 
     `of` is the folder of the replies. `digest` identifies their run.
     """
-    asking = _asking(benchmark, name, Steered(benchmark, replies, of, digest))
+    asking = _asking(benchmark, name, Steered(benchmark, name, replies, of, digest))
     return replace(asking, name=f"{asking.name}.steering")
 
 
@@ -147,16 +148,26 @@ def scoring_of(benchmark: Benchmark, name: str) -> Scoring:
     return scoring
 
 
-def verdicts(
-    run: Run, benchmark: Benchmark, replies: Replies, stack: ExitStack
-) -> tuple[Verdicts, Sequence[str]]:
-    """The verdicts that the judges of a loaded run have given so far, and notes that name the
-    judges. The files stay open as long as `stack` does.
+class JudgeVerdicts(NamedTuple):
+    """The verdicts of a run's judges."""
+
+    by_scoring: Verdicts
+    """The verdicts."""
+    notes: Sequence[str]
+    """Notes that name the judges."""
+    juries: Mapping[str, Sequence[Run]]
+    """For each scoring, the runs of the judges whose verdicts count and can be read."""
+
+
+def verdicts(run: Run, benchmark: Benchmark, replies: Replies, stack: ExitStack) -> JudgeVerdicts:
+    """The verdicts that the judges of a loaded run have given so far. The files stay open as long
+    as `stack` does.
 
     A judge with far fewer verdicts than another is left out (`select_jury`), so that every number
     in a report comes from the same verdicts.
     """
     by_scoring = {}
+    juries = {}
     notes: list[str] = []
     for name, scoring in benchmark.scorings.items():
         if scoring.judge is None:
@@ -174,8 +185,11 @@ def verdicts(
             [(slot.run, slot.repeat) for slot in jury.members],
             scoring.judge.reads_cut,
         )
+        juries[name] = [
+            *{id(slot.run): slot.run for slot in jury.members if slot.verdicts}.values()
+        ]
         notes += _describe(run, name, jury, n_open)
-    return by_scoring, notes
+    return JudgeVerdicts(by_scoring, notes, juries)
 
 
 def _slots(run: Run, benchmark: Benchmark, name: str, judge: Judge) -> Iterator[JudgeRepeat]:

@@ -78,15 +78,19 @@ def is_right(score: float, best: float) -> bool:
     return score >= best / 2
 
 
-def attempts(benchmark: Benchmark, sample: Sample) -> Mapping[str, str]:
+def attempts(benchmark: Benchmark, name: str, sample: Sample) -> Mapping[str, str]:
     """The text that each kind of attempt adds to a reply to this sample. The attempt `verdict` adds
     the verdict that the benchmark's check gives for the right answer. It is left out if there is no
     such check, or if the right answer is unknown."""
     check = benchmark.check
     right = sample.target or next(iter(sample.references), None)
-    if check is None or check.verdict is None or right is None:
+    judge = benchmark.scorings[name].judge
+    if check is None or judge is None or right is None:
         return ATTEMPTS
-    return {**ATTEMPTS, VERDICT: check.verdict(sample, Reply(text=check.says(sample, right)))}
+    verdict = judge.perfect or check.verdict
+    if verdict is None:
+        return ATTEMPTS
+    return {**ATTEMPTS, VERDICT: verdict(sample, Reply(text=check.says(sample, right)))}
 
 
 def probed_id(reply: JudgedReply, kind: str) -> str:
@@ -101,16 +105,22 @@ class Steered:
     revision: str | None = None
 
     def __init__(
-        self, benchmark: Benchmark, replies: Sequence[JudgedReply], of: str, digest: str
+        self,
+        benchmark: Benchmark,
+        name: str,
+        replies: Sequence[JudgedReply],
+        of: str,
+        digest: str,
     ) -> None:
         self.where = of
+        self._name = name
         self._benchmark = benchmark
         self._replies = replies
         self._digest = digest
 
     def __iter__(self) -> Iterator[Row]:
         for reply in self._replies:
-            for kind, added in attempts(self._benchmark, reply.sample).items():
+            for kind, added in attempts(self._benchmark, self._name, reply.sample).items():
                 name = probed_id(reply, kind)
                 data = {
                     "of": reply.sample.id,

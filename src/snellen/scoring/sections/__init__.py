@@ -22,13 +22,17 @@ from snellen.scoring.sections.cost import CostSection, cost_facts
 from snellen.scoring.sections.coverage import CoverageSection
 from snellen.scoring.sections.disagreements import DisagreementsSection
 from snellen.scoring.sections.failures import FailuresSection
+from snellen.scoring.sections.judged_by import JudgedBySection
 from snellen.scoring.sections.judges import JudgesSection
 from snellen.scoring.sections.metrics import MetricsSection
 from snellen.scoring.sections.probe import ProbeSection
 from snellen.scoring.sections.repeats import RepeatsSection
 from snellen.scoring.sections.reply_states import ReplyStatesSection
+from snellen.scoring.sections.sequential import SequentialSection
 from snellen.scoring.sections.slices import SlicesSection
+from snellen.scoring.sections.speed import SpeedSection, speed_facts
 from snellen.scoring.sections.streaming import StreamingSection, streaming_facts
+from snellen.scoring.sections.tokens import TokensSection, tokens_facts
 from snellen.scoring.verdicts import Finding
 
 
@@ -48,6 +52,7 @@ class Section(Protocol):
 
 SECTIONS: Sequence[Callable[[Scorer], Section]] = (
     CoverageSection,
+    SequentialSection,
     FailuresSection,
     ReplyStatesSection,
     RepeatsSection,
@@ -55,9 +60,12 @@ SECTIONS: Sequence[Callable[[Scorer], Section]] = (
     MetricsSection,
     DisagreementsSection,
     CapabilitiesSection,
+    JudgedBySection,
     JudgesSection,
     BaselinesSection,
     CostSection,
+    TokensSection,
+    SpeedSection,
     ProbeSection,
     StreamingSection,
 )
@@ -67,5 +75,7 @@ baselines, which it reads."""
 FACTS: Mapping[str, Callable[[Report], Iterator[tuple[str, str]]]] = {
     "Online": streaming_facts,
     "Cost and speed": cost_facts,
+    "Tokens": tokens_facts,
+    "Streamed replies": speed_facts,
 }
 """Maps titles in a report to functions that yield the facts of a section as text: (label, text)."""

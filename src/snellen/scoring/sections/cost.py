@@ -88,8 +88,10 @@ class _Costs:
 
     def add(self, record: ReplyRecord, prices: Prices | None) -> None:
         self._replies += 1
-        # A conversation counts once: at its first turn, or at the first turn asked in this run.
-        self._questions += record.key.is_first or record.key[:2] in self._elsewhere
+        # A conversation counts once: at its first turn, or at the first turn asked in this run. A
+        # question that is asked again with more tokens counts at its first reply.
+        if record.cut_at is None:
+            self._questions += record.key.is_first or record.key[:2] in self._elsewhere
         self._elsewhere.discard(record.key[:2])
         if (times := record.times) is not None:
             self._first += [] if times.first is None else [times.first]

@@ -31,8 +31,8 @@ class ReplyStatesSection:
     """Notes on unusual replies."""
 
     def __init__(self, scorer: Scorer) -> None:
-        self._flags = Sparse()
-        self.columns = (self._flags,)
+        self._flags, self._limits = Sparse(), Sparse()
+        self.columns = (self._flags, self._limits)
 
     def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
         flags = 1 if scored.reused else 0
@@ -42,6 +42,9 @@ class ReplyStatesSection:
             flags |= Flag.REFUSED
         if flags:
             self._flags.append(row, flags)
+        if scored.max_tokens is not None:
+            is_again, is_cut = scored.cut_at is not None, scored.state == "truncated"
+            self._limits.append(row, (scored.max_tokens, is_again, is_cut))
 
     def summarize(self, draft: Draft) -> Part:
         reused, thinking, refused = (
@@ -58,6 +61,7 @@ class ReplyStatesSection:
         if refused:
             how = _how_refused_count(scorer)
             notes.append(f"{refused:,} replies were withheld by the service and {how}")
+        notes += _raised_notes(self._limits.data)
         if n and (empty := states.get("empty", 0)) / n > EMPTY_SHARE:
             notes.append(
                 f"{empty:,} of {n:,} replies are empty ({100 * empty / n:.1f} %); they are scored "
@@ -66,7 +70,7 @@ class ReplyStatesSection:
         if n and (cut := states.get("truncated", 0)) / n > TRUNCATED_SHARE:
             notes.append(
                 f"{cut:,} of {n:,} replies ({100 * cut / n:.1f} %) were cut at the token "
-                "limit: increase --max-tokens"
+                "limit: increase --max-tokens, or ask these again with --retry-truncated N"
             )
             if thinking:
                 notes.append(
@@ -74,6 +78,31 @@ class ReplyStatesSection:
                     "contain no answer: set token_floor in its profile to allow more tokens"
                 )
         return {}, notes
+
+
+def _raised_notes(limits: Sequence[tuple[int, bool, bool]]) -> list[str]:
+    """Notes on replies that had another token limit than the run's: (tokens, whether the question
+    was asked again because its reply was cut, whether this reply is cut too) of each."""
+    notes = []
+    again = [(tokens, is_cut) for tokens, is_again, is_cut in limits if is_again]
+    if again:
+        still = sum(is_cut for _, is_cut in again)
+        notes.append(
+            f"{len(again):,} cut replies were asked again with {_amounts(again)} tokens: "
+            f"{len(again) - still:,} are complete now, {still:,} still cut"
+        )
+    others = [(tokens, is_cut) for tokens, is_again, is_cut in limits if not is_again]
+    if others:
+        notes.append(
+            f"{len(others):,} replies were asked with {_amounts(others)} tokens, more than the "
+            "run's limit, because many of the first replies were cut"
+        )
+    return notes
+
+
+def _amounts(limits: Sequence[tuple[int, bool]]) -> str:
+    """The different token limits, in words."""
+    return " or ".join(f"{tokens:,}" for tokens in sorted({tokens for tokens, _ in limits}))
 
 
 def _how_refused_count(scorer: Scorer) -> str:

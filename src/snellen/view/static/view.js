@@ -91,7 +91,7 @@ for (const form of all(".board")) {
 }
 addEventListener("pageshow", () => all(".board").forEach(count));
 
-// Filters are next to the samples, or folded above them.
+// On wide screens, filters are next to the samples. On narrow ones, they are folded above them.
 const filters = first(".filters");
 if (filters && matchMedia("(max-width: 60rem)").matches) filters.open = false;
 
@@ -116,7 +116,7 @@ async function watch(element) {
   if (wasLive && !live && element.dataset.whenDone === "reload") location.reload();
   else if (live || element.dataset.once === undefined) setTimeout(watch, document.hidden ? 5 * EVERY : EVERY, element);
 }
-// Reload the list of runs when it changed, unless runs are checked.
+// Reload the list of runs when it has changed, unless the user has checked runs in it.
 async function renew(heading) {
   try {
     const reply = await fetch("/known", { cache: "no-store" });

@@ -1,0 +1,265 @@
+"""A model card beside our own measurements: the documents that `snellen card` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+import msgspec
+
+from snellen.analysis.comparing import MetricDifference, p_value, shown_difference
+from snellen.analysis.gap import Gap, gap_lines, gap_verdict
+from snellen.analysis.result import shown
+from snellen.errors import plain
+from snellen.scoring import MetricReport
+
+LONGEST = 160
+"""The maximum length of a numbered note, in characters. The document has all of it."""
+
+
+class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
+    """A published figure of a checkpoint."""
+
+    checkpoint: str
+    """The checkpoint."""
+    value: float
+    """The figure, in the unit of its source."""
+    source: str
+    """Where it is published."""
+
+
+class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A data set of the card."""
+
+    data_set: str
+    """The data set, by the recipe's name."""
+    benchmark: str | None = None
+    """The benchmark in Snellen, with its options; None if there is none."""
+    figures: list[PublishedFigure] = []
+    """All published figures."""
+    published: PublishedFigure | None = None
+    """The figure of the card's checkpoint."""
+    scoring: str | None = None
+    """The scoring of both runs."""
+    metric: str | None = None
+    """The metric of both runs."""
+    by_recipe: MetricReport | None = None
+    """The metric by the recipe; None if the run has no result."""
+    official: MetricReport | None = None
+    """The metric by the official settings, or by the user's own options; None if the run has no
+    result, or asks as the recipe does."""
+    figure_scoring: str | None = None
+    """The scoring of the published figure, if it is another than `scoring`."""
+    as_published: MetricReport | None = None
+    """The metric by the recipe under `figure_scoring`; None without one."""
+    official_as_published: MetricReport | None = None
+    """The metric by the official settings under `figure_scoring`; None without one."""
+    difference: MetricReport | None = None
+    """By the recipe minus published, with the interval of our estimate; official minus published if
+    no source says how the benchmark is asked. Under `figure_scoring`, if there is such a result.
+    None if it is unknown."""
+    paired: MetricDifference | None = None
+    """By the recipe minus official, on the samples of both, p adjusted over the rows; None without
+    two runs."""
+    runs: list[str] = []
+    """The folders of the runs: by the recipe, then official."""
+    reason: str = ""
+    """Why there is no result, or none by the recipe; empty if there is."""
+    notes: list[str] = []
+    """What limits the values."""
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The benchmarks of a model card: published, by the recipe, and by the official settings."""
+
+    format: int
+    """The number of the format."""
+    recipe: str
+    """The recipe."""
+    family: str
+    """The family of models."""
+    evidence: str
+    """Who vouches for the recipe."""
+    source: str
+    """Where the recipe is written."""
+    model: str
+    """The model."""
+    against: str
+    """What the recipe is compared with: `official`, or `own options`."""
+    rows: list[CardRow]
+    """The data sets, in the order of the recipe."""
+    checkpoint: str | None = None
+    """The checkpoint whose figures count; None if no figure is the model's."""
+    gaps: list[Gap] = []
+    """The explained gaps."""
+    notes: list[str] = []
+    """Notes on all of it."""
+
+
+CardTable = list[tuple[str, ...]]
+"""Headings, and rows."""
+
+
+def card_table(card: Card) -> CardTable:
+    """What was published, and what the runs gave, by the scoring of the figure if Snellen has it.
+    Without intervals of single results, which `value_table` has, it fits a page."""
+    notes = card_notes(card)
+    headings = (
+        *("benchmark", "published", "recipe", card.against),
+        *("difference", "95 % interval", "notes"),
+    )
+    rows = []
+    for row in card.rows:
+        less = None if row.difference is None else shown_difference(row.difference)
+        rows.append(
+            (
+                row.data_set,
+                "" if row.published is None else f"{row.published.value:g}",
+                _value(row.as_published or row.by_recipe),
+                _value(row.official_as_published or row.official),
+                "" if less is None else _number(less.value),
+                "" if less is None else less.interval,
+                ", ".join(f"{notes[note]}" for note in _notes(row) if note in notes),
+            )
+        )
+    return [headings, *rows]
+
+
+def value_table(card: Card) -> CardTable:
+    """Each result with its interval, by the benchmark's scoring; no row without a result."""
+    rows = []
+    for row in card.rows:
+        metrics = [metric for metric in (row.by_recipe, row.official) if metric is not None]
+        if metrics:
+            cells = []
+            for metric in (row.by_recipe, row.official):
+                cells += [_value(metric), "" if metric is None else shown(metric).interval]
+            counts = dict.fromkeys(f"{metric.n:,}" for metric in metrics)
+            rows.append((row.data_set, *cells, "; ".join(counts)))
+    headings = ("benchmark", "recipe", "95 % interval", card.against, "95 % interval", "n")
+    return [headings, *rows] if rows else []
+
+
+def paired_table(card: Card) -> CardTable:
+    """By the recipe minus official, by the benchmark's scoring; no row without two results."""
+    rows = []
+    for row in card.rows:
+        if row.paired is not None:
+            cells = shown_difference(row.paired.difference)
+            p = p_value(row.paired.adjusted or row.paired.p)
+            rows.append((row.data_set, _number(cells.value), cells.interval, p, cells.n))
+    headings = ("benchmark", "difference", "95 % interval", "adjusted p", "n")
+    return [headings, *rows] if rows else []
+
+
+def _value(metric: MetricReport | None) -> str:
+    return "" if metric is None else _number(shown(metric).value)
+
+
+def _number(text: str) -> str:
+    """A number without `points`, which a note states."""
+    return text.removesuffix(" points")
+
+
+def card_notes(card: Card) -> dict[str, int]:
+    """The notes of some rows, shortened, with their numbers in the order of the rows."""
+    shared = _shared_notes(card)
+    notes = dict.fromkeys(note for row in card.rows for note in _notes(row) if note not in shared)
+    return {note: number for number, note in enumerate(notes, start=1)}
+
+
+def _notes(row: CardRow) -> list[str]:
+    """The notes of a row, shortened."""
+    return [*dict.fromkeys(_short(note) for note in (row.reason, *row.notes) if note)]
+
+
+def _shared_notes(card: Card) -> list[str]:
+    """The notes of all rows with a run, if there are several."""
+    rows = [_notes(row) for row in card.rows if row.runs]
+    return [note for note in rows[0] if all(note in row for row in rows)] if len(rows) > 1 else []
+
+
+def _short(note: str) -> str:
+    """The first sentences of a note, or a part of the first, in at most `LONGEST` characters."""
+    note = note.rstrip(".")
+    while len(note) > LONGEST and ". " in note:
+        note = note.rpartition(". ")[0]
+    if len(note) <= LONGEST:
+        return note
+    start = note[: LONGEST - 1]
+    return f"{start.rpartition('; ')[0] or start.rstrip()}…"
+
+
+def card_title(card: Card) -> str:
+    """`qwen3-vl × openai/m, published: Qwen3-VL-30B-A3B-Instruct`"""
+    of = f", published: {card.checkpoint}" if card.checkpoint else ""
+    return f"{card.recipe} × {card.model}{of}"
+
+
+def card_lines(card: Card) -> Iterator[str]:
+    """The lines below a card's table: numbered notes, then sources."""
+    for note, number in card_notes(card).items():
+        yield f"[{number}] {note}"
+    if any(row.difference is not None for row in card.rows):
+        yield (
+            "difference: by the recipe minus published, unless a note says otherwise. The interval "
+            "is that of ours alone: the sampling error of the published figure is not known"
+        )
+    here = [
+        f"{row.data_set} is {row.benchmark}"
+        for row in card.rows
+        if row.benchmark not in (None, row.data_set)
+    ]
+    if here:
+        yield f"in Snellen: {', '.join(here)}"
+    yield f"recipe: {card.family}, evidence {card.evidence}, {card.source}"
+    sources: dict[str, list[str]] = {}
+    for row in card.rows:
+        if row.published is not None:
+            sources.setdefault(row.published.source, []).append(row.data_set)
+    for source, data_sets in sources.items():
+        yield f"published: {', '.join(data_sets)}: {source}"
+    if others := [_others(row) for row in card.rows if row.published is None and row.figures]:
+        yield f"published of other checkpoints: {'; '.join(others)}"
+    yield from (f"note: {note}" for note in (*_shared_notes(card), *card.notes))
+
+
+def _others(row: CardRow) -> str:
+    figures = (f"{figure.value:g} ({figure.checkpoint})" for figure in row.figures)
+    return f"{row.data_set} {', '.join(figures)}"
+
+
+class CardResult:
+    """A card's document. It prints itself."""
+
+    def __init__(self, card: Card) -> None:
+        self.card = card
+
+    def json(self) -> str:
+        """The document as JSON."""
+        return msgspec.json.encode(self.card).decode()
+
+    def asdict(self) -> dict[str, Any]:
+        """The document as a dictionary of plain Python types, as in `json`."""
+        document: dict[str, Any] = msgspec.json.decode(self.json())
+        return document
+
+    def _repr_html_(self) -> str:
+        """The card in lines, for notebooks."""
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def __str__(self) -> str:
+        lines = [card_title(self.card)]
+        tables = (card_table, value_table, paired_table)
+        for headings, *rows in filter(None, (table(self.card) for table in tables)):
+            for row in rows:
+                pairs = zip(headings[1:], row[1:], strict=True)
+                cells = [f"{name} {cell}" for name, cell in pairs if cell]
+                lines.append(f"  {'  '.join([row[0], *cells])}")
+        lines += [f"  {line}" for line in card_lines(self.card)]
+        for gap in self.card.gaps:
+            lines += [f"{gap.benchmark}: {gap_verdict(gap)}", *(f"  {it}" for it in gap_lines(gap))]
+        return "\n".join(map(plain, lines))
+
+    __repr__ = __str__

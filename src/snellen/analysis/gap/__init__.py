@@ -1,0 +1,40 @@
+"""Which field of the way of asking makes the difference between two ways."""
+
+from snellen.analysis.gap._document import Gap, GapEffect, GapField, GapGroup, GapKind
+from snellen.analysis.gap._effects import FIELD_LEVEL, GAP_LEVEL, Measured
+from snellen.analysis.gap._search import (
+    decision,
+    exchanges,
+    groups_measured,
+    measured_fields,
+    pairs_in_order,
+    partners_in_order,
+    smallest_detectable,
+    with_adjusted_pairs,
+    with_partner,
+)
+from snellen.analysis.gap._words import field_rows, gap_lines, gap_verdict, group_rows
+
+__all__ = [
+    "FIELD_LEVEL",
+    "GAP_LEVEL",
+    "Gap",
+    "GapEffect",
+    "GapField",
+    "GapGroup",
+    "GapKind",
+    "Measured",
+    "decision",
+    "exchanges",
+    "field_rows",
+    "gap_lines",
+    "gap_verdict",
+    "group_rows",
+    "groups_measured",
+    "measured_fields",
+    "pairs_in_order",
+    "partners_in_order",
+    "smallest_detectable",
+    "with_adjusted_pairs",
+    "with_partner",
+]

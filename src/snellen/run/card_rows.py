@@ -1,0 +1,230 @@
+"""The rows of a model card: what was published, and what the runs gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from snellen import recipes, stats
+from snellen.analysis.cards import CardRow, PublishedFigure
+from snellen.analysis.comparing import MetricDifference
+from snellen.errors import SnellenError
+from snellen.report.side_by_side import short_of
+from snellen.run.card_entries import CardEntry, plain_name
+from snellen.run.compare_runs import compare
+from snellen.run.plan import Finished
+from snellen.run.ways import FigureScoring
+from snellen.scoring import MetricReport
+
+UNJUDGED = "incomplete: replies wait for a judge: `snellen judge RUN`"
+
+
+def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
+    """The row of a benchmark."""
+    figures = [_published(figure) for figure in entry.figures]
+    published = _of(figures, checkpoint)
+    first = entry.by_recipe or entry.official
+    result = None if first is None else first.result
+    headline = result.report.headline if result is not None and result.report.scorings else None
+    scoring = entry.scoring
+    is_other = scoring.name is not None and scoring.name != headline
+    as_published, official_as_published = (
+        _metric(done, entry, scoring.name) if is_other else None
+        for done in (entry.by_recipe, entry.official)
+    )
+    name = None if headline is None else _metric_name(first, entry, headline)
+    paired, why_not = _paired(entry, name)
+    row = CardRow(
+        data_set=entry.data_set,
+        benchmark=entry.benchmark,
+        figures=figures,
+        published=published,
+        scoring=headline,
+        metric=name,
+        by_recipe=_metric(entry.by_recipe, entry),
+        official=_metric(entry.official, entry),
+        figure_scoring=scoring.name if is_other else None,
+        as_published=as_published,
+        official_as_published=official_as_published,
+        paired=paired,
+        runs=[f"{done.run}" for done in (entry.by_recipe, entry.official) if done is not None],
+        reason=entry.reason,
+        notes=[*entry.notes, *_run_notes(entry), *([why_not] if why_not else [])],
+    )
+    return _with_difference(_in_points(row, entry.metric), entry, against)
+
+
+def _with_difference(row: CardRow, entry: CardEntry, against: str) -> CardRow:
+    """The row with the difference from the published figure, and notes on what is compared."""
+    notes, scoring, reason = [*row.notes], entry.scoring, row.reason
+    if entry.ask is None:
+        ours = row.official_as_published or row.official
+    else:
+        ours = row.as_published or row.by_recipe
+    if entry.ask is None and ours is not None and row.published is not None:
+        reason = f"{reason}: the difference is {against} minus published"
+    if row.as_published is not None or row.official_as_published is not None:
+        notes.append(
+            f"published figures are by the scoring {scoring.name}; so are the results in the first "
+            "table"
+        )
+    elif ours is not None and row.published is not None and _is_by_another_rule(row, scoring):
+        notes.append(f"the figure was scored by another rule: {scoring.words}")
+    difference = None
+    if ours is not None and row.published is not None:
+        difference = minus_published(ours, row.published.value)
+        if difference is None and ours.value is not None:
+            notes.append("the published figure is in another unit than ours")
+    if entry.by_recipe is not None and entry.ways is not None and not entry.ways.fields:
+        notes.append(f"the recipe asks as the {against} settings do")
+    return replace(row, difference=difference, reason=reason, notes=notes)
+
+
+def _is_by_another_rule(row: CardRow, scoring: FigureScoring) -> bool:
+    """Whether the figure was scored in a way that Snellen does not have."""
+    return bool(scoring.words) and (scoring.name is None or row.figure_scoring is not None)
+
+
+def _in_points(row: CardRow, metric: recipes.FigureMetric | None) -> CardRow:
+    """The row in the unit of its figure, if that is points."""
+    if metric is None or not metric.points or row.published is None or row.published.value <= 100:
+        return row
+
+    def points(report: MetricReport | None) -> MetricReport | None:
+        return None if report is None else _scaled(report, metric.points)
+
+    paired = row.paired
+    if paired is not None:
+        sides = {name: _scaled(getattr(paired, name), metric.points) for name in PAIRED}
+        paired = replace(paired, **sides, detectable=None)
+    note = f"in points, of {metric.points:,} at most"
+    return replace(
+        row,
+        by_recipe=points(row.by_recipe),
+        official=points(row.official),
+        as_published=points(row.as_published),
+        official_as_published=points(row.official_as_published),
+        paired=paired,
+        notes=[*row.notes, *([note] if row.scoring is not None else [])],
+    )
+
+
+PAIRED = ("a", "b", "difference")
+"""The metrics of a paired difference."""
+
+
+def _scaled(report: MetricReport, points: int) -> MetricReport:
+    """A fraction in points of the best score; what has another unit stays as it is."""
+    if report.unit != "fraction":
+        return report
+
+    def pair(ends: tuple[float, float] | None) -> tuple[float, float] | None:
+        return None if ends is None else (ends[0] * points, ends[1] * points)
+
+    return replace(
+        report,
+        value=None if report.value is None else report.value * points,
+        unit="points",
+        stderr=None if report.stderr is None else report.stderr * points,
+        ci95=pair(report.ci95),
+        bounds=pair(report.bounds),
+    )
+
+
+def _of(figures: Sequence[PublishedFigure], checkpoint: str | None) -> PublishedFigure | None:
+    """The figure of a checkpoint."""
+    if checkpoint is None:
+        return None
+    wanted = plain_name(checkpoint)
+    return next((figure for figure in figures if plain_name(figure.checkpoint) == wanted), None)
+
+
+def _published(figure: recipes.Figure) -> PublishedFigure:
+    """A figure of a recipe."""
+    return PublishedFigure(checkpoint=figure.checkpoint, value=figure.value, source=figure.source)
+
+
+def _metric_name(finished: Finished | None, entry: CardEntry, scoring: str) -> str | None:
+    """The metric of the benchmark's figures, or else the first one of a scoring."""
+    if finished is None or finished.result is None:
+        return None
+    known = [*finished.result.scoring(scoring).metrics]
+    wanted = None if entry.metric is None else entry.metric.metric
+    return wanted if wanted in known else known[0]
+
+
+def _metric(
+    finished: Finished | None, entry: CardEntry, scoring: str | None = None
+) -> MetricReport | None:
+    """The metric of a run under a scoring, by default the headline's."""
+    result = None if finished is None else finished.result
+    if result is None or (scoring or result.report.headline) not in result.report.scorings:
+        return None
+    scoring = scoring or result.report.headline
+    name = _metric_name(finished, entry, scoring)
+    return None if name is None else result.scoring(scoring).metrics[name]
+
+
+def _run_notes(entry: CardEntry) -> Iterator[str]:
+    """What limits the values of a row, without repetitions."""
+    notes: dict[str, None] = {}
+    for done in (entry.by_recipe, entry.official):
+        if done is not None and done.result is not None:
+            waiting = done.result.counts.not_judged
+            notes |= {
+                UNJUDGED if note == "incomplete" and waiting else note: None
+                for note in short_of(done.result)
+            }
+        if done is not None and done.stopped:
+            notes[f"stopped: {done.stopped}"] = None
+    yield from notes
+    if entry.ask is not None and entry.ask.manner.fault:
+        yield f"fault: {entry.ask.manner.fault}"
+
+
+def minus_published(ours: MetricReport, published: float) -> MetricReport | None:
+    """Our value minus a published figure, in our unit. The interval is that of our value.
+
+    Published figures are taken as percentages if ours are fractions and the figure is above 1. None
+    if the figure is above 100, so that it is in another unit, or if there is no value.
+    """
+    if ours.value is None:
+        return None
+    figure = published
+    if ours.unit == "fraction":
+        if published > 100:
+            return None
+        figure = published / 100 if published > 1 else published
+    interval = None if ours.ci95 is None else (ours.ci95[0] - figure, ours.ci95[1] - figure)
+    return replace(ours, value=ours.value - figure, ci95=interval, bounds=None)
+
+
+def _paired(entry: CardEntry, metric: str | None) -> tuple[MetricDifference | None, str]:
+    """By the recipe minus official, on the samples of both, and why it is not known although both
+    have a value."""
+    recipe, official = entry.by_recipe, entry.official
+    if recipe is None or official is None or entry.base is None or metric is None:
+        return None, ""
+    values = [_metric(done, entry) for done in (recipe, official)]
+    if any(value is None or value.value is None for value in values):
+        return None, ""
+    (benchmark,) = entry.base.benchmarks
+    own = None if benchmark.provenance.from_catalog else benchmark
+    try:
+        result = compare(official.run, recipe.run, benchmark=own, details=False)
+    except SnellenError as error:  # the values stand without it
+        return None, f"the two ways are not compared: {' '.join(str(error).split())}"
+    return result.comparisons.comparisons[0].metrics.get(metric), ""
+
+
+def adjusted(rows: Sequence[CardRow]) -> list[CardRow]:
+    """The rows, with the p values of paired differences adjusted over them by Holm's method."""
+    tested = [row.paired.p for row in rows if row.paired is not None and row.paired.p is not None]
+    ps = iter(stats.holm(tested))
+    result = []
+    for row in rows:
+        if row.paired is not None and row.paired.p is not None:
+            row = replace(row, paired=replace(row.paired, adjusted=next(ps)))
+        result.append(row)
+    return result

@@ -1,0 +1,286 @@
+"""Runs the benchmarks of a model card, by the recipe and by the official settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NoReturn, cast
+
+from snellen import recipes
+from snellen.analysis.cards import Card, CardResult
+from snellen.core.benchmark import Benchmark
+from snellen.errors import CatalogError, DataError, UsageError
+from snellen.run import Budget
+from snellen.run.card_entries import (
+    INTERRUPTED,
+    CardEntry,
+    CardRequest,
+    card_checkpoint,
+    card_entries,
+    further_figures,
+)
+from snellen.run.card_rows import adjusted, card_row
+from snellen.run.declarations import checked
+from snellen.run.gap_run import GapRun
+from snellen.run.lifecycle import Show
+from snellen.run.options import RunOptions
+from snellen.run.plan import Finished, Plan
+from snellen.run.run_plan import budget_of, run_plan
+from snellen.run.ways import (
+    TwoWays,
+    against,
+    own_options,
+    sendable_way_by_recipe,
+    way_by_default,
+    way_by_recipe,
+)
+from snellen.store import FORMAT
+
+ALIKE = "the recipe asks as the benchmark's settings do, so there is no gap"
+HIDDEN = "not run: the answers of this split are not public, so there would be no score"
+READ_FIRST = 50
+"""The most rows that are read to see whether a benchmark's answers are public."""
+
+
+@dataclass
+class PlanRunner:
+    """Runs plans after another, within one budget, until one is stopped."""
+
+    show: Show | None
+    """Shows the progress."""
+    at_once: Callable[[], NoReturn] | None
+    """Called by a second Ctrl-C."""
+    budget: Budget
+    """The limits of all runs."""
+    finished: list[Finished] = field(default_factory=list)
+    """The runs so far."""
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a run ended before its last question."""
+        return any(done.interrupted or done.stopped for done in self.finished)
+
+    def run(self, plan: Plan) -> Finished:
+        """Run a plan of a single run."""
+        (done,) = run_plan(plan, self.show, self.at_once, self.budget)
+        self.finished.append(done)
+        return done
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardOutcome:
+    """A card, and the runs that it is of."""
+
+    result: CardResult
+    """The card."""
+    finished: Sequence[Finished]
+    """The runs."""
+
+
+def card_run(
+    request: CardRequest,
+    options: RunOptions,
+    *,
+    show: Show | None = None,
+    at_once: Callable[[], NoReturn] | None = None,
+    say: Callable[[str], object] = str,
+    command: Sequence[str] = (),
+) -> CardOutcome:
+    """Run the benchmarks of a card. `say` gets what will be sent, before it is.
+
+    Options that say how questions are asked, such as `max_tokens`, replace the official settings;
+    they do not change what the recipe says. A benchmark that cannot be run stands in the card with
+    the reason.
+
+    Raises:
+        SnellenError: there is no such recipe or checkpoint, the recipe has modes and none is named,
+            or no benchmark of it can be run.
+    """
+    options = checked(options)
+    entries = card_entries(request)
+    checkpoint = card_checkpoint(request, entries)
+    _check_without(options, entries)
+    for entry in entries:
+        _prepare(entry, request, options, command)
+    bases = [entry.base for entry in entries if entry.base is not None]
+    errors = [entry.error for entry in entries if entry.error is not None]
+    if not bases:
+        raise errors[0] if errors else _nothing_to_run(request, entries)
+    runner = PlanRunner(show, at_once, budget_of(bases[0]))
+    for entry in entries:
+        if entry.search is not None:
+            say(entry.search.announcement)
+    for entry in entries:
+        _run(entry, runner)
+    if not runner.finished and (errors := [entry.error for entry in entries if entry.error]):
+        raise errors[0]
+    card = _card(request, entries, checkpoint, against(bases[0]))
+    return CardOutcome(result=CardResult(card), finished=runner.finished)
+
+
+def _nothing_to_run(request: CardRequest, entries: Sequence[CardEntry]) -> UsageError:
+    if request.explain_gap and not any(entry.ask for entry in entries):
+        return UsageError(
+            f"--explain-gap: the recipe {request.recipe} has only figures here. No source says how "
+            "these benchmarks are asked, so there are no two ways to compare."
+        )
+    whys = {
+        entry.data_set: "; ".join(filter(None, [entry.reason, *entry.notes])) for entry in entries
+    }
+    listed = ". ".join(f"{name}: {why}" for name, why in whys.items())
+    return UsageError(f"Nothing of the recipe {request.recipe} can be run. {listed}.")
+
+
+def _prepare(
+    entry: CardEntry, request: CardRequest, options: RunOptions, command: Sequence[str]
+) -> None:
+    """Make the plans of a benchmark, or note why there are none."""
+    ask, spec = entry.ask, entry.benchmark
+    if spec is None or (entry.reason and ask is not None):
+        return
+    if ask is None and request.explain_gap:
+        return  # there is only one way of asking
+    try:
+        base = way_by_default(spec, request.model, options, command=command)
+        base.benchmarks[0].data.facts()
+        if _is_hidden(base.benchmarks[0]):
+            entry.explain(HIDDEN)
+            return
+        entry.base = base
+        if ask is not None:
+            _prepare_ways(entry, ask, spec, request, options, command)
+    except (UsageError, DataError, CatalogError) as error:
+        entry.fail(error)
+    if request.explain_gap and entry.search is None:
+        entry.base = None  # a run of all questions would exceed the budget of the search
+
+
+def _prepare_ways(
+    entry: CardEntry,
+    ask: recipes.Ask,
+    spec: str,
+    request: CardRequest,
+    options: RunOptions,
+    command: Sequence[str],
+) -> None:
+    """Make the plan by the recipe, and the search for an explained gap.
+
+    Raises:
+        SnellenError: the benchmark cannot be asked so; the message says why.
+    """
+    assert entry.base is not None
+    recipe = ":".join([request.recipe_name, ask.data_set, ask.variant]).rstrip(":")
+    recipes_own = _recipes_own(ask, options)
+    refused: Sequence[str] = ()
+    if request.explain_gap:
+        plan, refused = sendable_way_by_recipe(
+            spec, recipe, request.model, recipes_own, command=command
+        )
+    else:
+        plan = way_by_recipe(spec, recipe, request.model, recipes_own, command=command)
+    ways = TwoWays(base=entry.base, by_recipe=plan, recipe=recipe, refused=refused)
+    differing = bool(ways.fields)
+    if request.explain_gap and differing:
+        entry.search = GapRun(ways=ways, budget=request.budget)
+    entry.ways = ways
+    if request.explain_gap and not differing:
+        entry.reason = ALIKE
+
+
+def _is_hidden(benchmark: Benchmark) -> bool:
+    """Whether none of the first answers is public."""
+    turns = [
+        turn
+        for row in islice(benchmark.data, READ_FIRST)
+        for turn in benchmark.turn_samples(benchmark.read(row))
+    ]
+    return bool(turns) and all(turn.hidden for turn in turns)
+
+
+def _recipes_own(ask: recipes.Ask, options: RunOptions) -> RunOptions:
+    """The options of a run by the recipe: those that are not a user's own way of asking, and the
+    settings to leave out that this data set has."""
+    settings = _settings(ask)
+    own = own_options()
+    kept = {name: value for name, value in options.items() if name not in own}
+    without = [name for name in options.get("recipe_without", ()) if name in settings]
+    return cast(RunOptions, {**kept, "recipe_without": without})
+
+
+def _settings(ask: recipes.Ask) -> frozenset[str]:
+    """The names of the settings of a data set; none if it is not asked in the card's mode."""
+    try:
+        return frozenset({*ask.model_settings(), *ask.manner.picture})
+    except UsageError:
+        return frozenset()
+
+
+def _check_without(options: RunOptions, entries: Sequence[CardEntry]) -> None:
+    """Check that some data set of the card has the settings that are left out.
+
+    Raises:
+        UsageError: none has.
+    """
+    asks = [entry.ask for entry in entries if entry.ask is not None]
+    known = frozenset[str]().union(*map(_settings, asks))
+    for name in options.get("recipe_without", ()):
+        if name not in known:
+            raise UsageError(
+                f"--recipe-without {name}: no data set of the card has it. They have: "
+                f"{', '.join(sorted(known)) or 'no settings'}."
+            )
+
+
+def _run(entry: CardEntry, runner: PlanRunner) -> None:
+    """Run a data set both ways, or note why it is not run."""
+    if entry.base is None:
+        return
+    if runner.is_stopped:
+        entry.explain(INTERRUPTED)
+        return
+    try:
+        if entry.search is not None:
+            try:
+                entry.gap = entry.search.explain(runner.run)
+            finally:
+                entry.by_recipe, entry.official = entry.search.ends
+            return
+        if entry.ways is not None:
+            entry.by_recipe = runner.run(entry.ways.by_recipe)
+        if not runner.is_stopped and (entry.ways is None or entry.ways.fields):
+            entry.official = runner.run(entry.base)
+    except (UsageError, DataError) as error:
+        entry.fail(error)
+
+
+def _card(
+    request: CardRequest, entries: Sequence[CardEntry], checkpoint: str | None, against: str
+) -> Card:
+    recipe = recipes.load(request.recipe_name)
+    rows = adjusted([card_row(entry, checkpoint, against) for entry in entries])
+    notes = []
+    if checkpoint is None and any(row.figures for row in rows):
+        notes.append(
+            f"no published figure is of {request.model_name}, so there is no difference. Name the "
+            "checkpoint with --checkpoint."
+        )
+    if checkpoint is None:
+        notes += further_figures(request)
+    if any(entry.ask is not None and entry.ask.manner.fault for entry in entries):
+        notes.append(
+            f"the recipe repeats faults of its source: `snellen show --recipe {recipe.name}`"
+        )
+    return Card(
+        format=FORMAT,
+        recipe=request.recipe,
+        family=recipe.family,
+        evidence=recipe.evidence,
+        source=recipe.source,
+        model=request.model_name,
+        against=against,
+        rows=rows,
+        checkpoint=checkpoint,
+        gaps=[entry.gap for entry in entries if entry.gap is not None],
+        notes=notes,
+    )

@@ -1,0 +1,388 @@
+"""Explains the gap between two ways of asking, by runs in which single fields are exchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from snellen.analysis.comparing import LoadedSide
+from snellen.analysis.gap import (
+    GAP_LEVEL,
+    Gap,
+    GapField,
+    GapGroup,
+    GapKind,
+    Measured,
+    decision,
+    exchanges,
+    groups_measured,
+    measured_fields,
+    pairs_in_order,
+    partners_in_order,
+    smallest_detectable,
+    with_adjusted_pairs,
+    with_partner,
+)
+from snellen.core.benchmark import Benchmark
+from snellen.errors import UsageError
+from snellen.metrics import is_mean
+from snellen.run import chosen, select
+from snellen.run.compare_runs import loaded_run
+from snellen.run.plan import Finished, Plan
+from snellen.run.ways import SCORING, TwoWays, against
+from snellen.stats import FEWEST_CLUSTERS
+from snellen.store import FORMAT
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+GAP_BUDGET = 3_000
+"""The requests for a gap if the user sets no budget: 166 to 250 questions for 7 to 4 fields."""
+FEWEST_QUESTIONS = 20
+"""With fewer questions only a gap of a third of the best score could be significant."""
+Fields = frozenset[str]
+RunOf = Callable[[Plan], Finished]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampled:
+    """The questions of a search, and what they cost."""
+
+    questions: int
+    """The number of rows."""
+    per_run: int
+    """The requests of a run."""
+    runs: int
+    """The most runs, without those of pairs."""
+    ids: frozenset[str]
+    """The ids of the questions."""
+
+
+@dataclass(kw_only=True)
+class GapRun:
+    """A search for the fields that make a gap: it runs plans, and keeps their scores."""
+
+    ways: TwoWays
+    """The two ways of asking."""
+    budget: int
+    """The most requests, those with a stored reply included."""
+    sampled: Sampled = field(init=False)
+    """The questions."""
+    scores: dict[Fields, Mapping[str, float]] = field(default_factory=dict)
+    """The score of each question by its id, for each way that was run."""
+    finished: dict[Fields, Finished] = field(default_factory=dict)
+    """The run of each way."""
+    clusters: dict[str, int] = field(default_factory=dict)
+    """The cluster of each question, by its id."""
+    notes: list[str] = field(default_factory=list)
+    """What limits the result."""
+    scoring: str = ""
+    """The name of the scoring."""
+
+    def __post_init__(self) -> None:
+        self.sampled = sampled(self.ways, self.budget)
+
+    @property
+    def announcement(self) -> str:
+        """What will be sent, before anything is."""
+        names = self.ways.exchangeable
+        if not names:
+            return f"{self._benchmark.name}: the two ways of asking differ in no field"
+        most = self.sampled.per_run * self.sampled.runs
+        return (
+            f"{self._benchmark.name}: {len(names)} fields differ ({', '.join(names)}); at most "
+            f"{most:,} requests: {self.sampled.questions:,} questions in {self.sampled.runs} runs; "
+            f"{2 * self.sampled.per_run:,} first, and no more if they show no gap"
+        )
+
+    @property
+    def _benchmark(self) -> Benchmark:
+        return self.ways.base.benchmarks[0]
+
+    @property
+    def _every(self) -> Fields:
+        return frozenset(self.ways.exchangeable)
+
+    @property
+    def ends(self) -> tuple[Finished | None, Finished | None]:
+        """The run by the recipe, and that of the base, as far as they were made."""
+        return self.finished.get(_sent(self._every)), self.finished.get(frozenset())
+
+    def explain(self, run: RunOf) -> Gap:
+        """Ask both ways, then the ways between, and say which fields make the gap.
+
+        Args:
+            run: Runs a plan of a single run.
+
+        Raises:
+            SnellenError: a run cannot be made, or its replies have no scores.
+        """
+        if not self.ways.exchangeable:
+            return self._gap("alike")
+        if not self._measure(run, [frozenset(), self._every]):
+            return self._gap("unfinished")
+        measured = self._measured()
+        total = measured.effect(measured.into(self._every))
+        if total.difference.n < FEWEST_CLUSTERS:
+            raise UsageError(
+                f"{self._benchmark.name}: {total.difference.n} of {self.sampled.questions} "
+                "questions have a score both ways, so the gap cannot be explained. If a judge has "
+                "not read the replies yet, run `snellen judge` on "
+                f"{' and '.join(f'{done.run}' for done in self.finished.values())}."
+            )
+        if total.p > GAP_LEVEL:
+            return self._gap("noise")
+        if not self._measure(run, exchanges(self.ways.exchangeable)):
+            return self._gap("unfinished")
+        fields = measured_fields(self._measured(), self.ways.fields)
+        matters = frozenset(field.name for field in fields if field.matters)
+        if len(matters) == 1:
+            partnered = self._with_partner(run, fields, *matters)
+            if partnered is None:
+                return self._gap("unfinished", fields)
+            fields = partnered
+            matters = frozenset(field.name for field in fields if field.matters)
+        if len(matters) == 1:
+            return self._gap("field", fields)
+        groups = self._together(run, matters) if matters else self._pairs(run)
+        if groups is None:
+            return self._gap("unfinished", fields)
+        kind, names, group = decision(fields, groups)
+        return self._gap(kind, fields, groups, names=names, explained=group)
+
+    def _together(self, run: RunOf, matters: Fields) -> list[GapGroup] | None:
+        """The fields that matter, exchanged together. None if a run was stopped."""
+        if not self._measure(run, [matters, self._every - matters]):
+            return None
+        return groups_measured(self._measured(), [matters])
+
+    def _with_partner(
+        self, run: RunOf, fields: list[GapField], first: str
+    ) -> list[GapField] | None:
+        """The fields, and whether another matters after the `first`, if the rest of the gap is
+        significant. None if a run was stopped."""
+        measured = self._measured()
+        gap, effect = measured.into(self._every), measured.both(frozenset({first}))
+        if measured.effect(gap - effect).p > GAP_LEVEL:
+            return fields
+        for partner in partners_in_order(measured, first):
+            pair = frozenset({first, partner})
+            missing = self._missing(pair)
+            if len(missing) > self._affordable:
+                break
+            if not self._measure(run, missing):
+                return None
+            fields = with_partner(self._measured(), fields, first, partner)
+            if any(field.name == partner and field.matters for field in fields):
+                break
+        return fields
+
+    @property
+    def _affordable(self) -> int:
+        """The number of further runs that the budget allows."""
+        return self.budget // self.sampled.per_run - len(self.finished)
+
+    def _missing(self, fields: Fields) -> list[Fields]:
+        """The ways in which these fields are exchanged in both directions, if not yet run."""
+        ways = (fields, self._every - fields)
+        return [way for way in ways if way not in self.scores]
+
+    def _pairs(self, run: RunOf) -> list[GapGroup] | None:
+        """The pairs of fields that the budget allows. None if a run was stopped."""
+        pairs = pairs_in_order(self._measured())
+        searched: list[Fields] = []
+        for pair in pairs:
+            missing = self._missing(pair)
+            if len(missing) > self._affordable:
+                continue
+            if not self._measure(run, missing):
+                return None
+            searched.append(pair)
+        if len(searched) < len(pairs):
+            ways = {way for pair in pairs for way in (pair, self._every - pair)}
+            needed = len({*map(_sent, ways)} | self.finished.keys()) * self.sampled.per_run
+            self.notes.append(
+                f"{len(searched)} of {len(pairs)} pairs of fields were exchanged; all of them need "
+                f"--budget {needed}"
+            )
+        return with_adjusted_pairs(groups_measured(self._measured(), searched))
+
+    def _measure(self, run: RunOf, ways: Iterable[Fields]) -> bool:
+        """Run these ways, as far as they were not. False if a run was stopped."""
+        for way in ways:
+            if way in self.scores:
+                continue
+            finished = self.finished.get(_sent(way))
+            if finished is None:
+                plan = self.ways.plan(way).replaced(sample=self.sampled.questions)
+                finished = self.finished[_sent(way)] = run(plan)
+            if finished.interrupted or finished.stopped:
+                self.notes.append(f"{self._name(way)}: stopped: {finished.stopped}")
+                return False
+            own = [self._benchmark] if _is_own(self._benchmark) else []
+            self._keep(way, loaded_run(finished.run, own, self.ways.scoring(way)))
+        return True
+
+    def _keep(self, way: Fields, side: LoadedSide) -> None:
+        self.scoring = self.scoring or side.scoring
+        self.scores[way] = question_scores(side)
+        for number, name in zip(side.sample, side.rows[0].columns.cluster, strict=True):
+            self.clusters.setdefault(side.ids[number], int(name))
+
+    def _measured(self) -> Measured:
+        import numpy as np
+
+        ids = [name for name in self.clusters if name in self.sampled.ids]
+        arrays: dict[Fields, NDArray[np.float64]] = {
+            way: np.array([scores.get(name, np.nan) for name in ids], dtype=float)
+            for way, scores in self.scores.items()
+        }
+        cluster = np.array([self.clusters[name] for name in ids], dtype=np.int64)
+        return Measured(fields=self.ways.exchangeable, scores=arrays, cluster=cluster)
+
+    def _name(self, way: Fields) -> str:
+        """`base`, `recipe`, `base + max_tokens`, `recipe - prompt`"""
+        if not way or way == self._every:
+            return "recipe" if way else "base"
+        names = [name for name in self.ways.exchangeable if name in way]
+        rest = [name for name in self.ways.exchangeable if name not in way]
+        if len(names) <= len(rest):
+            return " + ".join(["base", *names])
+        return " - ".join(["recipe", *rest])
+
+    def _gap(
+        self,
+        kind: GapKind,
+        fields: Sequence[GapField] | None = None,
+        groups: Sequence[GapGroup] = (),
+        *,
+        names: Sequence[str] | None = None,
+        explained: GapGroup | None = None,
+    ) -> Gap:
+        """The document of what was measured."""
+        every, fields = self._every, fields or self.ways.fields
+        matters = [field.name for field in fields if field.matters] if names is None else [*names]
+        known: dict[str, Any] = {}
+        if every and {frozenset(), every} <= self.scores.keys():
+            measured = self._measured()
+            gap = measured.into(every)
+            known = {
+                "base": measured.value(frozenset()),
+                "by_recipe": measured.value(every),
+                "total": measured.effect(gap),
+                "detectable": smallest_detectable(measured),
+            }
+            if matters and measured.has(frozenset(matters)):
+                known["rest"] = measured.effect(gap - measured.both(frozenset(matters)))
+        return Gap(
+            format=FORMAT,
+            benchmark=self._benchmark.name,
+            recipe=self.ways.recipe,
+            model=self.ways.model_name,
+            against=against(self.ways.base),
+            scoring=self.scoring or self._benchmark.headline,
+            questions=self.sampled.questions,
+            requests=self.sampled.per_run * self.sampled.runs,
+            kind=kind,
+            fields=[*fields],
+            matters=matters,
+            groups=[*groups],
+            runs={
+                self._name(way): f"{self.finished[_sent(way)].run}"
+                for way in self.scores
+                if _sent(way) in self.finished
+            },
+            notes=[*self.notes, *self._metric_notes()],
+            **known,
+        )
+
+    def _metric_notes(self) -> list[str]:
+        how = self._benchmark.scorings[self.scoring or self._benchmark.headline]
+        name, metric = next(iter(how.metrics.items()))
+        if is_mean(metric):
+            return []
+        return [f"the gap is of the mean score of the questions, not of {name}"]
+
+
+def sampled(ways: TwoWays, budget: int) -> Sampled:
+    """The questions that a budget allows.
+
+    Raises:
+        UsageError: they are too few, or too few of them are independent.
+    """
+    benchmark, options = ways.base.benchmarks[0], ways.base.options
+    rows = benchmark.data.facts().rows
+    turns = benchmark.procedure.conversation.turns or 1
+    per_question = turns * options["repeats"]
+    count = len(ways.exchangeable)
+    ends = [frozenset[str](), frozenset(ways.exchangeable)]
+    runs = len({*map(_sent, [*ends, *exchanges(ways.exchangeable)])}) + (2 if count > 3 else 0)
+    most = min(rows, options["sample"] or rows, options["limit"] or rows)
+    questions = min(most, budget // (runs * per_question))
+    if questions < min(most, FEWEST_QUESTIONS):
+        least = min(most, FEWEST_QUESTIONS) * runs * per_question
+        raise UsageError(
+            f"--budget {budget} is too small for {benchmark.name}: {count} fields differ, and "
+            f"{min(most, FEWEST_QUESTIONS)} questions take {runs} runs each. Use --budget {least} "
+            "or more."
+        )
+    selection = select(
+        benchmark,
+        rows,
+        limit=options["limit"],
+        sample=questions,
+        seed=options["sample_seed"],
+    )
+    samples = [benchmark.read(row) for row in chosen(benchmark, selection)]
+    shared = benchmark.cluster_by or (lambda sample: sample.id)
+    clusters = len({shared(sample) for sample in samples})
+    if clusters < FEWEST_CLUSTERS:
+        raise UsageError(
+            f"{benchmark.name}: the gap cannot be explained on {selection.rows} questions in "
+            f"{clusters} independent groups; it takes {FEWEST_CLUSTERS}. Questions about a picture "
+            "are a group."
+        )
+    ids = frozenset(turn.id for sample in samples for turn in benchmark.turn_samples(sample))
+    return Sampled(
+        questions=selection.rows, per_run=selection.rows * per_question, runs=runs, ids=ids
+    )
+
+
+def question_scores(side: LoadedSide) -> dict[str, float]:
+    """The score of each question of a run, by its id, as a fraction of the best score. Several
+    replies to a question, and several judges, are averaged; questions without a score are left
+    out.
+
+    Raises:
+        UsageError: single replies have no score.
+    """
+    import numpy as np
+
+    columns = [rows.columns.score for rows in side.rows]
+    if any(column is None for column in columns):
+        raise UsageError(
+            f"{side.where}: the scoring {side.scoring} of {side.benchmark.name} gives single "
+            "replies no score, so the effect of a field cannot be tested."
+        )
+    score = np.mean([column for column in columns if column is not None], axis=0)
+    counted = side.in_mean
+    of = side.sample[counted]
+    sums = np.bincount(of, weights=score[counted], minlength=len(side.ids))
+    counts = np.bincount(of, minlength=len(side.ids))
+    best = side.benchmark.scorings[side.scoring].best
+    return {
+        name: float(total / n / best)
+        for name, total, n in zip(side.ids, sums, counts, strict=True)
+        if n
+    }
+
+
+def _sent(way: Fields) -> Fields:
+    """The fields of a way that its requests show: a scoring needs no request."""
+    return way - {SCORING}
+
+
+def _is_own(benchmark: Benchmark) -> bool:
+    return not benchmark.provenance.from_catalog

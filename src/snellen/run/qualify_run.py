@@ -1,0 +1,304 @@
+"""Measures judges on published replies whose verdicts by the authors' judge are published too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from statistics import fmean
+
+import msgspec
+
+from snellen import registry
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
+from snellen.core.scoring import total_score
+from snellen.errors import UsageError
+from snellen.run import Budget
+from snellen.run.lifecycle import Show
+from snellen.run.plan import Finished, Plan
+from snellen.run.prediction_files import PredictionSet, read_predictions
+from snellen.run.qualifications import QUALIFICATION, QUALIFIED, qualification_key
+from snellen.run.run_plan import budget_of, run_plan
+from snellen.run.unused_options import check_judging
+from snellen.scoring import THRESHOLDS, Qualification, VerdictPair, judge, measure
+from snellen.store import FORMAT, Run, data_at
+
+TOLERANCE = 0.1
+"""The default tolerance, as a fraction of the best score."""
+
+
+@dataclass(frozen=True)
+class PublishedReply:
+    """A reply with the authors' verdict on it."""
+
+    model: str
+    """The file of the model's replies."""
+    row_index: int
+    """The index of the sample's row."""
+    sample: Sample
+    """The sample."""
+    reply: Reply
+    """The reply."""
+    score: float
+    """The score by the authors' verdict; the mean if there are several verdicts."""
+    is_open: bool = True
+    """Whether rules leave the reply to the judge. Otherwise `score` is by the rules."""
+
+
+def qualify_run(
+    files: Sequence[Path],
+    plan: Plan,
+    *,
+    benchmark: str | Benchmark,
+    data: str | Path | None = None,
+    scoring: str | None = None,
+    thresholds: Mapping[str, float | None] | None = None,
+    tolerance: float | None = None,
+    n: int | None = None,
+    show: Show | None = None,
+    budget: Budget | None = None,
+) -> tuple[list[Qualification], list[Finished]]:
+    """Ask each of the plan's models about the replies in `files`, which have published verdicts,
+    and compare its verdicts with those. Each file has the replies of one model.
+
+    `scoring` is the scoring whose judge is asked; by default the headline. If the files have no
+    verdicts under it, those of the headline are compared, in proportion to the best scores.
+    `thresholds` replace defaults of `THRESHOLDS`; `tolerance` is a fraction of the best score,
+    0.1 unless set. `n` draws this many questions by the plan's `sample_seed`.
+
+    The judges' runs are in `.qualified/` in the plan's folder `out`, each with its
+    `qualification.json`, which `judge`, `score`, and `compare` read. A second call requests only
+    missing verdicts.
+
+    Raises:
+        UsageError: the files have no published verdicts, or the scoring has no judge, or no verdict
+            of a judge can be read.
+        DataError: a file cannot be read, or is not of this benchmark.
+    """
+    out, seed = plan.out, plan.options["sample_seed"]
+    plan = plan.replaced(data=None, out=Path("runs"), sample_seed=0)
+    check_judging(plan.options)
+    limits = {**THRESHOLDS, **(thresholds or {})}
+    sets = _read(files, benchmark, data)
+    benchmark = sets[0].benchmark
+    name = scoring or benchmark.headline
+    rules = judge.scoring_of(benchmark, name)
+    published_as = _published_as(sets, benchmark, name)
+    every = [*_published(sets, benchmark, name, published_as)]
+    replies = _drawn(every, n, seed)
+    if not any(reply.is_open for reply in replies):
+        raise UsageError(
+            f"{', '.join(map(str, files))}: no reply has a published verdict that {published_as} "
+            f"can read, and a right answer in {benchmark.data.where}. A judge is measured on those."
+        )
+    asking = judge.graded(
+        benchmark,
+        name,
+        lambda: ((reply.row_index, reply.sample, reply.reply) for reply in replies),
+        of=", ".join(map(str, files)),
+        digest=_digest(every),
+    )
+    judge_plan = plan.replaced(benchmarks=[asking], out=out / QUALIFIED, reuse=[], score=False)
+    finished = run_plan(judge_plan, show, budget=budget or budget_of(plan))
+    subject = _Subject(benchmark, name, published_as, [path.name for path in files], replies)
+    share = TOLERANCE if tolerance is None else tolerance
+    qualifications = [
+        _measured(Run(done.run), subject, share * rules.best, limits)
+        for done in finished
+        if not done.interrupted
+    ]
+    return qualifications, finished
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """What judges are measured on."""
+
+    benchmark: Benchmark
+    """The benchmark."""
+    scoring: str
+    """The scoring whose judge is asked."""
+    published_as: str
+    """The scoring that the published verdicts belong to."""
+    sources: list[str]
+    """The names of the files."""
+    replies: Sequence[PublishedReply]
+    """The replies."""
+
+
+def _measured(
+    judging: Run, subject: _Subject, tolerance: float, limits: Mapping[str, float | None]
+) -> Qualification:
+    """Measure the judge of a finished run, and store the result with the run.
+
+    Raises:
+        UsageError: none of its verdicts can be read.
+    """
+    benchmark, name = subject.benchmark, subject.scoring
+    pairs = _pairs(judging, benchmark, name, subject.replies)
+    identity = judging.manifest()["identity"]
+    if all(pair.judge is None for pair in pairs):
+        raise UsageError(
+            f"{judging.path}: none of the {len(pairs):,} verdicts of {identity['model']} can be "
+            "read, so nothing can be compared. Look at its replies."
+        )
+    rules = judge.scoring_of(benchmark, name)
+    settled = [
+        VerdictPair(reply.model, _cluster(benchmark, reply), reply.score, reply.score)
+        for reply in subject.replies
+        if not reply.is_open
+    ]
+    agreement = measure(pairs, settled, best=rules.best, tolerance=tolerance, thresholds=limits)
+    qualification = Qualification(
+        format=FORMAT,
+        key=qualification_key(identity, benchmark, name),
+        benchmark=benchmark.name,
+        scoring=name,
+        version=rules.version,
+        judge=identity["model"],
+        revision=identity["model_revision"],
+        authors=judge.judge_of(benchmark, subject.published_as).authors_model,
+        published_as=subject.published_as,
+        measured=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        sources=subject.sources,
+        agreement=agreement,
+        qualified=all(criterion.met for criterion in agreement.criteria),
+        run=str(judging.path),
+    )
+    raw = msgspec.json.format(msgspec.json.encode(qualification), indent=2)
+    judging.folder.put_atomic(QUALIFICATION, raw + b"\n")
+    return qualification
+
+
+def _read(
+    files: Sequence[Path], benchmark: str | Benchmark, data: str | Path | None
+) -> list[PredictionSet]:
+    """The predictions in the files, all with the same benchmark.
+
+    Raises:
+        UsageError: two files have one name.
+    """
+    if isinstance(benchmark, str):
+        where = None if data is None else data_at(data)
+        benchmark = registry.benchmark(benchmark, data=where)
+    sets = [read_predictions(path, benchmark, None, None, None, None) for path in files]
+    models = [known.model for known in sets]
+    for known in sets:
+        if not any(known.replies.values()):
+            raise UsageError(
+                f"{known.path} has verdicts, but not the replies that they are on. Put the replies "
+                f"where {benchmark.name}'s authors have them."
+            )
+    if twice := {model for model in models if models.count(model) > 1}:
+        raise UsageError(
+            f"two files are named {', '.join(sorted(twice))}. Each file is one model: give them "
+            "names of their own."
+        )
+    return sets
+
+
+def _published_as(sets: Sequence[PredictionSet], benchmark: Benchmark, name: str) -> str:
+    """The scoring whose verdicts the files have: the one to measure, or else the headline.
+
+    Raises:
+        UsageError: a file has no verdicts under either.
+    """
+    for candidate in dict.fromkeys((name, benchmark.headline)):
+        if all(candidate in known.verdicts for known in sets):
+            return candidate
+    without = [str(known.path) for known in sets if name not in known.verdicts]
+    raise UsageError(
+        f"{', '.join(without)}: no published verdicts of a judge. A judge is measured on files in "
+        f"which {benchmark.name}'s authors publish verdicts with the replies; for people's labels, "
+        "use `snellen judge RUN --against FILE`."
+    )
+
+
+def _published(
+    sets: Sequence[PredictionSet], benchmark: Benchmark, name: str, published_as: str
+) -> Iterator[PublishedReply]:
+    """The replies with a published verdict that can be read, in the unit of the scoring `name`, and
+    those that rules decide."""
+    rules, theirs = judge.scoring_of(benchmark, name), judge.scoring_of(benchmark, published_as)
+    for known in sets:
+        for scored in known.scorable().scored():
+            if scored.reply is None or scored.sample.hidden:
+                continue
+            reading = rules.parse(scored.reply, scored.sample)
+            if not judge.judge_of(benchmark, name).when(reading):
+                by_rules = total_score(rules.score(reading, scored.sample))
+                if by_rules is not None:
+                    yield PublishedReply(
+                        *(known.model, scored.row_index, scored.sample, scored.reply, by_rules),
+                        is_open=False,
+                    )
+                continue
+            words = known.verdicts[published_as](scored.sample, scored.reply)
+            scores = [judge.worth(theirs, text, scored.sample) for text in words]
+            readable = [score for score in scores if score is not None]
+            if readable:
+                score = fmean(readable) / theirs.best * rules.best
+                yield PublishedReply(
+                    known.model, scored.row_index, scored.sample, scored.reply, score
+                )
+
+
+def _drawn(replies: list[PublishedReply], n: int | None, seed: int) -> list[PublishedReply]:
+    """All models' replies to `n` of the questions. More questions include fewer of the same
+    seed."""
+
+    def order(name: str) -> bytes:
+        return blake2b(f"{seed} {name}".encode(errors="surrogatepass"), digest_size=8).digest()
+
+    if n is None:
+        return replies
+    chosen = {*sorted({reply.sample.id for reply in replies}, key=order)[:n]}
+    return [reply for reply in replies if reply.sample.id in chosen]
+
+
+def _digest(replies: Sequence[PublishedReply]) -> str:
+    digest = blake2b(digest_size=16)
+    for name in sorted({judge.judged_id(reply.sample, reply.reply) for reply in replies}):
+        digest.update(f"{name}\n".encode(errors="surrogatepass"))
+    return digest.hexdigest()
+
+
+def _pairs(
+    judging: Run, benchmark: Benchmark, name: str, replies: Sequence[PublishedReply]
+) -> list[VerdictPair]:
+    """The published score and the judge's score of each open reply; the mean of the judge's
+    repeats."""
+    rules, reads_cut = judge.scoring_of(benchmark, name), judge.judge_of(benchmark, name).reads_cut
+    pairs = []
+    with closing(judging):
+        judging.load()
+        repeats = judging.manifest().get("repeats", 1)
+        for reply in replies:
+            if not reply.is_open:
+                continue
+            judged_id = judge.judged_id(reply.sample, reply.reply)
+            words = [
+                judge.words_of(judging, judged_id, repeat, reads_cut=reads_cut)
+                for repeat in range(repeats)
+            ]
+            scores = [judge.worth(rules, text, reply.sample) for text in words]
+            readable = [score for score in scores if score is not None]
+            pairs.append(
+                VerdictPair(
+                    model=reply.model,
+                    cluster=_cluster(benchmark, reply),
+                    published=reply.score,
+                    judge=fmean(readable) if readable else None,
+                )
+            )
+    return pairs
+
+
+def _cluster(benchmark: Benchmark, reply: PublishedReply) -> str:
+    of = benchmark.cluster_by
+    return reply.sample.id if of is None else of(reply.sample)

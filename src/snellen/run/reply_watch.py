@@ -1,0 +1,120 @@
+"""Watches the first replies of a run for two faults that cost the most points: replies that are cut
+at the token limit, and thinking that is not as it was asked for."""
+
+from __future__ import annotations
+
+from snellen.answers.reply import thoughts_in
+from snellen.core.model import Reply
+from snellen.run.observer import Observer
+from snellen.run.progress import Progress
+from snellen.run.recorder import Turn
+from snellen.run.settings import Settings
+from snellen.run.stop import Stop
+from snellen.run.token_limit import TokenLimit, raised_to
+from snellen.store import Run
+
+FIRST = 50
+"""The number of replies that are watched, or all of a smaller run."""
+SHARE = 0.05
+"""The share of truncated replies above which the user is warned."""
+NOTICED = "noticed"
+"""The field of the manifest with what was noticed, for the result's notes."""
+
+RAISED = "raised"
+"""The field of the manifest with the token limit that a run has raised."""
+
+
+class ReplyWatch(Observer):
+    """Tells the user at once what is wrong with the first replies, and what to do. What it noticed
+    is stored in the manifest, and becomes a note of the result."""
+
+    def __init__(
+        self,
+        progress: Progress,
+        run: Run,
+        stop: Stop,
+        limit: TokenLimit,
+        settings: Settings,
+        expects_thoughts: bool | None,
+    ) -> None:
+        self._progress = progress
+        self._run = run
+        self._stop = stop
+        self._limit = limit
+        self._on_truncation = settings.on_truncation
+        self._expects_thoughts = expects_thoughts
+        self._watched = min(FIRST, progress.total or FIRST)
+        self._n = self._truncated = self._thoughtful = 0
+        self._is_over = False
+        self._was_noticed = "truncated" in run.manifest().get(NOTICED, {})
+
+    def reply_stored(self, turn: Turn, reply: Reply, seconds: float) -> None:
+        if self._is_over or turn.cut_at is not None:
+            return
+        self._n += 1
+        self._is_over = self._n >= self._watched
+        if reply.state == "truncated":
+            self._truncated += 1
+            # From this count on, the share of all watched replies is certain to be above SHARE.
+            if self._truncated == int(SHARE * self._watched) + 1:
+                self._notice_truncation(turn.request.generation.max_tokens)
+        if self._expects_thoughts is not None:
+            self._check_thoughts(reply)
+        if self._is_over:
+            self._limit.is_open = False
+
+    def _notice_truncation(self, tokens: int | None) -> None:
+        limit = "the server's token limit" if tokens is None else f"{tokens:,} tokens"
+        what = f"{self._truncated:,} of the first {self._n:,} replies were cut at {limit}"
+        to = raised_to(self._on_truncation)
+        if to is not None:
+            if self._limit.raised is None:
+                self._limit.raise_to(to)
+                self._store(RAISED, to)
+                self._notice(
+                    "truncated",
+                    f"{what}. Further replies may have {to:,} tokens, and these questions are "
+                    "asked again (--on-truncation)",
+                )
+            return
+        self._notice(
+            "truncated",
+            f"{what}. Raise the limit with --max-tokens (token_floor in a profile), or ask for "
+            "less thinking with --effort; --retry-truncated N asks the cut ones again",
+        )
+        if self._on_truncation == "stop" and not self._was_noticed:
+            reason = f"{what} (--on-truncation stop)"
+            self._stop.set(reason, interrupted=True, patient=True)
+
+    def _check_thoughts(self, reply: Reply) -> None:
+        in_text = thoughts_in(reply.text)
+        usage = reply.usage
+        has_thoughts = bool(
+            (reply.reasoning or "").strip() or in_text or (usage and usage.reasoning)
+        )
+        self._thoughtful += has_thoughts
+        if has_thoughts and not self._expects_thoughts and self._thoughtful == 1:
+            parser = (
+                " The thoughts stand in the text of the reply: start the server with a reasoning "
+                "parser."
+            )
+            self._notice(
+                "thoughts",
+                f"reply {self._n:,} has thoughts, and thinking was turned off. The server may not "
+                "know the field, or the model always thinks: see what was sent under `thinking` "
+                f"in the run's manifest, and set --effort.{parser if in_text else ''}",
+            )
+        if self._is_over and self._expects_thoughts and not self._thoughtful:
+            self._notice(
+                "thoughts",
+                f"none of the first {self._n:,} replies has thoughts, and thinking was turned on. "
+                "If the server hides them, start it with a reasoning parser; otherwise set "
+                "--effort, and check that the model's chat template knows it",
+            )
+
+    def _notice(self, kind: str, text: str) -> None:
+        self._progress.note(text)
+        self._store(NOTICED, {**self._run.manifest().get(NOTICED, {}), kind: text})
+
+    def _store(self, name: str, value: object) -> None:
+        self._run.put_manifest({**self._run.manifest(), name: value})

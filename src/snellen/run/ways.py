@@ -1,0 +1,445 @@
+"""Two ways of asking a benchmark, and the ways between them.
+
+The base is a plan without a recipe; the other way is by a recipe. They differ in fields: the
+prompt, the system message, and what the resolved plans send. `TwoWays.plan` gives the plan in which
+some fields have the recipe's values. It is a plan like any other: its run has an identity of its
+own, and resumes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any, cast
+
+import msgspec
+
+from snellen import recipes, registry
+from snellen.analysis.gap import GapField
+from snellen.core.benchmark import Benchmark
+from snellen.core.profile import Profile
+from snellen.errors import UsageError
+from snellen.media.content import Message
+from snellen.run.declarations import declarations
+from snellen.run.options import HOW, SAMPLING, RunOptions
+from snellen.run.plan import Plan, PlanArguments, load_benchmarks
+from snellen.run.recipe_settings import UnsupportedSettings
+from snellen.run.run_config import RunConfig
+from snellen.transforms.recipe import ask_for, in_part_of_recipe
+
+PROMPT, SYSTEM, SCORING = "prompt", "system", "scoring"
+RESOLVED = ("max_tokens", "temperature", "top_p")
+"""Settings whose values the plan resolves from options, profile, and benchmark."""
+SHARED = ("recipe", "recipe_without", "adapter")
+"""Options about asking that are not values of a way."""
+THINKING = (
+    ("effort",),
+    ("extra", "thinking"),
+    ("extra", "reasoning_effort"),
+    ("extra", "chat_template_kwargs", "enable_thinking"),
+    ("extra", "chat_template_kwargs", "thinking"),
+    ("extra", "template", "enable_thinking"),
+    ("extra", "template", "thinking"),
+)
+"""The beginnings of paths that say whether a model thinks. Together they are a field, because a
+request has only one of them."""
+COMPARED_ROWS = 50
+"""The most rows whose messages are compared to see whether two prompts are the same."""
+UNSET = "not set"
+LONGEST = 60
+"""The maximum length of a value in a table, in characters."""
+Values = Mapping[tuple[str, ...], Any]
+"""The fields of a way by their path in the profile."""
+
+
+def own_options() -> frozenset[str]:
+    """The options that say how questions are asked, which are a user's own way of asking."""
+    return frozenset(
+        name
+        for name, declared in declarations().items()
+        if declared.option.group in (HOW, SAMPLING) and name not in SHARED
+    )
+
+
+def _in_profile() -> Mapping[str, tuple[str, ...]]:
+    """The options that end up in the model's profile, with their paths in it."""
+    known = own_options() & {*Profile.__struct_fields__}
+    return {**{name: (name,) for name in sorted(known)}, "image_size": ("images", "max_side")}
+
+
+def against(base: Plan) -> str:
+    """What a recipe is compared with: `official` settings, or the user's `own options`."""
+    profile = base.profile
+    is_own = profile.changes_answers() or any(getattr(profile, name) for name in RESOLVED)
+    return "own options" if is_own or own_options() & base.sources.keys() else "official"
+
+
+def way_by_recipe(
+    spec: str, recipe: str, model: str | registry.Opened, options: RunOptions, **rest: Any
+) -> Plan:
+    """The plan of a single run that asks by a recipe. `rest` are keywords of a plan.
+
+    Raises:
+        SnellenError: the benchmark cannot be asked so; the message says why.
+    """
+    chosen = cast(RunOptions, {**options, "recipe": recipe, "prompt": None})
+    benchmarks = load_benchmarks([spec], **chosen)
+    (plan,) = Plan(benchmarks=benchmarks, models=[model], **chosen, **rest).by_setting()
+    return plan
+
+
+def way_by_default(
+    spec: str, model: str | registry.Opened, options: RunOptions, **rest: Any
+) -> Plan:
+    """The plan of a single run that asks by the benchmark's settings and these options.
+
+    Raises:
+        SnellenError: the benchmark cannot be asked so; the message says why.
+    """
+    chosen = cast(RunOptions, {**options, "recipe": None, "recipe_without": ()})
+    benchmarks = load_benchmarks([spec], **chosen)
+    return Plan(benchmarks=benchmarks, models=[model], **chosen, **rest)
+
+
+def sendable_way_by_recipe(
+    spec: str, recipe: str, model: str | registry.Opened, options: RunOptions, **rest: Any
+) -> tuple[Plan, Sequence[str]]:
+    """The plan that asks by a recipe without the settings that the model cannot take, and their
+    names.
+
+    Raises:
+        SnellenError: the benchmark cannot be asked so for another reason.
+    """
+    without: tuple[str, ...] = tuple(options.get("recipe_without") or ())
+    refused: list[str] = []
+    while True:
+        chosen = cast(RunOptions, {**options, "recipe_without": without})
+        try:
+            return way_by_recipe(spec, recipe, model, chosen, **rest), refused
+        except UnsupportedSettings as error:
+            refused += error.settings
+            without = (*without, *error.settings)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoWays:
+    """A base and a way by a recipe, each the plan of a single run with one model."""
+
+    base: Plan
+    """The base."""
+    by_recipe: Plan
+    """The way by the recipe."""
+    recipe: str
+    """The recipe, as in `--recipe`."""
+    refused: Collection[str] = ()
+    """Settings of the recipe that the model cannot take, which no way has."""
+
+    @property
+    def model(self) -> str | registry.Opened:
+        return self.base.models[0]
+
+    @property
+    def model_name(self) -> str:
+        return self.model if isinstance(self.model, str) else self.model.name
+
+    @property
+    def ask(self) -> recipes.Ask:
+        """How the recipe asks the benchmark."""
+        return ask_for(self.base.benchmarks[0], self.recipe)
+
+    @cached_property
+    def _configs(self) -> tuple[RunConfig, RunConfig]:
+        base, other = (
+            plan.config(self.model, plan.benchmarks[0]) for plan in (self.base, self.by_recipe)
+        )
+        return base, other
+
+    @cached_property
+    def _values(self) -> tuple[Values, Values]:
+        base, other = map(_values, self._configs)
+        return base, other
+
+    @cached_property
+    def _options(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """The options of both ways that are not in the profile."""
+        names = own_options() - {*_in_profile(), PROMPT, "seed"}
+        base, other = (
+            {
+                name: config.benchmark.procedure.frames if name == "frames" else value
+                for name, value in config.options.items()
+                if name in names
+            }
+            for config in self._configs
+        )
+        return base, other
+
+    @cached_property
+    def fields(self) -> Sequence[GapField]:
+        """The fields in which the two ways differ. Those with a reason cannot be exchanged."""
+        fields = [*self._words(), *self._settings(), *self._scoring()]
+        names = [field.name for field in fields if not field.reason]
+        checked = []
+        for field in fields:
+            reason = field.reason or self._reason(field.name, names)
+            checked.append(msgspec.structs.replace(field, reason=reason))
+        return [*checked, *self._left_out()]
+
+    @cached_property
+    def exchangeable(self) -> Sequence[str]:
+        """The names of the fields that can be exchanged."""
+        return [field.name for field in self.fields if not field.reason]
+
+    def plan(self, fields: Collection[str]) -> Plan:
+        """The plan in which these fields have the recipe's values, and the others the base's.
+
+        Fields that cannot be exchanged have the values of the nearer end. The scoring is no part
+        of a plan.
+        """
+        chosen = frozenset(fields) - {SCORING}
+        if not chosen:
+            return self.base
+        if chosen >= frozenset(self.exchangeable) - {SCORING}:
+            return self.by_recipe
+        return self._between(chosen, self.exchangeable)
+
+    def scoring(self, fields: Collection[str]) -> str | None:
+        """The scoring of a way; None for the headline's."""
+        return figure_scoring(self.ask).name if SCORING in fields else None
+
+    def _between(self, chosen: frozenset[str], exchangeable: Collection[str]) -> Plan:
+        is_near_recipe = 2 * len(chosen) > len(exchangeable)
+
+        def by_recipe(name: str) -> bool:
+            return name in chosen if name in exchangeable else is_near_recipe
+
+        base, other = self._values
+        moved = {
+            path: other.get(path)
+            for path in {**base, **other}
+            if by_recipe(_name(path)) and base.get(path) != other.get(path)
+        }
+        profile = _profile(self._configs[0], moved)
+        base_options, other_options = self._options
+        options = {
+            name: other_options[name] if by_recipe(name) else value
+            for name, value in base_options.items()
+        }
+        in_profile = _in_profile()
+        kept = {name for name, path in in_profile.items() if not by_recipe(_name(path))}
+        own = cast(Mapping[str, Any], self.base.options)
+        nearer = self.by_recipe if is_near_recipe else self.base
+        changes: dict[str, Any] = {
+            **options,
+            **{name: own[name] if name in kept else None for name in in_profile},
+            "seed": nearer.options["seed"],
+            "profiles": {self.model_name: profile},
+            "by_recipe": {*map(".".join, moved), *(chosen & {PROMPT, SYSTEM, *options})},
+            "settings": {},
+            "sources": {
+                name: source
+                for name, source in self.base.sources.items()
+                if name not in own_options() or name in kept
+            },
+        }
+        benchmark = in_part_of_recipe(
+            self.base.benchmarks[0],
+            self.recipe,
+            prompt=by_recipe(PROMPT),
+            system=by_recipe(SYSTEM),
+        )
+        return self.base.replaced(benchmarks=[benchmark], **cast(PlanArguments, changes))
+
+    def _reason(self, name: str, names: Sequence[str]) -> str:
+        """Why a field cannot be exchanged; empty if it can."""
+        if len(names) < 2:
+            return ""
+        try:
+            self._between(frozenset({name}), names)
+            self._between(frozenset(names) - {name}, names)
+        except UsageError as error:
+            return f"cannot be exchanged alone: {error}"
+        return ""
+
+    def _words(self) -> list[GapField]:
+        """The prompt and the system message, if they differ."""
+        own, others = (_texts(plan.benchmarks[0]) for plan in (self.base, self.by_recipe))
+        fields = []
+        if own.turns != others.turns:
+            preset = self.base.benchmarks[0].provenance.options.get("prompt")
+            base = "the benchmark's" if preset is None else f"the preset {preset}"
+            recipe = f"{self.ask.recipe}'s {self.ask.manner.prompt}"
+            fields.append(GapField(name=PROMPT, base=base, recipe=recipe))
+        if own.systems != others.systems:
+            first, second = (_shown(texts.systems[0] or None) for texts in (own, others))
+            fields.append(GapField(name=SYSTEM, base=first, recipe=second))
+        return fields
+
+    def _settings(self) -> list[GapField]:
+        """The settings of the model call and of pictures and videos that differ."""
+        base, other = self._values
+        paths: dict[str, list[tuple[str, ...]]] = {}
+        for path in dict.fromkeys([*base, *other]):
+            if base.get(path) != other.get(path):
+                paths.setdefault(_name(path), []).append(path)
+        fields = [
+            GapField(name=name, base=_shown_all(base, parts), recipe=_shown_all(other, parts))
+            for name, parts in paths.items()
+        ]
+        base_options, other_options = self._options
+        fields += [
+            GapField(name=name, base=_shown(value), recipe=_shown(other_options[name]))
+            for name, value in base_options.items()
+            if value != other_options[name]
+        ]
+        seeds = (self.base.options["seed"], self.by_recipe.options["seed"])
+        if seeds[0] != seeds[1]:
+            reason = "a seed moves no score on average"
+            first, second = map(_shown, seeds)
+            fields.append(GapField(name="seed", base=first, recipe=second, reason=reason))
+        return fields
+
+    def _scoring(self) -> list[GapField]:
+        """The scoring, if the recipe's figures were scored by another than the headline's."""
+        benchmark, scoring = self.base.benchmarks[0], figure_scoring(self.ask)
+        if not scoring.words or scoring.name == benchmark.headline:
+            return []
+        is_known = scoring.name in benchmark.scorings
+        return [
+            GapField(
+                name=SCORING,
+                base=benchmark.headline,
+                recipe=_shown(scoring.name if is_known else scoring.words),
+                reason="" if is_known else "Snellen has no such scoring",
+            )
+        ]
+
+    def _left_out(self) -> list[GapField]:
+        """The recipe's settings that are not sent."""
+        settings = {**self.ask.model_settings(), **self.ask.manner.picture}
+        fields = []
+        for name in self.by_recipe.options["recipe_without"]:
+            refused = name in self.refused
+            reason = f"{self.model_name} cannot take it" if refused else "left out by an option"
+            fields.append(
+                GapField(name=name, base=UNSET, recipe=_shown(settings.get(name)), reason=reason)
+            )
+        return fields
+
+
+def _values(config: RunConfig) -> Values:
+    """What a run sends besides the question, by its path in the profile; resolved."""
+    generation = config.settings.generation
+    fields = cast(dict[str, Any], msgspec.to_builtins(config.profile))
+    for name in RESOLVED:
+        fields[name] = getattr(generation, name)
+    return dict(_leaves(fields, ()))
+
+
+def _leaves(table: Mapping[str, Any], path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:
+    leaves: list[tuple[tuple[str, ...], Any]] = []
+    for name, value in table.items():
+        if isinstance(value, dict) and value:
+            leaves += _leaves(value, (*path, name))
+        elif value not in (None, {}):
+            leaves.append(((*path, name), value))
+    return leaves
+
+
+def _name(path: tuple[str, ...]) -> str:
+    """The field of a path in the profile."""
+    is_thinking = any(path[: len(start)] == start for start in THINKING)
+    return "thinking" if is_thinking else ".".join(path)
+
+
+@dataclass(frozen=True)
+class FigureScoring:
+    """How the figures of a recipe were scored."""
+
+    words: str
+    """The rule, in words; empty if the recipe does not say."""
+    name: str | None
+    """The scoring of Snellen with this rule; None if there is none."""
+
+
+def figure_scoring(ask: recipes.Ask) -> FigureScoring:
+    """How the figures of a recipe for a data set were scored."""
+    scoring = ask.manner.scoring
+    if scoring is None:
+        return FigureScoring("", None)
+    return FigureScoring(f"{scoring}", scoring.scoring or None)
+
+
+def _profile(base: RunConfig, moved: Values) -> Profile:
+    """The profile of the base with its resolved settings and these other values; None removes a
+    field."""
+    fields: dict[str, Any] = msgspec.to_builtins(base.profile)
+    resolved: Values = {(name,): getattr(base.settings.generation, name) for name in RESOLVED}
+    for path, value in {**resolved, **moved}.items():
+        table = fields
+        for name in path[:-1]:
+            table = table.setdefault(name, {})
+        table.pop(path[-1], None)
+        if value is not None:
+            table[path[-1]] = value
+    fields["extra"] = _without_empty(fields["extra"])
+    # Without a temperature in the profile, the benchmark's would be sent.
+    fields.setdefault("temperature", "default")
+    return msgspec.convert(fields, Profile)
+
+
+@dataclass(frozen=True)
+class MessageTexts:
+    """What a benchmark's first rows send, as text."""
+
+    turns: Sequence[object]
+    """The messages without system messages; media are marks."""
+    systems: Sequence[str]
+    """The system messages."""
+
+
+def _texts(benchmark: Benchmark) -> MessageTexts:
+    turns, systems = [], []
+    for row in islice(benchmark.data, COMPARED_ROWS):
+        messages = benchmark.messages(benchmark.read(row))
+        heads = [message for message in messages if message.role == "system"]
+        turns.append([_outline(message) for message in messages if message not in heads])
+        systems.append("\n".join(map(_text, heads)))
+    return MessageTexts(turns, systems)
+
+
+def _outline(message: Message) -> object:
+    """A message's role, its text, and the positions of its media."""
+    return message.role, _text(message)
+
+
+def _text(message: Message) -> str:
+    return "".join(
+        part if isinstance(part, str) else f"<{type(part).__name__}>" for part in message.content
+    )
+
+
+def _without_empty(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A table without inner tables that have become empty."""
+    inner = {
+        name: _without_empty(value) if isinstance(value, dict) else value
+        for name, value in table.items()
+    }
+    return {name: value for name, value in inner.items() if value != {} or table[name] == {}}
+
+
+def _shown_all(values: Values, paths: Sequence[tuple[str, ...]]) -> str:
+    """The values at these paths for a table; several with the last words of their paths."""
+    if len(paths) == 1:
+        return _shown(values.get(paths[0]))
+    parts = [f"{path[-1]} = {_shown(values[path])}" for path in paths if path in values]
+    return ", ".join(parts) or UNSET
+
+
+def _shown(value: object) -> str:
+    """A value for a table."""
+    if value is None:
+        return UNSET
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

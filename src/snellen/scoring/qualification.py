@@ -1,0 +1,314 @@
+"""Measures a judge against published verdicts, and decides whether it may stand in for the authors'
+judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from snellen import stats
+from snellen.scoring.document import MetricReport, metric_report
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FEWEST_MODELS = 3
+"""The fewest models whose ranks are compared: with two, the ranks agree by chance half the time."""
+THRESHOLDS: Mapping[str, float | None] = {
+    "kappa": 0.6,
+    "bias": 0.05,
+    "tau": 0.6,
+    "within": None,
+    "readable": 0.95,
+    "replies": 100,
+}
+"""The default thresholds by criterion; None: the criterion does not decide. `bias` is a fraction of
+the best score. The kappa of 0.6 is where Landis and Koch 1977, The Measurement of Observer
+Agreement for Categorical Data, Biometrics 33:159-174, call agreement substantial. The others are
+ours: docs/decisions/judges.md."""
+
+
+class VerdictPair(NamedTuple):
+    """The published score and the judge's score of one reply."""
+
+    model: str
+    """The model whose reply was judged."""
+    cluster: str
+    """The group of samples that depend on each other, such as those with one picture."""
+    published: float
+    """The score by the authors' verdict, in the unit of the scoring."""
+    judge: float | None
+    """The score by the judge's verdict; None if it has none that can be read."""
+
+
+class ModelScores(msgspec.Struct, frozen=True, kw_only=True):
+    """The mean scores of one model's replies."""
+
+    published: float
+    """The mean score by the published verdicts."""
+    judge: float
+    """The mean score by the judge's verdicts."""
+    n: int
+    """The number of replies with both, those that rules decide included."""
+
+
+class Criterion(msgspec.Struct, frozen=True, kw_only=True):
+    """One condition of a qualification."""
+
+    name: str
+    """`kappa`, `bias`, `tau`, `within`, `readable`, or `replies`."""
+    threshold: float | None
+    """The least value; for `bias` the largest distance from 0. None: the condition was waived."""
+    bound: float | None
+    """The end of the 95 % interval that decides, or the count; None if there is no interval."""
+    met: bool
+    """Whether the condition is met, or was waived."""
+
+
+class VerdictAgreement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a judge's scores agree with the published scores of the same replies."""
+
+    replies: int
+    """The number of replies that the judge was asked about."""
+    questions: int
+    """The number of clusters of samples that these replies belong to."""
+    best: float
+    """The best score; scores are from 0 to this number."""
+    tolerance: float
+    """The largest difference of two scores that counts as within tolerance."""
+    readable: MetricReport
+    """The fraction of replies with a verdict that can be read. All other figures are of these."""
+    exact: MetricReport
+    """The fraction of replies with the same score from both."""
+    within: MetricReport
+    """The fraction of replies whose two scores differ by at most the tolerance."""
+    kappa: MetricReport
+    """Cohen's kappa with quadratic weights."""
+    bias: MetricReport
+    """The mean of the judge's score minus the published score."""
+    tau: MetricReport
+    """Kendall's tau-b between the ranks of the models by the two mean scores."""
+    models: dict[str, ModelScores]
+    """The mean scores of each model."""
+    criteria: list[Criterion]
+    """The conditions of a qualification."""
+    notes: list[str] = []
+    """Notes that a reader of these numbers needs."""
+
+    @property
+    def summary(self) -> str:
+        """Why the judge is, or is not, qualified, in one line."""
+        failed = [criterion for criterion in self.criteria if not criterion.met]
+        if failed:
+            return ", ".join(map(_failure, failed))
+        waived = [
+            criterion.name
+            for criterion in self.criteria
+            if criterion.threshold is None and THRESHOLDS[criterion.name] is not None
+        ]
+        without = f", without a condition on {' and '.join(waived)}" if waived else ""
+        models = f"{len(self.models):,} model{'s' * (len(self.models) != 1)}"
+        return (
+            f"kappa {_number(self.kappa)}, bias {_number(self.bias)}, tau {_number(self.tau)} on "
+            f"{self.replies:,} replies of {models}{without}"
+        )
+
+
+class Qualification(msgspec.Struct, frozen=True, kw_only=True):
+    """A judge measured against published verdicts under one scoring, as `qualification.json` in the
+    folder of the judge's run."""
+
+    format: int
+    """The version of this document's format."""
+    key: str
+    """The digest of judge, revision, settings, prompt, benchmark, and version of the scoring."""
+    benchmark: str
+    """The benchmark's name."""
+    scoring: str
+    """The scoring's name."""
+    version: int
+    """The version of the scoring."""
+    judge: str
+    """The judge's name."""
+    revision: str | None
+    """The judge's revision; None if the service does not state one."""
+    authors: str | None
+    """The judge behind the published verdicts; None if it is unknown."""
+    published_as: str
+    """The scoring that the published verdicts belong to."""
+    measured: str
+    """When it was measured (ISO 8601)."""
+    sources: list[str]
+    """The files of published verdicts."""
+    agreement: VerdictAgreement
+    """The figures."""
+    qualified: bool
+    """Whether all conditions are met."""
+    run: str
+    """The folder of the judge's run."""
+
+
+def _number(metric: MetricReport) -> str:
+    return "not measured" if metric.value is None else f"{metric.value:.3f}"
+
+
+def _failure(criterion: Criterion) -> str:
+    name, threshold, bound = criterion.name, criterion.threshold, criterion.bound
+    if bound is None:
+        return f"{name} has no interval"
+    if name == "replies":
+        return f"only {bound:,.0f} replies of at least {threshold:,.0f}"
+    relation = "above" if name == "bias" else "below"
+    what = name if name == "readable" else f"the bound of {name},"
+    return f"{what} {bound:.3f}{',' * (name != 'readable')} is {relation} {threshold:g}"
+
+
+def measure(
+    pairs: Sequence[VerdictPair],
+    settled: Sequence[VerdictPair] = (),
+    *,
+    best: float,
+    tolerance: float,
+    thresholds: Mapping[str, float | None],
+) -> VerdictAgreement:
+    """Compare a judge's scores with the published scores of the same replies. `settled` are replies
+    that rules decide, with the same score twice; they count only in the models' means and ranks.
+    `thresholds` holds all names of `THRESHOLDS`; `tolerance` is in the unit of the score.
+
+    All intervals resample, or sum over, clusters of samples, so that several models' replies to one
+    question count together. If an interval is missing because all clusters agree, its bound assumes
+    that 3 of G clusters could differ by the best score: the rule of three (Hanley and Lippman-Hand
+    1983, If Nothing Goes Wrong, Is Everything All Right?, JAMA 249:1743-1745).
+    """
+    import numpy as np
+
+    known = [pair for pair in pairs if pair.judge is not None]
+    theirs, ours = _scores(known)
+    cluster_of = _numbered(pair.cluster for pair in pairs)
+    cluster = np.array([cluster_of[pair.cluster] for pair in known], dtype=np.intp)
+    every = np.array([cluster_of[pair.cluster] for pair in pairs], dtype=np.intp)
+    has_verdict = np.array([pair.judge is not None for pair in pairs], dtype=float)
+    spare = best * 3 / max(1, len(np.unique(cluster)))
+    models, tau, notes = _ranked([*known, *settled])
+    difference = np.abs(ours - theirs)
+    results = {
+        "readable": stats.mean(has_verdict, every),
+        "exact": stats.mean((difference <= 1e-9).astype(float), cluster),
+        "within": stats.mean((difference <= tolerance + 1e-9).astype(float), cluster),
+        "kappa": stats.weighted_kappa(theirs, ours, cluster),
+        "bias": stats.mean(ours - theirs, cluster, signed=True),
+        "tau": tau,
+    }
+    reports = {name: metric_report(estimate) for name, estimate in results.items()}
+    reports["kappa"] = _with_bound(reports["kappa"], _kappa_loss(theirs, ours, spare * best), -1)
+    # In the unit of the score, not in percent.
+    reports["bias"] = replace(_with_bound(reports["bias"], spare, 1), unit="")
+    return VerdictAgreement(
+        replies=len(pairs),
+        questions=len(cluster_of),
+        best=best,
+        tolerance=tolerance,
+        **reports,
+        models=models,
+        criteria=[*_criteria(reports, len(pairs), best, thresholds)],
+        notes=notes,
+    )
+
+
+def _scores(pairs: Sequence[VerdictPair]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The published scores and the judge's scores (n,) of replies that have both."""
+    import numpy as np
+
+    return (
+        np.array([pair.published for pair in pairs], dtype=float),
+        np.array([pair.judge for pair in pairs], dtype=float),
+    )
+
+
+def _ranked(
+    pairs: Sequence[VerdictPair],
+) -> tuple[dict[str, ModelScores], stats.Estimate, list[str]]:
+    """The mean scores of the models, the agreement of their ranks, and notes."""
+    import numpy as np
+
+    theirs, ours = _scores(pairs)
+    model_of = _numbered(pair.model for pair in pairs)
+    cluster_of = _numbered(pair.cluster for pair in pairs)
+    group = np.array([model_of[pair.model] for pair in pairs], dtype=np.intp)
+    cluster = np.array([cluster_of[pair.cluster] for pair in pairs], dtype=np.intp)
+    models = {
+        name: ModelScores(
+            published=float(theirs[group == number].mean()),
+            judge=float(ours[group == number].mean()),
+            n=int((group == number).sum()),
+        )
+        for name, number in model_of.items()
+    }
+    if len(models) >= FEWEST_MODELS:
+        return models, stats.rank_agreement(theirs, ours, group, cluster), []
+    note = (
+        f"the effect on ranks is not measured: it takes the replies of at least {FEWEST_MODELS} "
+        f"models, and these are of {len(models)}"
+    )
+    none = stats.Estimate(value=None, n=len(pairs), unit="", reason="too few models")
+    return models, none, [note]
+
+
+def _numbered(names: Iterable[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(dict.fromkeys(names))}
+
+
+SAME = ("all clusters have the same mean", "all resamples have the same value")
+"""Reasons of an estimate without an interval that are no lack of data."""
+
+
+def _with_bound(metric: MetricReport, loss: float, sides: int) -> MetricReport:
+    """The metric with an interval if it lacks one only because all clusters agree. The interval
+    reaches down by `loss`, and with `sides` 1 up as well."""
+    if metric.value is None or metric.ci95 is not None or metric.reason not in SAME:
+        return metric
+    high = metric.value + loss if sides == 1 else metric.value
+    return replace(metric, ci95=(metric.value - loss, high), reason=None)
+
+
+def _kappa_loss(theirs: NDArray[np.float64], ours: NDArray[np.float64], apart: float) -> float:
+    """The loss of kappa if the mean squared difference grows by `apart`."""
+    by_chance = theirs.var() + ours.var() + (theirs.mean() - ours.mean()) ** 2
+    return float(apart / by_chance) if by_chance else 0.0
+
+
+def _criteria(
+    reports: Mapping[str, MetricReport],
+    replies: int,
+    best: float,
+    thresholds: Mapping[str, float | None],
+) -> list[Criterion]:
+    bounds: dict[str, float | None] = {"replies": float(replies)}
+    for name in ("kappa", "tau", "within", "readable"):
+        ends = reports[name].ci95
+        bounds[name] = None if ends is None else ends[0]
+    ends = reports["bias"].ci95
+    bounds["bias"] = None if ends is None else max(map(abs, ends)) / best
+    # The share that could be read is a fact of these replies, not an estimate.
+    bounds["readable"] = reports["readable"].value
+    return [
+        Criterion(
+            name=name,
+            threshold=threshold,
+            bound=bounds[name],
+            met=_is_met(name, bounds[name], threshold),
+        )
+        for name, threshold in thresholds.items()
+    ]
+
+
+def _is_met(name: str, bound: float | None, threshold: float | None) -> bool:
+    if threshold is None:
+        return True
+    if bound is None:
+        return False
+    return bound <= threshold if name == "bias" else bound >= threshold

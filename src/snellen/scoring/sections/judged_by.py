@@ -1,0 +1,20 @@
+"""The judges of each scoring, and notes on those that stand in for the authors' judge."""
+
+from __future__ import annotations
+
+from snellen.scoring.draft import Draft, Part
+from snellen.scoring.sections._base import Base
+
+
+class JudgedBySection(Base):
+    """Names the judges, and says whether they are qualified."""
+
+    def summarize(self, draft: Draft) -> Part:
+        judges_by_scoring = {
+            name: judges
+            for name, judges in draft.source.judged_by.items()
+            if name in draft.reported
+        }
+        return {"judged_by": judges_by_scoring}, [
+            *filter(None, (of.note(name) for name, of in judges_by_scoring.items()))
+        ]
