@@ -55,7 +55,9 @@ def build(kind: str, folder: Path, *, text: Mapping[str, Any] | None = None) -> 
     return folder
 
 
-def _tokenizer(special: Mapping[str, str], more: list[str] | None = None) -> Any:
+def byte_tokenizer(special: Mapping[str, str], more: list[str] | None = None) -> Any:
+    """A tokenizer of bytes and a few words. `special` are its special tokens by their names, and
+    `more` are others without names."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -89,7 +91,7 @@ def _template(image: str, video: str = "") -> str:
 def _llava(text: Mapping[str, Any]) -> tuple[Any, Any]:
     import transformers as t
 
-    tokenizer = _tokenizer({"image_token": "<image>"})
+    tokenizer = byte_tokenizer({"image_token": "<image>"})
     vision = t.CLIPVisionConfig(
         **SEEN, image_size=32, patch_size=8, projection_dim=64, initializer_range=0.2
     )
@@ -123,7 +125,7 @@ def _idefics3(text: Mapping[str, Any]) -> tuple[Any, Any]:
         "end_of_utterance_token": "<end_of_utterance>",
     }
     tiles = [f"<row_{row}_col_{column}>" for row in range(1, 7) for column in range(1, 7)]
-    tokenizer = _tokenizer(special, tiles)
+    tokenizer = byte_tokenizer(special, tiles)
     config = t.Idefics3Config(
         vision_config=t.Idefics3VisionConfig(
             **SEEN, image_size=32, patch_size=8, initializer_range=0.2
@@ -154,7 +156,7 @@ def _qwen(text: Mapping[str, Any]) -> tuple[Any, Any]:
         "vision_start_token": "<|vision_start|>",
         "vision_end_token": "<|vision_end|>",
     }
-    tokenizer = _tokenizer(special)
+    tokenizer = byte_tokenizer(special)
     ids = {f"{name}_id": tokenizer.convert_tokens_to_ids(mark) for name, mark in special.items()}
     config = t.Qwen2_5_VLConfig(
         text_config={
@@ -202,7 +204,7 @@ def _internvl(text: Mapping[str, Any]) -> tuple[Any, Any]:
         "context_image_token": "<IMG_CONTEXT>",
         "video_token": "<video>",
     }
-    tokenizer = _tokenizer(special)
+    tokenizer = byte_tokenizer(special)
     config = t.InternVLConfig(
         vision_config=t.InternVLVisionConfig(
             **SEEN, image_size=[32, 32], patch_size=[8, 8], initializer_range=0.2

@@ -1,6 +1,8 @@
-"""Computes sizes of scaled pictures. The aspect ratio is kept."""
+"""Computes sizes of scaled pictures, whose aspect ratio is kept, and grids of tiles."""
 
 import math
+from collections.abc import Iterator
+from functools import lru_cache
 
 
 def within(size: tuple[int, int], max_side: int | None, max_pixels: int | None) -> tuple[int, int]:
@@ -28,3 +30,46 @@ def at_least(size: tuple[int, int], min_pixels: int | None) -> tuple[int, int]:
         return size
     scale = math.sqrt(min_pixels / (width * height))
     return math.ceil(width * scale), math.ceil(height * scale)
+
+
+def tile_grid(
+    width: int, height: int, *, most: int, least: int = 1, size: int = 448
+) -> tuple[int, int]:
+    """The number of columns and rows of the grid of tiles that InternVL cuts a picture into.
+
+    The grid is the one whose aspect ratio is closest to the picture's. Of grids that are equally
+    close, a larger one wins if the picture has more than half of its pixels.
+
+    Args:
+        width: The picture's width in pixels.
+        height: The picture's height in pixels.
+        most: The largest number of tiles.
+        least: The smallest number of tiles.
+        size: The width and height of a tile in pixels.
+
+    Source: OpenGVLab/InternVL@2410d1dbf208f0e799459aff9376e5747dbf41a2:
+    internvl_chat/internvl/train/dataset.py, `dynamic_preprocess`.
+    """
+    closest = (1, 1)
+    smallest = float("inf")
+    for columns, rows in _grids(most, least):
+        distance = abs(width / height - columns / rows)
+        if distance < smallest:
+            smallest, closest = distance, (columns, rows)
+        elif distance == smallest and width * height > 0.5 * size * size * columns * rows:
+            closest = (columns, rows)
+    return closest
+
+
+@lru_cache
+def _grids(most: int, least: int) -> tuple[tuple[int, int], ...]:
+    """All grids of this number of tiles, the small ones first."""
+
+    def grids() -> Iterator[tuple[int, int]]:
+        for n in range(1, most + 1):
+            for columns in range(1, n + 1):
+                for rows in range(1, n + 1):
+                    if least <= columns * rows <= most:
+                        yield columns, rows
+
+    return tuple(sorted(set(grids()), key=lambda grid: grid[0] * grid[1]))

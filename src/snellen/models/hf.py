@@ -1,5 +1,7 @@
-"""Runs models that transformers loads with AutoModelForImageTextToText and AutoProcessor, from a
-local folder or from the hub. They generate replies and rank choices by log-probability.
+"""Runs models that transformers loads from a local folder or from the hub. They generate replies,
+and most rank choices by log-probability. `hf_forms` has the forms in which makers publish models:
+those that AutoModelForImageTextToText and AutoProcessor load, which the rest of this text is about,
+and some that bring their own code.
 
 Prompts are padded on the left and end with the generation prompt of the chat template. Each row
 ends at its own end token, limit, or stop string, independently of the other rows in the batch. The
@@ -25,7 +27,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,10 +36,16 @@ import msgspec
 
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
-from snellen.models.hf_common import BROKEN, libraries
+from snellen.models.hf_checkpoint import Checkpoint, read_checkpoint
+from snellen.models.hf_common import libraries
+from snellen.models.hf_forms import form_of
+from snellen.models.hf_forms.form import LoadedForm, Loading
+from snellen.models.hf_forms.other_ways import NotLoaded, advice
+from snellen.models.hf_forms.processor import described, for_replies
 from snellen.models.hf_prompts import HfPrompts
 from snellen.models.hf_replica import HfReplica
 from snellen.models.hf_settings import HfSettings
+from snellen.models.user_code import errors_as
 from snellen.models.weights import digest
 
 PREPARED = 3
@@ -57,10 +65,11 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
     settings = _settings(spec, profile)
     torch, transformers = libraries(spec)
     devices = _devices(spec, settings, torch)
-    processor, models = _load(spec, profile, settings, devices, transformers)
-    where = Path(name)
-    weights = digest(where) if where.is_dir() else models[0].config._commit_hash or ""
-    return _described(spec, processor, models, settings, weights, torch.inference_mode)
+    checkpoint = read_checkpoint(spec, name, _options(spec, name, profile))
+    loaded = _load(checkpoint, settings, devices, torch, transformers)
+    model = loaded.replicas[0].model
+    weights = digest(Path(name)) if Path(name).is_dir() else model.config._commit_hash or ""
+    return _described(spec, loaded, settings, weights)
 
 
 def in_training(name: str, model: Any, processor: Any, weights: str, settings: HfSettings) -> Hf:
@@ -79,45 +88,39 @@ def in_training(name: str, model: Any, processor: Any, weights: str, settings: H
         UsageError: torch or transformers is missing, or the processor does not support a chat with
             a picture.
     """
-    torch, _ = libraries(name)
-    processor = _for_replies(copy.deepcopy(processor))
-    return _described(name, processor, [model], settings, weights, torch.no_grad)
-
-
-def _described(
-    name: str,
-    processor: Any,
-    models: Sequence[Any],
-    settings: HfSettings,
-    weights: str,
-    no_gradients: Callable[[], Any],
-) -> Hf:
-    torch, transformers = libraries(name)
+    torch, library = libraries(name)
+    processor = for_replies(copy.deepcopy(processor))
     prompts = HfPrompts(name, processor, settings)
     prompts.check()
-    replicas = [
-        HfReplica(name, prompts, model, settings, torch, transformers, no_gradients)
-        for model in models
-    ]
+    replica = HfReplica(name, prompts, model, settings, torch, library, torch.no_grad)
+    loaded = LoadedForm(
+        replicas=[replica], described=described(processor), batch_size=settings.batch_size
+    )
+    return _described(name, loaded, settings, weights)
+
+
+def _described(name: str, loaded: LoadedForm, settings: HfSettings, weights: str) -> Hf:
+    torch, transformers = libraries(name)
+    models = [replica.model for replica in loaded.replicas]
     first = models[0]
-    described = {
+    facts = {
         "transformers": transformers.__version__,
         "dtype": str(first.dtype).removeprefix("torch."),
         "attention": first.config._attn_implementation,
-        "image_processor": type(processor.image_processor).__name__,
+        **loaded.described,
     }
     return Hf(
         name=name,
-        revision=" ".join(filter(None, (*_versioned(described), weights))),
+        revision=" ".join(filter(None, (*_versioned(facts), weights))),
         runs_on={
-            **described,
+            **facts,
             "torch": torch.__version__,
             "devices": [_called(str(model.device), torch) for model in models],
-            "sampling": _plain(first.generation_config.to_diff_dict()),
+            "sampling": _sampling(first),
         },
-        replicas=replicas,
+        replicas=loaded.replicas,
         batches={
-            "most": settings.batch_size,
+            "most": loaded.batch_size,
             "budget": settings.batch_tokens,
             "ahead": max(1, min(PREPARED, (os.cpu_count() or 1) - 1)),
         },
@@ -134,7 +137,7 @@ class Hf:
     """A text that identifies the software, its settings, and the weights."""
     runs_on: Mapping[str, Any]
     """The software and the devices that the model runs on."""
-    replicas: Sequence[HfReplica]
+    replicas: Sequence[Any]
     """The copies of the model, one for each device."""
     batches: Mapping[str, int]
     """The settings of batches, which are arguments of `Batching`."""
@@ -175,76 +178,51 @@ def _devices(spec: str, settings: HfSettings, torch: Any) -> Sequence[str]:
     return [f"cuda:{number}" for number in range(settings.replicas)]
 
 
-def _load(
-    spec: str, profile: Profile, settings: HfSettings, devices: Sequence[str], library: Any
-) -> tuple[Any, Sequence[Any]]:
-    """Load the processor, and a copy of the model on each device.
+def _options(spec: str, name: str, profile: Profile) -> Mapping[str, Any]:
+    """The arguments of `from_pretrained` that say which files are read.
 
     Raises:
-        UsageError: the processor or the model cannot be loaded. The message says why.
+        UsageError: the name is that of a folder that does not exist.
     """
-    from safetensors import SafetensorError
-
-    if settings.image_processor == "torchvision" and not library.utils.is_torchvision_available():
-        # transformers would silently use PIL instead.
-        raise UsageError(
-            f"{spec}: image_processor is 'torchvision', but torchvision is not installed. Install "
-            "the version that matches torch, or remove the setting."
-        )
-    name = spec.removeprefix("hf/")
     options: dict[str, Any] = {"trust_remote_code": profile.trust_remote_code}
     if not Path(name).is_dir():
         if name.startswith((".", "/", "~")) or name.count("/") > 1:
             # Names on the hub do not have this form.
             raise UsageError(f"{spec}: there is no folder {name}.")
         options["revision"] = profile.revision or "main"
+    return options
+
+
+def _load(
+    checkpoint: Checkpoint, settings: HfSettings, devices: Sequence[str], torch: Any, library: Any
+) -> LoadedForm:
+    """Load the model in its form, with a copy on each device.
+
+    Raises:
+        UsageError: the model cannot be loaded. The message says why.
+    """
+    spec = checkpoint.spec
+    if settings.image_processor == "torchvision" and not library.utils.is_torchvision_available():
+        # transformers would silently use PIL instead.
+        raise UsageError(
+            f"{spec}: image_processor is 'torchvision', but torchvision is not installed. Install "
+            "the version that matches torch, or remove the setting."
+        )
+    loading = Loading(
+        checkpoint=checkpoint, settings=settings, devices=devices, torch=torch, library=library
+    )
+    what = f"{spec}: it cannot be loaded"
     try:
-        processor = _load_processor(name, settings, options, library)
-        return processor, [_load_model(name, settings, options, library).to(d) for d in devices]
+        with errors_as(NotLoaded, what, None, but=(UsageError, ImportError)):
+            return form_of(checkpoint).load(loading)
     except ImportError as error:
         raise UsageError(
             f"{spec}: a package that the model needs is missing or cannot be imported: "
             f"{' '.join(str(error).split())} (Many video models need torchvision, in the version "
             "that matches torch.)"
         ) from error
-    except (OSError, SafetensorError, *BROKEN) as error:
-        raise UsageError(
-            f"{spec}: it cannot be loaded: {error} (A model with its own code needs "
-            "--trust-remote-code.)"
-        ) from error
-
-
-def _load_processor(
-    name: str, settings: HfSettings, options: Mapping[str, Any], library: Any
-) -> Any:
-    processor = library.AutoProcessor.from_pretrained(name, **options)
-    if settings.image_processor is not None:
-        processor.image_processor = library.AutoImageProcessor.from_pretrained(
-            name, backend=settings.image_processor, **options
-        )
-    return _for_replies(processor)
-
-
-def _for_replies(processor: Any) -> Any:
-    """Change a processor so that it pads batches for generation."""
-    # With padding on the right, prompts would be followed by padding instead of the reply.
-    processor.tokenizer.padding_side = "left"
-    if processor.tokenizer.pad_token is None:
-        processor.tokenizer.pad_token = processor.tokenizer.eos_token
-    return processor
-
-
-def _load_model(name: str, settings: HfSettings, options: Mapping[str, Any], library: Any) -> Any:
-    model = library.AutoModelForImageTextToText.from_pretrained(
-        name,
-        dtype=settings.dtype,
-        attn_implementation=settings.attention,
-        use_safetensors=True,  # reading other formats runs code
-        **options,
-    )
-    if model.config.is_encoder_decoder:
-        raise ValueError("it is an encoder-decoder model, but only decoder models are supported")
-    return model.eval()
+    except NotLoaded as error:
+        raise UsageError(f"{error}{advice(checkpoint)}") from error.__cause__
 
 
 def _versioned(described: Mapping[str, str]) -> Sequence[str]:
@@ -256,5 +234,8 @@ def _called(device: str, torch: Any) -> str:
     return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
 
 
-def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _sampling(model: Any) -> dict[str, Any]:
+    """The model's own settings of generation, which own code may lack."""
+    config = getattr(model, "generation_config", None)
+    settings = {} if config is None else config.to_diff_dict()
     return {name: value for name, value in settings.items() if isinstance(value, (int, float, str))}

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from snellen.errors import UsageError, install
+from snellen.errors import Rejected, UsageError, install
 
 BROKEN = (ValueError, TypeError, LookupError, RuntimeError, AttributeError, AssertionError)
 """Exceptions that processors and models raise for inputs that they do not accept."""
+MAX_TOKENS = 1024
+"""The token limit of a reply, unless the request sets one."""
+SHORT = ("out of memory", "ALLOC_FAILED", "can't allocate memory", "not enough memory")
+"""Texts in error messages which mean that memory ran out. They identify errors other than
+OutOfMemoryError, such as those of CUDA, its libraries, and the CPU allocator."""
+_GENERATORS: dict[str, threading.Lock] = {}
+"""One lock for each device, because all models on a device share its random generator."""
 
 
 def libraries(model: str) -> tuple[ModuleType, ModuleType]:
@@ -32,3 +42,47 @@ def stop_tokens(model: Any, tokenizer: Any) -> set[int]:
         tokenizer.eos_token_id,
         *(end_tokens if isinstance(end_tokens, list) else [end_tokens]),
     } - {None}
+
+
+def is_short(error: BaseException | None, torch: Any) -> bool:
+    """Whether an error means that memory ran out."""
+    kinds = (MemoryError, torch.OutOfMemoryError)
+    return isinstance(error, kinds) or any(words in str(error) for words in SHORT)
+
+
+@contextmanager
+def drawing(device: Any, seed: int | None, torch: Any) -> Iterator[None]:
+    """Reserve the random generator of a device for the caller. Only this generator is seeded, if
+    there is a seed, since those of other GPUs may be in use."""
+    with _GENERATORS.setdefault(str(device), threading.Lock()):
+        if seed is not None and device.type == "cuda":
+            with torch.cuda.device(device):
+                torch.cuda.manual_seed(seed)
+        elif seed is not None:
+            torch.manual_seed(seed)
+        yield
+
+
+class ScoreCheck:
+    """Detects whether the model's scores are NaN. In that case, the first token of the vocabulary
+    would always count as the most likely one."""
+
+    lacking: Any = False
+    """Whether a score was NaN; a tensor on the device after the first step."""
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        self.lacking = scores.isnan().any() | self.lacking  # stays on the device, without waiting
+        return scores
+
+    def check(self, name: str, dtype: Any) -> None:
+        """Refuse a reply that was made of such scores.
+
+        Raises:
+            Rejected: there were some.
+        """
+        if self.lacking:
+            raise Rejected(
+                f"{name}: the model's scores are NaN, so its reply would be meaningless. Its "
+                f"values may exceed the range of {dtype}. Set another `dtype` in the profile's "
+                "`extra`."
+            )

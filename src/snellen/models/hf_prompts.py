@@ -12,7 +12,7 @@ import threading
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import jinja2
 import numpy as np
@@ -41,6 +41,29 @@ class PreparedBatch:
     """The number of tokens in each prompt."""
     choices: Sequence[Sequence[int]] = ()
     """The token ids of each choice, if choices are ranked."""
+
+
+class BatchPrompts(Protocol):
+    """Prepares requests for `hf_replica`, in several threads concurrently."""
+
+    tokenizer: Any
+    """The tokenizer that decodes replies."""
+
+    def lengths(self, request: Request) -> Hashable:
+        """What the requests of a batch must have in common; None if any can share a batch."""
+        ...
+
+    def size(self, request: Request) -> int:
+        """The approximate number of tokens of a request."""
+        ...
+
+    def prepared(self, requests: Sequence[Request]) -> PreparedBatch:
+        """The tensors of a batch.
+
+        Raises:
+            Rejected: the model does not accept the batch, or a picture is damaged.
+        """
+        ...
 
 
 class HfPrompts:

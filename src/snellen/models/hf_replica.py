@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 import copy
-import threading
+import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from snellen.core.model import Ranked, Reply, Request, Usage
 from snellen.errors import Rejected
 from snellen.models.batch import TooMuch
-from snellen.models.hf_common import BROKEN, stop_tokens
-from snellen.models.hf_prompts import HfPrompts, PreparedBatch
+from snellen.models.hf_common import (
+    BROKEN,
+    MAX_TOKENS,
+    ScoreCheck,
+    drawing,
+    is_short,
+    stop_tokens,
+)
+from snellen.models.hf_prompts import BatchPrompts, PreparedBatch
 from snellen.models.hf_settings import HfSettings
 
-MAX_TOKENS = 1024
-"""The token limit of a reply, unless the request sets one."""
-SHORT = ("out of memory", "ALLOC_FAILED", "can't allocate memory", "not enough memory")
-"""Texts in error messages which mean that memory ran out. They identify errors other than
-OutOfMemoryError, such as those of CUDA, its libraries, and the CPU allocator."""
+PIXELS = ("pixel_values", "images")
+"""Beginnings of the names of inputs that hold pixels."""
 
 
 class HfReplica:
     """A model on one device."""
 
-    ranks = True
-    _generators: ClassVar[dict[str, threading.Lock]] = {}
-    """One lock for each device, because all models on a device share its random generator."""
-
     def __init__(
         self,
         name: str,
-        prompts: HfPrompts,
+        prompts: BatchPrompts,
         model: Any,
         settings: HfSettings,
         torch: Any,
@@ -47,7 +47,7 @@ class HfReplica:
         self._torch = torch
         self._library = library
         self._no_gradients = no_gradients
-        self._drawing = self._generators.setdefault(str(model.device), threading.Lock())
+        self.ranks = _can_rank(model)
         self._stops = stop_tokens(model, self._tokenizer)
         self._positions = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
@@ -93,17 +93,12 @@ class HfReplica:
                     return [self._ranked(prepared)]
                 return self._generated(prepared)
         except (MemoryError, *BROKEN) as error:
-            is_short = self._is_short(error)
+            lacks_memory = is_short(error, torch)
             why = f"{self.name}: {type(error).__name__}: {error}"
-        if not is_short:
+        if not lacks_memory:
             raise Rejected(why, hopeless="CUDA error" in why)
         torch.cuda.empty_cache()
         raise TooMuch
-
-    def _is_short(self, error: Exception) -> bool:
-        """Whether an error means that memory ran out."""
-        kinds = (MemoryError, self._torch.OutOfMemoryError)
-        return isinstance(error, kinds) or any(words in str(error) for words in SHORT)
 
     # -- generating
 
@@ -136,42 +131,25 @@ class HfReplica:
             for request, length in zip(requests, prepared.lengths, strict=True)
         ]
         ends = _Ends(self._torch, self._tokenizer, start, limits, [r.stop for r in requests])
-        numbers = _Numbers()
+        scores = ScoreCheck()
         call = {
             **inputs,
             "generation_config": self._config(requests[0], max(limits)),
             "stopping_criteria": self._library.StoppingCriteriaList([ends]),
-            "logits_processor": self._library.LogitsProcessorList([numbers]),
+            "logits_processor": self._library.LogitsProcessorList([scores]),
         }
         if self._samples(requests[0]):
-            with self._drawing:
-                self._seed(requests[0].seed)
+            with drawing(self.model.device, requests[0].seed, self._torch):
                 output = self.model.generate(**call)
         else:
             output = self.model.generate(**call)
-        if numbers.lacking:
-            raise Rejected(
-                f"{self.name}: the model's scores are NaN, so its reply would be meaningless. Its "
-                f"values may exceed the range of {self.model.dtype}. Set another `dtype` in the "
-                "profile's `extra`."
-            )
+        scores.check(self.name, self.model.dtype)
         return [
             self._reply(tokens[:end], length, request.stop)
             for tokens, end, length, request in zip(
                 output[:, start:].tolist(), ends.lengths, prepared.lengths, requests, strict=True
             )
         ]
-
-    def _seed(self, seed: int | None) -> None:
-        """Seed only the random generator of this device, since those of other GPUs may be in
-        use."""
-        if seed is None:
-            return
-        if self.model.device.type == "cuda":
-            with self._torch.cuda.device(self.model.device):
-                self._torch.cuda.manual_seed(seed)
-        else:
-            self._torch.manual_seed(seed)
 
     def _limit(self, request: Request, length: int) -> int:
         """The maximum number of tokens of a reply.
@@ -203,7 +181,7 @@ class HfReplica:
         here = {}
         for name, value in inputs.items():
             if isinstance(value, self._torch.Tensor):
-                is_pixels = name.startswith("pixel_values")
+                is_pixels = name.startswith(PIXELS) and value.is_floating_point()
                 value = value.to(self.model.device, self.model.dtype if is_pixels else None)
             here[name] = value
         return here
@@ -225,7 +203,7 @@ class HfReplica:
             try:
                 ranked += self._rows(inputs, length, part)
             except RuntimeError as error:
-                if at_once == 1 or not self._is_short(error):
+                if at_once == 1 or not is_short(error, self._torch):
                     raise
                 at_once //= 2
         return Reply(choices=tuple(ranked), stop="stop")
@@ -263,15 +241,12 @@ class HfReplica:
         ]
 
 
-class _Numbers:
-    """Detects whether the model's scores are NaN. In that case, the first token of the vocabulary
-    would always count as the most likely one."""
-
-    lacking: Any = False
-
-    def __call__(self, input_ids: Any, scores: Any) -> Any:
-        self.lacking = scores.isnan().any() | self.lacking  # stays on the device, without waiting
-        return scores
+def _can_rank(model: Any) -> bool:
+    """Whether the model's `forward` can return the scores of the last positions alone."""
+    parameters = inspect.signature(model.forward).parameters
+    return "logits_to_keep" in parameters or any(
+        parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()
+    )
 
 
 class _Ends:

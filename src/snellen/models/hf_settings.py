@@ -34,3 +34,8 @@ class HfSettings(StrictStruct, frozen=True):
     """Arguments for the processor, such as `{max_pixels = 1003520}`."""
     template: dict[str, Any] = msgspec.field(default_factory=dict)
     """Arguments for the chat template, such as `{enable_thinking = false}`."""
+    chat: dict[str, Any] = msgspec.field(default_factory=dict)
+    """Arguments for the `chat` method of a model's own code, such as `{max_slice_nums = 9}`."""
+    tiles: Count | None = None
+    """The maximum number of tiles of a picture, for InternVL's own code; None for the number in its
+    config.json."""

@@ -1,10 +1,11 @@
 """How InternVL cuts a picture into tiles, and how Qwen3-VL scales one."""
 
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from math import ceil, floor, sqrt
 
 import msgspec
+
+from snellen.media.sizes import tile_grid
 
 
 class Tiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -47,21 +48,10 @@ class Tiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 def tile_count(width: int, height: int, *, most: int, size: int = 448) -> int:
     """The number of tiles of a picture, with the thumbnail that comes with several tiles.
 
-    The grid is the one whose aspect ratio is closest to the picture's. Of grids that are equally
-    close, a larger one wins if the picture has more than half of its pixels.
-
-    Source: OpenGVLab/InternVL@2410d1dbf208f0e799459aff9376e5747dbf41a2:
-    internvl_chat/internvl/train/dataset.py, `dynamic_preprocess`.
+    The grid is that of `media.sizes.tile_grid`.
     """
-    closest = (1, 1)
-    least = float("inf")
-    for columns, rows in _grids(most):
-        distance = abs(width / height - columns / rows)
-        if distance < least:
-            least, closest = distance, (columns, rows)
-        elif distance == least and width * height > 0.5 * size * size * columns * rows:
-            closest = (columns, rows)
-    tiles = closest[0] * closest[1]
+    columns, rows = tile_grid(width, height, most=most, size=size)
+    tiles = columns * rows
     return tiles + 1 if tiles > 1 else 1
 
 
@@ -85,17 +75,3 @@ def scaled(width: int, height: int, *, least: int, most: int, factor: int = 32) 
         by = sqrt(least / (width * height))
         sides = [ceil(side * by / factor) * factor for side in (width, height)]
     return sides[0], sides[1]
-
-
-@lru_cache
-def _grids(most: int) -> tuple[tuple[int, int], ...]:
-    """All grids of at most this number of tiles, the small ones first."""
-
-    def grids() -> Iterator[tuple[int, int]]:
-        for n in range(1, most + 1):
-            for columns in range(1, n + 1):
-                for rows in range(1, n + 1):
-                    if columns * rows <= most:
-                        yield columns, rows
-
-    return tuple(sorted(set(grids()), key=lambda grid: grid[0] * grid[1]))

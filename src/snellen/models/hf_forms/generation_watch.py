@@ -1,0 +1,121 @@
+"""Watches what a model's own code passes to transformers' `generate`, and what that returns.
+
+Own code often returns text alone and ignores arguments that it does not know. With the watch, the
+tokens of a reply are counted exactly, and a setting that did not arrive is noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from snellen.models.hf_common import ScoreCheck
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generated:
+    """A call of `generate` for a single prompt."""
+
+    prompt: int
+    """The number of tokens of the prompt, with those of pictures."""
+    tokens: Sequence[int]
+    """The tokens of the reply, with its end token if it has one."""
+    ends: frozenset[int]
+    """The tokens that end a reply."""
+    positions: int | None
+    """The number of the model's positions; None if its configuration does not say."""
+    settings: Mapping[str, Any]
+    """The settings that arrived, by their names in transformers' `GenerationConfig`."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the reply ends with an end token."""
+        return any(token in self.ends for token in self.tokens)
+
+    @property
+    def count(self) -> int:
+        """The number of tokens of the reply, without its end token."""
+        end = next((i for i, token in enumerate(self.tokens) if token in self.ends), None)
+        return len(self.tokens) if end is None else end
+
+
+class GenerationWatch:
+    """The parts of a model that generate with transformers' `generate`."""
+
+    def __init__(self, model: Any, mixin: Any) -> None:
+        """`mixin` is transformers' `GenerationMixin`. A class with its own `generate` does not
+        count: the part that it calls does."""
+        self._parts = [
+            part
+            for part in model.modules()
+            if getattr(type(part), "generate", None) is mixin.generate
+        ]
+
+    def __bool__(self) -> bool:
+        return bool(self._parts)
+
+    @contextmanager
+    def watching(self, scores: ScoreCheck) -> Iterator[list[Generated]]:
+        """The calls of `generate` so far, for a single thread at a time. `scores` checks the
+        scores of each step."""
+        calls: list[Generated] = []
+        for part in self._parts:
+            # An attribute of the object hides the method of its class.
+            part.generate = _watched(part, part.generate, calls, scores)
+        try:
+            yield calls
+        finally:
+            for part in self._parts:
+                del part.generate
+
+
+def _watched(
+    part: Any, generate: Callable[..., Any], calls: list[Generated], scores: ScoreCheck
+) -> Callable[..., Any]:
+    def watched(*inputs: Any, **options: Any) -> Any:
+        processors = [*(options.pop("logits_processor", None) or ()), scores]
+        output = generate(*inputs, logits_processor=processors, **options)
+        call = _call(part, inputs, options, output)
+        if call is not None:
+            calls.append(call)
+        return output
+
+    return watched
+
+
+def _call(
+    part: Any, inputs: Sequence[Any], options: Mapping[str, Any], output: Any
+) -> Generated | None:
+    """What a call did; None if it was not for a single prompt."""
+    ids = options.get("input_ids", options.get("inputs", inputs[0] if inputs else None))
+    embeddings = options.get("inputs_embeds")
+    sequences = getattr(output, "sequences", output)
+    prompt = embeddings if embeddings is not None else ids
+    if prompt is None or len(sequences) != 1 or len(prompt) != 1:
+        return None
+    start = 0 if ids is None else ids.shape[1]
+    config, own = options.get("generation_config"), part.generation_config
+    settings = {
+        name: next(
+            (
+                value
+                for value in (options.get(name), getattr(config, name, None), getattr(own, name))
+                if value is not None
+            ),
+            None,
+        )
+        for name in ("max_new_tokens", "do_sample", "num_beams", "temperature", "top_p")
+    }
+    ends = options.get("eos_token_id", getattr(config, "eos_token_id", None))
+    if ends is None:
+        ends = own.eos_token_id
+    listed = ends if isinstance(ends, (list, tuple)) else [ends]
+    return Generated(
+        prompt=int(prompt.shape[1]),
+        tokens=sequences[0, start:].tolist(),
+        positions=getattr(part.config, "max_position_embeddings", None),
+        ends=frozenset(end for end in listed if isinstance(end, int)),
+        settings=settings,
+    )
