@@ -1,4 +1,4 @@
-"""The rows of a model card: what was published, and what the runs gave."""
+"""Creates the rows of a model card: the published figures and the results of the runs."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ UNASKED = "no source says how it is asked"
 
 @dataclass
 class CardEntry:
-    """A data set of a card while it is run."""
+    """A data set of a card, and the state of its runs."""
 
     ask: recipes.Ask
-    """How the recipe asks it."""
+    """How the recipe asks the data set's questions."""
     base: Plan | None = None
     """The plan with the official settings; None if the benchmark cannot be run."""
     ways: TwoWays | None = None
-    """The two ways of asking; None if it cannot be run by the recipe."""
+    """The two ways of asking; None if the data set cannot be run by the recipe."""
     search: GapRun | None = None
-    """The search for the fields that make the gap; None if it is not explained."""
+    """The search for the fields that cause the gap; None if the gap is not explained."""
     reason: str = ""
-    """Why it is not run by the recipe; empty if it is."""
+    """Why the data set is not run by the recipe; empty if it is."""
     error: SnellenError | None = None
-    """The error that is the reason."""
+    """The error that `reason` quotes."""
     by_recipe: Finished | None = None
     """The run by the recipe."""
     official: Finished | None = None
-    """The run by the official settings."""
+    """The run with the official settings."""
     gap: Gap | None = None
     """The explained gap."""
 
     def fail(self, error: SnellenError) -> None:
-        """Note why it is not run by the recipe."""
+        """Note an error as the reason why the data set is not run by the recipe."""
         self.error, self.reason = error, " ".join(str(error).split())
 
 
 def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
-    """The row of a data set."""
+    """Create the row of a data set."""
     ask = entry.ask
     figures = [_published(figure) for figure in ask.manner.figures]
     published = _of(figures, checkpoint)
@@ -66,14 +66,17 @@ def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
     is_other = scoring.name is not None and scoring.name != headline
     as_published = _metric(entry.by_recipe, scoring.name) if is_other else None
     if as_published is not None:
-        notes.append(f"the figure is by the scoring {scoring.name}: {shown(as_published).value}")
+        notes.append(
+            f"the published figure uses the scoring {scoring.name}, under which this run has "
+            f"{shown(as_published).value}"
+        )
     elif scoring.words and (is_other or scoring.name is None):
-        notes.append(f"the figure was scored by another rule: {scoring.words}")
+        notes.append(f"the published figure uses a different scoring: {scoring.words}")
     difference = None
     if ours is not None and published is not None:
         difference = minus_published(as_published or ours, published.value)
         if difference is None:
-            notes.append("the published figure is in another unit than ours")
+            notes.append("the published figure has a different unit")
     paired = None
     values = [metric.value for metric in (ours, official) if metric is not None]
     if len(values) == 2 and None not in values:
@@ -82,7 +85,8 @@ def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
         except UsageError:
             notes.append("not compared: no sample counts in both runs")
     if entry.by_recipe is not None and entry.ways is not None and not entry.ways.fields:
-        notes.append(f"the recipe asks as the {against} settings do")
+        other = against if against == "own options" else f"{against} settings"
+        notes.append(f"the recipe's settings are the same as the {other}")
     return CardRow(
         data_set=ask.data_set,
         benchmark=ask.manner.benchmark,
@@ -103,7 +107,7 @@ def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
 
 
 def unasked_rows(recipe: recipes.Recipe, checkpoint: str | None) -> list[CardRow]:
-    """A row for each benchmark of the card of which no source says how it is asked."""
+    """Create a row for each benchmark of the card for which no source says how it is asked."""
     by_benchmark: dict[str, list[PublishedFigure]] = {}
     for figure in recipe.figures:
         if not figure.data_set:
@@ -120,12 +124,13 @@ def unasked_rows(recipe: recipes.Recipe, checkpoint: str | None) -> list[CardRow
 
 
 def plain_name(name: str) -> str:
-    """A checkpoint's name without its owner, and without signs: `Qwen/Qwen2.5-VL` as `qwen25vl`."""
+    """Reduce a checkpoint's name to lowercase letters and digits, without its owner: `qwen25vl` for
+    `Qwen/Qwen2.5-VL`."""
     return re.sub("[^a-z0-9]", "", name.rpartition("/")[2].casefold())
 
 
 def _of(figures: Sequence[PublishedFigure], checkpoint: str | None) -> PublishedFigure | None:
-    """The figure of a checkpoint."""
+    """Find the figure of a checkpoint."""
     if checkpoint is None:
         return None
     wanted = plain_name(checkpoint)
@@ -133,12 +138,12 @@ def _of(figures: Sequence[PublishedFigure], checkpoint: str | None) -> Published
 
 
 def _published(figure: recipes.Figure | recipes.CardFigure) -> PublishedFigure:
-    """A figure of a recipe."""
+    """Convert a figure of a recipe."""
     return PublishedFigure(checkpoint=figure.checkpoint, value=figure.value, source=figure.source)
 
 
 def _metric(finished: Finished | None, scoring: str | None = None) -> MetricReport | None:
-    """The first metric of a run under a scoring, by default the headline's."""
+    """The first metric of a run under a scoring, by default the headline scoring."""
     result = None if finished is None else finished.result
     if result is None or (scoring or result.report.headline) not in result.report.scorings:
         return None
@@ -146,7 +151,7 @@ def _metric(finished: Finished | None, scoring: str | None = None) -> MetricRepo
 
 
 def _run_notes(entry: CardEntry) -> Iterator[str]:
-    """What limits the values of a row, without repetitions."""
+    """Yield the limitations of a row's values, each only once."""
     notes: dict[str, None] = {}
     for done in (entry.by_recipe, entry.official):
         if done is not None and done.result is not None:
@@ -159,10 +164,10 @@ def _run_notes(entry: CardEntry) -> Iterator[str]:
 
 
 def minus_published(ours: MetricReport, published: float) -> MetricReport | None:
-    """Our value minus a published figure, in our unit. The interval is that of our value.
+    """Subtract a published figure from our value, in our unit. The interval is that of our value.
 
-    Published figures are taken as percentages if ours are fractions and the figure is above 1. None
-    if the figure is above 100, so that it is in another unit, or if there is no value.
+    If our value is a fraction, a published figure above 1 is taken as a percentage. Returns None if
+    it is above 100, and thus in a different unit, or if we have no value.
     """
     if ours.value is None:
         return None
@@ -176,10 +181,10 @@ def minus_published(ours: MetricReport, published: float) -> MetricReport | None
 
 
 def _paired(entry: CardEntry) -> MetricDifference:
-    """By the recipe minus official, on the samples of both.
+    """Compute the difference, by the recipe minus official, on the samples that both runs share.
 
     Raises:
-        UsageError: they share no sample that counts.
+        UsageError: the two runs share no sample that counts.
     """
     assert entry.by_recipe is not None
     assert entry.official is not None
@@ -193,7 +198,7 @@ def _paired(entry: CardEntry) -> MetricDifference:
 
 
 def adjusted(rows: Sequence[CardRow]) -> list[CardRow]:
-    """The rows, with the p values of paired differences adjusted over them by Holm's method."""
+    """Adjust the p values of the rows' paired differences by Holm's method."""
     tested = [row.paired.p for row in rows if row.paired is not None and row.paired.p is not None]
     ps = iter(stats.holm(tested))
     result = []

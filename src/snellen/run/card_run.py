@@ -1,4 +1,4 @@
-"""Runs the benchmarks of a model card, by the recipe and by the official settings."""
+"""Runs the benchmarks of a model card, by the recipe and with the official settings."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ from snellen.run.ways import (
 from snellen.store import FORMAT
 
 NOT_HERE = "not in Snellen"
-ALIKE = "the recipe asks as the benchmark's settings do, so there is no gap"
+ALIKE = "the recipe's settings are the same as the benchmark's, so there is no gap"
 INTERRUPTED = "not run: interrupted; the same command resumes"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CardRequest:
-    """What a card is about: the arguments of `card`."""
+    """The card that is requested. The fields are the arguments of `card`."""
 
     recipe: str
     """RECIPE, RECIPE:DATA_SET, or RECIPE:DATA_SET:VARIANT."""
     model: str | registry.Opened
     """The model."""
     benchmarks: Collection[str] = ()
-    """The data sets or benchmarks of the card to run; empty for all."""
+    """The data sets or benchmarks of the card that are run; empty for all."""
     checkpoint: str | None = None
-    """The checkpoint whose figures count; None: the one that has the model's name."""
+    """The checkpoint whose published figures are used; None: the one with the model's name."""
     explain_gap: bool = False
     """Whether gaps between the two ways of asking are explained."""
     budget: int = GAP_BUDGET
-    """The most requests for each explained gap."""
+    """The maximum number of requests for each explained gap."""
 
     @property
     def model_name(self) -> str:
@@ -62,12 +62,12 @@ class CardRequest:
 
 @dataclass
 class PlanRunner:
-    """Runs plans after another, within one budget, until one is stopped."""
+    """Runs plans one after another within a shared budget, until a run is stopped."""
 
     show: Show | None
     """Shows the progress."""
     at_once: Callable[[], NoReturn] | None
-    """Called by a second Ctrl-C."""
+    """Called at a second Ctrl-C."""
     budget: Budget
     """The limits of all runs."""
     finished: list[Finished] = field(default_factory=list)
@@ -79,7 +79,7 @@ class PlanRunner:
         return any(done.interrupted or done.stopped for done in self.finished)
 
     def run(self, plan: Plan) -> Finished:
-        """Run a plan of a single run."""
+        """Execute a plan that consists of a single run."""
         (done,) = run_plan(plan, self.show, self.at_once, self.budget)
         self.finished.append(done)
         return done
@@ -87,7 +87,7 @@ class PlanRunner:
 
 @dataclass(frozen=True, kw_only=True)
 class CardOutcome:
-    """A card, and the runs that it is of."""
+    """A card, and the runs that it is based on."""
 
     result: CardResult
     """The card."""
@@ -104,14 +104,16 @@ def card_run(
     say: Callable[[str], object] = str,
     command: Sequence[str] = (),
 ) -> CardOutcome:
-    """Run the benchmarks of a card. `say` gets what will be sent, before it is.
+    """Run the benchmarks of a card.
 
     Options that say how questions are asked, such as `max_tokens`, replace the official settings;
-    they do not change what the recipe says. A benchmark that cannot be run stands in the card with
-    the reason.
+    they do not change the recipe. If a benchmark cannot be run, the card gives the reason. Before
+    anything is sent, `say` is called with the planned number of questions and requests for each
+    gap that will be explained.
 
     Raises:
-        SnellenError: there is no such recipe or checkpoint, or no benchmark of it can be run.
+        SnellenError: there is no such recipe or checkpoint, or no benchmark of the recipe can be
+            run.
     """
     options = checked(options)
     entries = _entries(request)
@@ -140,10 +142,10 @@ def card_run(
 
 
 def _entries(request: CardRequest) -> list[CardEntry]:
-    """The data sets of the card, in the order of the recipe.
+    """Create an entry for each data set of the card, in the order of the recipe.
 
     Raises:
-        UsageError: there is no such recipe, or it does not ask what the request names.
+        UsageError: there is no such recipe, or it lacks a data set that the request names.
     """
     name, _, rest = request.recipe.partition(":")
     data_set, _, variant = rest.partition(":")
@@ -169,7 +171,7 @@ def _entries(request: CardRequest) -> list[CardEntry]:
 
 
 def _names(entry: CardEntry) -> Iterator[str]:
-    """The names by which a data set can be chosen."""
+    """Yield the names by which a data set can be selected."""
     spec = entry.ask.manner.benchmark
     yield entry.ask.data_set
     if spec is not None:
@@ -177,10 +179,10 @@ def _names(entry: CardEntry) -> Iterator[str]:
 
 
 def _checkpoint(request: CardRequest, entries: Sequence[CardEntry]) -> str | None:
-    """The checkpoint whose figures count; None if there is no figure of the model.
+    """Find the checkpoint whose published figures are used; None if none has the model's name.
 
     Raises:
-        UsageError: there is no figure of the checkpoint that the request names.
+        UsageError: the recipe has no figures of the checkpoint that the request names.
     """
     known = [figure.checkpoint for entry in entries for figure in entry.ask.manner.figures]
     if request.is_complete:
@@ -193,8 +195,8 @@ def _checkpoint(request: CardRequest, entries: Sequence[CardEntry]) -> str | Non
     if match is None and request.checkpoint is not None:
         has = f"It has figures of: {', '.join(names)}." if names else "It has no figures."
         raise UsageError(
-            f"--checkpoint {request.checkpoint}: the recipe {request.recipe} has no figure of it. "
-            f"{has}"
+            f"--checkpoint {request.checkpoint}: the recipe {request.recipe} has no figures of "
+            f"this checkpoint. {has}"
         )
     return match
 
@@ -202,7 +204,7 @@ def _checkpoint(request: CardRequest, entries: Sequence[CardEntry]) -> str | Non
 def _prepare(
     entry: CardEntry, request: CardRequest, options: RunOptions, command: Sequence[str]
 ) -> None:
-    """Make the plans of a data set, or note why there are none."""
+    """Create the plans of a data set, or note why there are none."""
     ask, spec = entry.ask, entry.ask.manner.benchmark
     if entry.reason:
         return
@@ -237,8 +239,8 @@ def _prepare(
 
 
 def _recipes_own(ask: recipes.Ask, options: RunOptions) -> RunOptions:
-    """The options of a run by the recipe: those that are not a user's own way of asking, and the
-    settings to leave out that this data set has."""
+    """The options of a run by the recipe. Options that say how questions are asked are removed, and
+    so are settings in `recipe_without` that this data set does not have."""
     settings = _settings(ask)
     own = own_options()
     kept = {name: value for name, value in options.items() if name not in own}
@@ -247,7 +249,7 @@ def _recipes_own(ask: recipes.Ask, options: RunOptions) -> RunOptions:
 
 
 def _settings(ask: recipes.Ask) -> frozenset[str]:
-    """The names of the settings of a data set; none if its mode is not known."""
+    """The names of a data set's settings in the recipe; empty if its mode is not known."""
     try:
         return frozenset({*ask.model_settings(), *ask.manner.picture})
     except UsageError:
@@ -255,16 +257,16 @@ def _settings(ask: recipes.Ask) -> frozenset[str]:
 
 
 def _check_without(options: RunOptions, entries: Sequence[CardEntry]) -> None:
-    """Check that some data set of the card has the settings that are left out.
+    """Check that each setting in `recipe_without` exists in at least one data set of the card.
 
     Raises:
-        UsageError: none has.
+        UsageError: no data set has one of the settings.
     """
     known = frozenset[str]().union(*(_settings(entry.ask) for entry in entries))
     for name in options.get("recipe_without", ()):
         if name not in known:
             raise UsageError(
-                f"--recipe-without {name}: no data set of the card has it. They have: "
+                f"--recipe-without {name}: no data set of the card has this setting. They have: "
                 f"{', '.join(sorted(known)) or 'no settings'}."
             )
 
@@ -301,12 +303,12 @@ def _card(
     notes = []
     if checkpoint is None and any(row.figures for row in rows):
         notes.append(
-            f"no published figure is of {request.model_name}: figures are listed with their "
-            "checkpoints, without a difference. Name one with --checkpoint."
+            f"the recipe has no published figures of {request.model_name}: it lists those of other "
+            "checkpoints, without a difference. Select a checkpoint with --checkpoint."
         )
     if any(entry.ask.manner.fault for entry in entries):
         notes.append(
-            f"the recipe repeats faults of its source: `snellen show --recipe {recipe.name}`"
+            f"the recipe reproduces faults of its source: see `snellen show --recipe {recipe.name}`"
         )
     return Card(
         format=FORMAT,
