@@ -193,8 +193,8 @@ class _Assumptions:
                 raise UsageError(f"{name} must be between 0 and 1, such as 0.05, not {share}.")
         if self.power <= self.level:
             raise UsageError(
-                f"power must be above level: {self.power} is not above {self.level}, which chance "
-                "alone reaches."
+                f"power must be above level: {self.power} is not above {self.level}, which is the "
+                "power by chance alone."
             )
         if not 0 <= self.icc <= 1:
             raise UsageError(f"icc must be between 0 and 1, not {self.icc}.")

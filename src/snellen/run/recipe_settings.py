@@ -191,8 +191,9 @@ def _stated(ask: Ask, without: Collection[str]) -> dict[str, Any]:
 
 
 def _unsendable(ask: Ask) -> dict[str, Any]:
-    """What a recipe states in addition to the settings of the model call, and no back end supports:
-    the text with which a reply begins, and rules for tiles that differ from picture to picture."""
+    """The values that a recipe states outside the settings of the model call and that no back end
+    supports: the text with which a reply begins, and rules for tiles that differ from picture to
+    picture."""
     thinking, tiles = ask.manner.thinking, ask.manner.tiles
     values = {
         "thinking.begins": thinking and thinking.begins,

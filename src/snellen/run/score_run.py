@@ -304,8 +304,8 @@ def _check_same_benchmark(path: Path, manifest: Mapping[str, Any], benchmark: Be
 def load_run(path: str | Path, benchmark: str | Benchmark | None = None) -> Result:
     """Load the stored result of a run folder.
 
-    If the benchmark of a run of the caller's own benchmark (an object or `FILE.py:NAME`) is passed,
-    the result also says whether it is out of date.
+    For a run of the caller's own benchmark, pass this benchmark (an object or `FILE.py:NAME`) to
+    let the result also say whether it is out of date.
     """
     run = runs_at(path)
     if benchmark is None:

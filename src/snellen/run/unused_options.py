@@ -46,7 +46,7 @@ JUDGING_REASONS: Mapping[str, str] = {
     **dict.fromkeys(OF_QUESTIONS, "The run's questions and replies are judged as they are stored."),
     "out": "The verdicts are stored in the run.",
     "reuse": "Verdicts of the same judge in other runs in the same folder are always reused.",
-    "missing": "Pass it to `score`.",
+    "missing": "Pass this option to `score`.",
 }
 """Options that have no effect on judging, and the reason."""
 
