@@ -303,8 +303,8 @@ def test_replies_that_are_kept_of_an_object_are_told(
     result = snellen.evaluate(benchmark(), Says(lambda request: "no", "z"), out=tmp_path)
 
     assert capsys.readouterr().err == (
-        f"kept 10 replies of z from {result.run}; if the model has changed, set another `revision` "
-        "of it\n"
+        f"kept 10 replies of z from {result.run}; if the model has changed, give it a new "
+        "`revision`\n"
     )
 
 

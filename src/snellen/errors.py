@@ -61,11 +61,11 @@ def _storable(message: str) -> str:
 
 
 class SnellenError(Exception):
-    """An error that the user can fix. It is printed without a traceback.
+    """An error that the user can fix. The command line prints it without a traceback.
 
-    Its message goes to files, logs, and the terminal, and may quote a server or an exception of any
-    library. Credentials in addresses are therefore removed here, and characters that UTF-8 cannot
-    encode (for example from bytes in a header) are escaped.
+    The message may quote a server or any library's exception, and is written to files, logs, and
+    the terminal. Credentials in addresses are therefore removed here, and characters that UTF-8
+    cannot encode (for example from bytes in a header) are escaped.
     """
 
     def __init__(self, *args: object) -> None:
@@ -73,7 +73,7 @@ class SnellenError(Exception):
 
 
 class UsageError(SnellenError):
-    """A command or a call is not valid."""
+    """A command or a function call is not valid."""
 
 
 class DataError(SnellenError):
@@ -85,7 +85,7 @@ class MediaError(DataError):
 
 
 class CatalogError(SnellenError):
-    """No benchmark or model has the name, or several have it."""
+    """No benchmark or model has the given name, or several have it."""
 
 
 class StoreError(SnellenError):
@@ -126,7 +126,7 @@ class Rejected(ModelError):
     """There is no reply, and a retry will not help.
 
     `hopeless` means that all other questions would fail too (HTTP 401, no such model). After
-    several such errors in a row, the run ends.
+    several hopeless errors in a row, the run ends.
     """
 
     def __init__(self, message: str, *, hopeless: bool = False) -> None:
@@ -135,8 +135,8 @@ class Rejected(ModelError):
 
 
 def install(extra: str) -> str:
-    """The command that installs an extra, for messages. If Snellen runs from a checkout, the
-    command installs from that folder."""
+    """The command that installs one of Snellen's extras, for messages. If Snellen runs from a
+    checkout, the command installs from this checkout."""
     checkout = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
     if os.path.isfile(os.path.join(checkout, "pyproject.toml")):
         return f"pip install -e {shlex.quote(f'{checkout}[{extra}]')}"
@@ -152,8 +152,8 @@ UNSEEN = (
     r"\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     r"\ufeff\ufff9-\ufffb\ud800-\udfff"
 )
-"""Invisible characters that have an effect, to be used in a character class of a regular
-expression: control codes except tab and line feed, marks of writing direction, zero-width spaces,
+"""Invisible characters that have an effect, in the syntax of a regular expression's character
+class: control codes except tab and line feed, marks of writing direction, zero-width spaces,
 and lone surrogates."""
 _UNPRINTABLE = f"[{UNSEEN}]"
 _BREAKS_A_LINE = rf"[{UNSEEN}\t\n]"

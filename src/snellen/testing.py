@@ -1,4 +1,4 @@
-"""Functions that check whether a benchmark, metric, or model fulfills its contract.
+"""Checks whether a benchmark, metric, or model fulfills its contract.
 
     from snellen.testing import check_benchmark, check_metric, check_model
 
@@ -249,9 +249,9 @@ def _judged(benchmark: Benchmark, result: Result | None) -> Result:
 
 
 def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
-    """Check that the mean score of random answers is within the 99.9 % interval around chance. Only
-    for benchmarks with choices. Mean scores of samples are compared instead of headline values,
-    since chance gives other values of, for example, circular accuracy or F1."""
+    """Check that the mean score of random answers is within the 99.9 % interval around chance. This
+    check applies only to benchmarks with choices. It uses mean scores of samples instead of
+    headline values, since the chance level differs for metrics such as circular accuracy or F1."""
     samples = [*_turns(benchmark)]
     chances = {sample.id: 1 / len(sample.choices) if sample.choices else 0.0 for sample in samples}
     if not any(chances.values()) or benchmark.procedure.kind != "generate":
@@ -287,8 +287,8 @@ def check_metric(metric: Metric, *, best: float = 1.0) -> None:
     """Check a metric that uses scores in [0, 1], answers, or both. The order of rows must not
     matter, perfect answers must give `best`, and without rows there must be no value.
 
-    The metric gets rows whose answers and targets are "yes" or "no". The score of a row is 1 if
-    both are equal, else 0, and the target is the only reference.
+    The metric gets rows whose answers and targets are "yes" or "no". The score of a row is 1 if its
+    answer equals its target, and 0 otherwise. The target is the only reference.
 
     Raises:
         AssertionError: the metric violates its contract.

@@ -33,15 +33,16 @@ class EvaluateCallback(transformers.TrainerCallback):  # type: ignore[misc, name
     """Evaluates the model that a `Trainer` trains, every few steps and at the end.
 
     Each result becomes an entry of `trainer.state.log_history` with the keys `step`, `epoch`, and
-    `snellen/BENCHMARK`, `snellen/BENCHMARK/low`, `.../high`, `.../n`, and `.../failed`. If there is
-    no value or no 95 % interval, its keys are absent. The attribute `results` has all results.
+    `snellen/BENCHMARK`, `snellen/BENCHMARK/low`, `.../high`, `.../n`, and `.../failed`. If a result
+    has no value or no 95 % interval, the keys for it are absent. The attribute `results` has all
+    results.
 
     The training step and a digest of the weights are part of a run's identity. If training is
     restarted, steps that were evaluated before are not evaluated again, and a run is never
     continued with different weights.
 
-    The model replies in evaluation mode, without gradients. Afterward, its mode and the state of
-    the random generators are restored, so that training is the same with and without the callback.
+    The model replies in evaluation mode, without gradients. Afterward, the model's mode and the
+    state of the random generators are restored, so the callback does not affect training.
     In distributed training, the process of rank 0 evaluates. Sharded weights (FSDP, DeepSpeed
     ZeRO-3) are not supported.
 

@@ -105,7 +105,7 @@ def test_what_cannot_be_run_stands_in_the_table_with_the_reason(card: Command) -
     assert done.code == 0
     assert row(done.json, "secret_set")["reason"] == "not in Snellen"
     refused = row(done.json, "mmmu_val")
-    assert "cannot take these settings of the recipe mine: top_k = 5" in refused["reason"]
+    assert "does not support these settings of the recipe mine: top_k = 5" in refused["reason"]
     assert "by_recipe" not in refused
     assert refused["official"]["n"] == 12
 
@@ -123,14 +123,14 @@ def test_a_figure_of_another_checkpoint_is_listed_without_a_difference(card: Com
     line = row(done.json, "pope")
     assert [figure["value"] for figure in line["figures"]] == [86.5, 90.0]
     assert "difference" not in line
-    assert "no published figure is of openai/other" in done.json["notes"][0]
+    assert "no published figures of openai/other" in done.json["notes"][0]
     assert row(chosen.json, "pope")["published"]["value"] == 90.0
 
 
 def test_a_checkpoint_without_figures_is_an_error_that_lists_them(card: Command) -> None:
     done = card("-m", "baseline/first", "--checkpoint", "Mine-3B")
     assert done.code == 2
-    assert "has no figure of it. It has figures of: Mine-7B, Mine-72B." in done.err
+    assert "has no figures of this checkpoint. It has figures of: Mine-7B, Mine-72B." in done.err
 
 
 def test_a_setting_to_leave_out_must_be_one_of_the_card(card: Command) -> None:
@@ -139,7 +139,7 @@ def test_a_setting_to_leave_out_must_be_one_of_the_card(card: Command) -> None:
     assert "by_recipe" in row(done.json, "pope")  # which has no such setting
     wrong = card("-m", "baseline/first", "--recipe-without", "top_q")
     assert wrong.code == 2
-    assert "--recipe-without top_q: no data set of the card has it." in wrong.err
+    assert "--recipe-without top_q: no data set of the card has this setting." in wrong.err
 
 
 def test_runs_are_those_of_snellen_run(snellen: Snellen, recipe: Path, card: Command) -> None:
@@ -269,7 +269,7 @@ def test_a_setting_that_the_model_cannot_take_is_not_exchangeable(snellen: Snell
     write_recipe(recipe, rows, ("prompt", "extra.top_k"))
     done = snellen("card", recipe, "-m", "baseline/first", "--explain-gap", "--json", "-q")
     fields = {field["name"]: field for field in done.json["gaps"][0]["fields"]}
-    assert fields["top_k"]["reason"] == "baseline/first cannot take it"
+    assert fields["top_k"]["reason"] == "baseline/first does not support it"
     assert "reason" not in fields["prompt"]
 
 
@@ -293,8 +293,8 @@ def test_a_failed_question_is_left_out_of_every_effect(snellen: Snellen) -> None
 def test_a_budget_that_is_too_small_says_what_is_enough(explained: Callable[..., Any]) -> None:
     done, requests = explained(LARGE, "--budget", "79")
     assert done.code == 2
-    assert "--budget 79 is too small for rows: 2 fields differ, and 20 questions take 4 runs" in (
-        done.err
+    assert (
+        "--budget 79 is too small for rows: 2 fields differ, and 20 questions must be" in done.err
     )
     assert "Use --budget 80 or more." in done.err
     assert requests == []
@@ -303,4 +303,4 @@ def test_a_budget_that_is_too_small_says_what_is_enough(explained: Callable[...,
 def test_questions_about_few_pictures_explain_no_gap(card: Command) -> None:
     done = card("-m", "baseline/first", "-b", "pope", "--explain-gap")
     assert done.code == 2
-    assert "24 questions in 2 independent groups; it takes 10" in done.err
+    assert "the 24 questions form only 2" in done.err

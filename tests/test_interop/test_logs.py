@@ -77,7 +77,7 @@ def test_its_scores_are_those_that_inspect_gave(needs_zstandard: None, rows: Pat
 
 
 def test_choices_in_another_order_are_refused(needs_zstandard: None, rows: Path) -> None:
-    with pytest.raises(DataError, match="sample '1' has its choices in another order"):
+    with pytest.raises(DataError, match="sample '1' has its choices in a different order"):
         snellen.score(DATA / "inspect" / "turned.eval", str(rows))
 
 

@@ -235,7 +235,7 @@ def test_an_option_that_does_not_reach_an_object_is_refused(
         ({"prompt": "llava"}, "prompt has no effect on judging.* judged as they are stored"),
         ({"blind": "none"}, "blind has no effect on judging"),
         ({"out": "elsewhere"}, "out has no effect on judging. The verdicts are stored in the run"),
-        ({"missing": "wrong"}, "missing has no effect on judging. Pass it to `score`"),
+        ({"missing": "wrong"}, "missing has no effect on judging. Pass this option to `score`"),
     ],
 )
 def test_an_option_that_does_not_reach_a_judge_is_refused(

@@ -109,7 +109,7 @@ def test_a_seed_is_listed_and_not_exchanged(tmp_path: Path) -> None:
     with serving(completion("A")) as server:
         ways = two_ways(tmp_path, server, ("top_p",), seed=5)
         fields = {field.name: field for field in ways.fields}
-        assert fields["seed"].reason == "a seed moves no score on average"
+        assert fields["seed"].reason == "on average, a different seed does not change the score"
         assert ways.exchangeable == ["top_p"]
 
 

@@ -1,4 +1,4 @@
-"""A model card from Python."""
+"""Creates a model card from Python."""
 
 from __future__ import annotations
 
@@ -28,23 +28,25 @@ def card(
     show: Show | bool = False,
     **options: Unpack[RunOptions],
 ) -> CardResult:
-    """Run the benchmarks of a model card by a recipe and by their official settings, and return
-    the card: published, by the recipe, official, and their differences.
+    """Run the benchmarks of a model card by a recipe and with their official settings.
 
-    `recipe` is a name of `snellen list recipes` or a file, and if needed `:DATA_SET` and
-    `:VARIANT`; `model` is what `evaluate` takes. `benchmarks` chooses some of the card's.
-    `checkpoint` is the one whose published figures count, by default the one that has the model's
-    name. Options that say how questions are asked, such as `max_tokens`, replace the official
-    settings; the recipe stays as it is.
+    The returned card has the published figures, the results by the recipe and with the official
+    settings, and their differences.
 
-    `explain_gap` asks a sample of the questions of each benchmark, and finds the fields of the way
-    of asking that make the difference, in at most `budget` requests for each benchmark.
+    `recipe` is a name from `snellen list recipes` or a file, if needed followed by `:DATA_SET` and
+    `:VARIANT`. `model` is the same as in `evaluate`. `benchmarks` restricts the card to some of its
+    benchmarks. `checkpoint` names the checkpoint whose published figures are used, by default the
+    one with the model's name. Options that say how questions are asked, such as `max_tokens`,
+    replace the official settings; they do not change the recipe.
+
+    With `explain_gap`, only a sample of each benchmark's questions is asked, to find the settings
+    that cause the difference with at most `budget` requests per benchmark.
 
     Raises:
-        SnellenError: an error that the caller can fix; its message says what to do.
+        SnellenError: an error that the caller can fix. The message says what to do.
     """
     if "recipe" in options:
-        raise UsageError("The recipe of a card is its first argument.")
+        raise UsageError("Pass the recipe of a card as the first argument, not as an option.")
     display = ShownProgress() if show is True else show or None
     opened = model if isinstance(model, str) else registry.from_object(model)
     request = CardRequest(

@@ -1,4 +1,4 @@
-"""Asks a model from Python, either a whole benchmark or a single question."""
+"""Asks a model a benchmark's questions or a single question from Python."""
 
 from __future__ import annotations
 
@@ -39,15 +39,16 @@ def evaluate(
     with a method `generate` or `generate_batch`. The options are those of `snellen run`, for
     example `limit=100`, `temperature=0.7`, `base_url="http://localhost:8000/v1"`.
 
-    `show=True` shows the progress. A notebook shows one text that is updated; elsewhere, lines are
-    printed to standard error. If `show` is a function, it is called with the progress of the runs
+    `show=True` shows the progress: in a notebook as a text that is updated, elsewhere as lines on
+    standard error. If `show` is a function, it is called with the progress of the runs
     four times per second. `on_sample` is called with the sample, the reply, and `{scoring: score}`
-    as soon as a reply is stored. If it raises an exception, the run ends and keeps its replies.
+    as soon as a reply is stored. If this function raises an exception, the run ends and keeps its
+    replies.
 
     A second call with the same arguments asks only questions without a reply. With a smaller
     `limit`, the result still covers all stored replies, and a note on standard error says so. Two
-    model objects count as the same model if their name, `revision`, and source code are equal.
-    Their arguments are not compared.
+    model objects count as the same model if their name, `revision`, and source code are equal. The
+    arguments with which they were created are not compared.
 
     Raises:
         SnellenError: an error that the caller can fix. The message says what to do.
@@ -82,7 +83,7 @@ def _run_object(plan: Plan, model: object, show: Show | None) -> Finished:
     if kept := finished.progress.kept:
         print(
             f"kept {kept} replies of {opened.name} from {finished.run}; if the model has changed, "
-            "set another `revision` of it",
+            "give it a new `revision`",
             file=sys.stderr,
         )
     return finished
@@ -99,8 +100,8 @@ def ask(
     """Ask a model a single question (text, images, and videos in order), and return its reply.
 
     An image can be an `Image`, a path, a URL, bytes, base64 text, a Pillow image, or a NumPy array
-    of 8-bit pixels. URLs are fetched. A text that is nothing but the path or URL of a picture is
-    taken as that picture. To pass it as text, use `{"type": "text", "text": ...}`.
+    of 8-bit pixels. URLs are fetched. A text that consists only of the path or URL of a picture is
+    replaced by that picture. To pass such a text as text, use `{"type": "text", "text": ...}`.
 
     Raises:
         ModelError: there is no reply. MediaError: an image or a video cannot be read.

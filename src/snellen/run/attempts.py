@@ -33,7 +33,8 @@ T = TypeVar("T")
 
 
 async def within(seconds: float | None, call: Awaitable[T], result: str = "reply") -> T:
-    """Call a model with a time limit (None: the model enforces its own) and return the result.
+    """Call a model with a time limit (None: the model enforces its own limit) and return the
+    result.
 
     Raises:
         Overloaded: the time limit passed without a result, or the model canceled the call.

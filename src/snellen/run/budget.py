@@ -1,4 +1,5 @@
-"""Budgets. When a budget is used up, the run stops cleanly and can be resumed later."""
+"""Limits the requests, the cost, and the time of runs. When a budget is used up, the run stops
+cleanly and can be resumed later."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from snellen.run.progress import Progress
 
 @dataclass(kw_only=True)
 class Budget:
-    """Limits shared by all runs of one call. Earlier calls do not count toward the limits."""
+    """Limits that all runs of one invocation share. Earlier invocations do not count toward the
+    limits."""
 
     max_requests: int | None = None
     """The maximum number of requests; None: no limit."""
@@ -21,13 +23,13 @@ class Budget:
     runs: list[Progress] = field(default_factory=list)
     """The runs that share the limits."""
     started: float = field(default_factory=monotonic)
-    """When the call started, in seconds on the monotonic clock."""
+    """The time of the start, in seconds on the monotonic clock."""
 
     def reached_limit(self) -> str | None:
         """Describe the limit on requests or cost that has been reached; None if none has been.
 
-        Each request in flight counts with the mean cost of its run's replies so far. Without this
-        rule, the requests in flight could together exceed the limit.
+        Each request in flight is assumed to cost as much as the mean of its run's replies so far.
+        Without this rule, the requests in flight could together exceed the limit.
         """
         most = self.max_requests
         if most is not None and sum(run.requests for run in self.runs) >= most:

@@ -1,4 +1,4 @@
-"""The rows of a model card: what was published, and what the runs gave."""
+"""Creates the rows of a model card: the published figures and the results of the runs."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _scaled(report: MetricReport, points: int) -> MetricReport:
 
 
 def _of(figures: Sequence[PublishedFigure], checkpoint: str | None) -> PublishedFigure | None:
-    """The figure of a checkpoint."""
+    """Find the figure of a checkpoint."""
     if checkpoint is None:
         return None
     wanted = plain_name(checkpoint)
@@ -167,7 +167,7 @@ def _metric(
 
 
 def _run_notes(entry: CardEntry) -> Iterator[str]:
-    """What limits the values of a row, without repetitions."""
+    """Yield the limitations of a row's values, each only once."""
     notes: dict[str, None] = {}
     for done in (entry.by_recipe, entry.official):
         if done is not None and done.result is not None:
@@ -184,10 +184,10 @@ def _run_notes(entry: CardEntry) -> Iterator[str]:
 
 
 def minus_published(ours: MetricReport, published: float) -> MetricReport | None:
-    """Our value minus a published figure, in our unit. The interval is that of our value.
+    """Subtract a published figure from our value, in our unit. The interval is that of our value.
 
-    Published figures are taken as percentages if ours are fractions and the figure is above 1. None
-    if the figure is above 100, so that it is in another unit, or if there is no value.
+    If our value is a fraction, a published figure above 1 is taken as a percentage. Returns None if
+    it is above 100, and thus in a different unit, or if we have no value.
     """
     if ours.value is None:
         return None
@@ -219,7 +219,7 @@ def _paired(entry: CardEntry, metric: str | None) -> tuple[MetricDifference | No
 
 
 def adjusted(rows: Sequence[CardRow]) -> list[CardRow]:
-    """The rows, with the p values of paired differences adjusted over them by Holm's method."""
+    """Adjust the p values of the rows' paired differences by Holm's method."""
     tested = [row.paired.p for row in rows if row.paired is not None and row.paired.p is not None]
     ps = iter(stats.holm(tested))
     result = []

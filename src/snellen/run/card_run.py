@@ -1,4 +1,4 @@
-"""Runs the benchmarks of a model card, by the recipe and by the official settings."""
+"""Runs the benchmarks of a model card, by the recipe and with the official settings."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ READ_FIRST = 50
 
 @dataclass
 class PlanRunner:
-    """Runs plans after another, within one budget, until one is stopped."""
+    """Runs plans one after another within a shared budget, until a run is stopped."""
 
     show: Show | None
     """Shows the progress."""
     at_once: Callable[[], NoReturn] | None
-    """Called by a second Ctrl-C."""
+    """Called at a second Ctrl-C."""
     budget: Budget
     """The limits of all runs."""
     finished: list[Finished] = field(default_factory=list)
@@ -62,7 +62,7 @@ class PlanRunner:
         return any(done.interrupted or done.stopped for done in self.finished)
 
     def run(self, plan: Plan) -> Finished:
-        """Run a plan of a single run."""
+        """Execute a plan that consists of a single run."""
         (done,) = run_plan(plan, self.show, self.at_once, self.budget)
         self.finished.append(done)
         return done
@@ -70,7 +70,7 @@ class PlanRunner:
 
 @dataclass(frozen=True, kw_only=True)
 class CardOutcome:
-    """A card, and the runs that it is of."""
+    """A card, and the runs that it is based on."""
 
     result: CardResult
     """The card."""
@@ -87,11 +87,12 @@ def card_run(
     say: Callable[[str], object] = str,
     command: Sequence[str] = (),
 ) -> CardOutcome:
-    """Run the benchmarks of a card. `say` gets what will be sent, before it is.
+    """Run the benchmarks of a card.
 
     Options that say how questions are asked, such as `max_tokens`, replace the official settings;
-    they do not change what the recipe says. A benchmark that cannot be run stands in the card with
-    the reason.
+    they do not change the recipe. If a benchmark cannot be run, the card gives the reason. Before
+    anything is sent, `say` is called with the planned number of questions and requests for each
+    gap that will be explained.
 
     Raises:
         SnellenError: there is no such recipe or checkpoint, the recipe has modes and none is named,
@@ -199,8 +200,8 @@ def _is_hidden(benchmark: Benchmark) -> bool:
 
 
 def _recipes_own(ask: recipes.Ask, options: RunOptions) -> RunOptions:
-    """The options of a run by the recipe: those that are not a user's own way of asking, and the
-    settings to leave out that this data set has."""
+    """The options of a run by the recipe. Options that say how questions are asked are removed, and
+    so are settings in `recipe_without` that this data set does not have."""
     settings = _settings(ask)
     own = own_options()
     kept = {name: value for name, value in options.items() if name not in own}
@@ -217,17 +218,17 @@ def _settings(ask: recipes.Ask) -> frozenset[str]:
 
 
 def _check_without(options: RunOptions, entries: Sequence[CardEntry]) -> None:
-    """Check that some data set of the card has the settings that are left out.
+    """Check that each setting in `recipe_without` exists in at least one data set of the card.
 
     Raises:
-        UsageError: none has.
+        UsageError: no data set has one of the settings.
     """
     asks = [entry.ask for entry in entries if entry.ask is not None]
     known = frozenset[str]().union(*map(_settings, asks))
     for name in options.get("recipe_without", ()):
         if name not in known:
             raise UsageError(
-                f"--recipe-without {name}: no data set of the card has it. They have: "
+                f"--recipe-without {name}: no data set of the card has this setting. They have: "
                 f"{', '.join(sorted(known)) or 'no settings'}."
             )
 
@@ -269,7 +270,7 @@ def _card(
         notes += further_figures(request)
     if any(entry.ask is not None and entry.ask.manner.fault for entry in entries):
         notes.append(
-            f"the recipe repeats faults of its source: `snellen show --recipe {recipe.name}`"
+            f"the recipe reproduces faults of its source: see `snellen show --recipe {recipe.name}`"
         )
     return Card(
         format=FORMAT,

@@ -29,9 +29,12 @@ def videos_of(request: Request) -> list[Video]:
 
 
 class Clips:
-    """The decoded videos of one group of samples. `of` maps each sample to the videos that it
-    shows, and each sample is asked `times` times. Create an instance in the event loop's thread,
-    which receives the results of the decoding threads."""
+    """The decoded videos of one group of samples.
+
+    `of` maps each sample to its videos, and `times` is the number of times that each sample is
+    asked. Instances must be created in the event loop's thread, which receives the results of the
+    decoding threads.
+    """
 
     def __init__(
         self, of: Mapping[str, Sequence[Video]], times: int, threads: ThreadPoolExecutor

@@ -35,14 +35,15 @@ def compare(
     only: str | None = None,
     details: bool = True,
 ) -> ComparisonResult:
-    """Compare two or more sets of replies on the samples that they share. Each set is the path of a
-    run, a folder of runs, or predictions, or it is a result of `evaluate` or `load_run`. A
-    difference is always a later set minus an earlier one.
+    """Compare two or more sets of replies on the samples that they share. Each set is either a path
+    (of a run, a folder of runs, or predictions) or a result of `evaluate` or `load_run`. A
+    difference is always a later set minus an earlier set.
 
-    Stored replies are scored again, as `score` does. No model is asked and nothing is written, so a
-    run in progress can be compared up to its current state. For predictions, `benchmark` is the
-    benchmark that they belong to, and `data` has its rows. For runs of the caller's own benchmarks,
-    `benchmark` is the benchmark or a list of several: objects, `FILE.py:NAME`, or `module:NAME`.
+    Stored replies are scored again, in the same way as by `score`. No model is asked and nothing is
+    written, so a run in progress can be compared up to its current state. For predictions,
+    `benchmark` is the benchmark that they belong to, and `data` has the benchmark's rows. For runs
+    of the caller's own benchmarks, `benchmark` is one benchmark or a list of several, each given as
+    an object, `FILE.py:NAME`, or `module:NAME`.
     `ids`, `replies_in` and `only` have the same meaning as in `score`. `scoring` defaults to the
     headline scoring. With `details=False`, a comparison of more than two sets contains only the
     first metric of each pair, which is faster.

@@ -85,8 +85,8 @@ class Conversations:
                 tasks.create_task(part)
 
     def left_over(self) -> Sequence[Group]:
-        """Groups of the samples whose replies were truncated before the limit was raised. If it was
-        not, they are finished."""
+        """Create groups of the samples whose replies were truncated before the limit was raised. If
+        it was not raised, note that these samples are finished."""
         waiting, self._limit.waiting = self._limit.waiting, []
         if self._limit.raised is not None:
             return [
@@ -170,7 +170,8 @@ class Conversations:
         return None if reply is None else (turn.request, reply)
 
     def _keeps_truncated(self, key: Key) -> bool:
-        """Whether an earlier call has a truncated reply, and the limit is not raised."""
+        """Whether the key has a truncated reply from an earlier invocation, and the limit is not
+        raised."""
         if self._limit.again is not None:
             return False
         record = self._recorder.stored_record(key)
@@ -182,7 +183,8 @@ class Conversations:
         return turn if raised is None else replace(turn, max_tokens=raised)
 
     def _turn_again(self, key: Key, request: Request) -> Turn | None:
-        """The turn of a question whose reply was cut, with more tokens; None if it was not."""
+        """If a question's reply was cut, create the turn that asks it again with more tokens;
+        otherwise None."""
         if self._limit.again is None:
             return None
         record = self._recorder.stored_record(key)
@@ -218,7 +220,8 @@ class Conversations:
         return reply
 
     def _scored_replies(self, sample: Sample, history: History) -> list[tuple[Sample, Reply]]:
-        """The sample with its last reply, or each of its scored turns with the reply to it."""
+        """Pair the sample with its last reply, or each of its scored turns with the turn's
+        reply."""
         if self._benchmark.procedure.conversation.by_turn is None:
             return [(sample, history[-1][1])]
         turns = self._benchmark.scored_turns(sample)

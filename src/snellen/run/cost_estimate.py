@@ -39,11 +39,11 @@ LOOKED_AT, WITH_VIDEOS = 400, 40
 videos. If there are more rows, evenly spaced ones are measured."""
 CHARACTERS = 4
 """The number of characters per token (help.openai.com/en/articles/4936856). In scripts without
-spaces, from U+2E80 on, each character counts as a token."""
+spaces, which begin at U+2E80, each character counts as a token."""
 CLOSE_WRITTEN = "\u2e80"
 
 ONCE_OPENED = ("model_revision", "called", "prompt", "adapter")
-"""Fields of a run's identity that may be known only after the model is opened."""
+"""Fields of a run's identity that may not be known until the model is opened."""
 
 
 class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,15 +59,15 @@ class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
     left: int
     """The number of questions without a reply. All further figures are for these questions."""
     requests: int
-    """The requests."""
+    """The number of requests."""
     pictures: int
-    """The pictures."""
+    """The number of pictures."""
     frames: int
-    """The video frames."""
+    """The number of video frames."""
     input_tokens: int | None
-    """The tokens of the requests."""
+    """The number of tokens in the requests."""
     output_tokens: int | None
-    """The tokens of the replies."""
+    """The number of tokens in the replies."""
     at_most: bool
     """Whether `output_tokens` and `cost` are upper bounds."""
     cost: float | None
@@ -77,7 +77,7 @@ class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
     hours: float | None
     """The time in hours."""
     notes: list[str]
-    """Notes that say how the figures were estimated, and which are unknown."""
+    """Notes that say how the figures were estimated, and which figures are unknown."""
 
 
 def estimate(plan: Plan) -> list[CostEstimate]:

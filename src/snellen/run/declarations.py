@@ -24,11 +24,12 @@ class Declaration:
     """An option as declared by its field in `RunOptions`."""
 
     name: str
-    """The keyword of `evaluate`."""
+    """The name of the keyword argument of `evaluate`."""
     option: Option
-    """What it means."""
+    """The meaning of the option."""
     types: tuple[Any, ...]
-    """The types that the option's value can have, except None, each with its bounds."""
+    """The types that the option's value can have, except None, each with the bounds of the
+    value."""
     is_optional: bool
     """Whether the option's value may be None, which means that the option is not set."""
 

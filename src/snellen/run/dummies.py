@@ -1,8 +1,8 @@
 """Dummy models that know what a real model must not know: the right answers, or the most frequent
-one.
+answer.
 
-Each is a table of replies, keyed by request digest, that is computed from the benchmark and passed
-to a `Recorded` model. No back end ever sees a target.
+Each dummy is a table of replies, keyed by request digest. The table is computed from the benchmark
+and passed to a `Recorded` model, so no back end ever sees a target.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def table(
 
 
 def _reply(benchmark: Benchmark, sample: Sample, answer: str) -> Reply:
-    """A reply with this text. For a benchmark that ranks choices, a ranking in which the choice
-    with this letter or text is the most likely; if no choice matches, all are equally likely."""
+    """Create a reply with this text. For a benchmark that ranks choices, the choice with this
+    letter or text is the most likely; if no choice matches, all are equally likely."""
     if benchmark.procedure.kind == "generate":
         return Reply(text=answer, stop="stop")
     is_answer = [
@@ -87,7 +87,7 @@ def silent(check: Check) -> Say:
 
 
 def hedging(check: Check) -> Say:
-    """A model that names every answer and commits to none."""
+    """A model that names every answer and commits to none of them."""
 
     def say(sample: Sample) -> str:
         if {choice.lower() for choice in sample.choices} == {"yes", "no"}:
@@ -100,8 +100,8 @@ def hedging(check: Check) -> Say:
 
 
 def most_frequent(benchmark: Benchmark) -> Say:
-    """A model that gives the data set's most frequent answer to questions with the same number of
-    choices, in the form that the prompt requests.
+    """A model that gives the most frequent right answer, in the form that the prompt requests. This
+    answer is determined separately for each number of choices.
 
     Raises:
         UsageError: the benchmark's answers are hidden, or the benchmark does not define how a reply
@@ -114,7 +114,7 @@ def most_frequent(benchmark: Benchmark) -> Say:
     check = benchmark.check
     if not common or check is None:
         raise UsageError(
-            f"{benchmark.name} has no public answers, so the most frequent one is not known."
+            f"{benchmark.name} has no public answers, so the most frequent answer is not known."
         )
 
     def say(sample: Sample) -> str:

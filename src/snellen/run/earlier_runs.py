@@ -51,8 +51,8 @@ def check_pictures(run: Run, benchmark: Benchmark) -> None:
 
 
 def reuse_of(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse | None:
-    """Create a function that looks up replies in the plan's runs to reuse. Only runs of the same
-    model are used; None if there are none.
+    """Create a function that looks up replies in the plan's runs to reuse, as far as they are of
+    the same model. Returns None if there are none.
 
     Raises:
         UsageError: none of the runs to reuse is of the same model.

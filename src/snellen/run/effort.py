@@ -1,8 +1,8 @@
-"""How much a model thinks before it answers: `--effort` in the fields of each back end.
+"""Converts `--effort`, which says how much a model thinks, to the fields of each back end.
 
-The fields go into the profile's `extra`, which back ends send or read as it is. What a back end
-cannot do is refused. `docs/thinking.md` has a table of the fields. A new back end is an entry of
-`DIALECTS`.
+The fields are added to the profile's `extra`, which back ends send or read unchanged. An effort
+that a back end does not support is an error. `docs/thinking.md` has a table of the fields. To
+support a new back end, add an entry to `DIALECTS`.
 
 Sources: openai/openai-python@1c3180c: src/openai/types/shared/reasoning_effort.py;
 anthropics/anthropic-sdk-python@124ed4b: src/anthropic/types/thinking_config_enabled_param.py,
@@ -29,42 +29,42 @@ from snellen.errors import UsageError
 from snellen.registry import keys
 
 CHOSEN: Final = "<effort>"
-"""Stands for the level, or the number of tokens, in the fields of a dialect."""
+"""The placeholder for the level or the number of tokens in the fields of a dialect."""
 STRICT = "--enable-strict-thinking"
-"""SGLang's server ignores a number of tokens if it was started without this argument."""
+"""Without this argument, SGLang's server ignores a number of tokens."""
 Fields = Mapping[str, object]
-"""Fields of `extra` by their paths: `a.b` is the field b of the table a."""
+"""Fields of `extra`, keyed by path: `a.b` is the field b of the table a."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """The fields in which one kind of back end is told how much to think."""
+    """The fields that tell one kind of back end how much to think."""
 
     service: str
     """The name of the back end in messages."""
     off: Fields
     """The fields that turn thinking off."""
     level: Fields | None = None
-    """The fields of a level; None if it has none."""
+    """The fields for a level; None if the back end supports no levels."""
     tokens: Fields | None = None
-    """The fields of a number of tokens; None if it has none."""
+    """The fields for a number of tokens; None if the back end supports none."""
     least: int = 1
-    """The least number of tokens."""
+    """The minimum number of tokens."""
     only_temperature: float | None = None
-    """The only temperature that goes with thinking; None if any does."""
+    """The only temperature that is allowed with thinking; None if all are allowed."""
     hint: str = ""
-    """What else to do about an effort that it cannot have."""
+    """Further advice for the message about an effort that the back end does not support."""
     level_note: str = ""
-    """A note for the result of a run with a level."""
+    """A note for results of runs whose effort is a level."""
     tokens_note: str = ""
-    """A note for the result of a run with a number of tokens."""
+    """A note for results of runs whose effort is a number of tokens."""
 
     @property
     def efforts(self) -> str:
-        """The efforts that it can have, in words."""
+        """The efforts that the back end supports, in words."""
         known = ["none", *(["low", "medium", "high"] if self.level else [])]
         if self.tokens:
-            known.append(f"a number of tokens from {self.least:,} on")
+            known.append(f"a number of tokens of at least {self.least:,}")
         return f"{', '.join(known[:-1])}, or {known[-1]}" if len(known) > 1 else known[0]
 
 
@@ -74,8 +74,8 @@ COMPATIBLE = Dialect(
     off={TEMPLATE: False},
     level={"reasoning_effort": CHOSEN, TEMPLATE: True},
     hint=(
-        "Each server has its own field for a number of tokens: name the server in the profile, "
-        'server = "vllm" or server = "sglang".'
+        'To use a number of tokens, name the server in the profile (server = "vllm" or '
+        'server = "sglang"), since each server has its own field for it.'
     ),
     level_note=(
         "the level of --effort reaches the model through its chat template; a template that does "
@@ -134,7 +134,7 @@ DIALECTS: Mapping[str, Dialect] = {
         hint="To turn thinking on, set template = { enable_thinking = true } in its `extra`.",
     ),
 }
-"""By the kind of back end. That of an `openai/` model depends on its server."""
+"""The dialects, keyed by kind of back end. The kind of an `openai/` model depends on its server."""
 OTHERS = (
     *("chat_template_kwargs.thinking", "chat_template_kwargs.thinking_budget"),
     *("template.thinking", "thinking"),
@@ -155,10 +155,11 @@ PATHS = frozenset(
 
 
 def sent_fields(model: str, profile: Profile) -> dict[str, Any]:
-    """The fields of `extra` in which a model is told the effort of its profile; empty without one.
+    """The fields of `extra` that tell a model the effort of its profile; empty without an effort.
 
     Raises:
-        UsageError: the model cannot have this effort, or the profile's `extra` sets thinking too.
+        UsageError: the model does not support this effort, or the profile's `extra` sets thinking
+            too.
     """
     effort = profile.effort
     if effort is None:
@@ -168,14 +169,14 @@ def sent_fields(model: str, profile: Profile) -> dict[str, Any]:
         _put(fields, path, effort if value is CHOSEN else value)
     if rivals := [path for path in sorted(PATHS) if _value(profile.extra, path) is not None]:
         raise UsageError(
-            f"{model}: the profile has an effort, and `extra` sets {', '.join(rivals)}. Remove one "
-            "of the two."
+            f"{model}: the profile has an effort, and `extra` also sets {', '.join(rivals)}. "
+            "Remove one of the two."
         )
     return fields
 
 
 def with_sent_fields(model: str, profile: Profile) -> Profile:
-    """The profile as the back end of a model gets it: with the fields of its effort in `extra`.
+    """Add the fields of a profile's effort to its `extra`, for the back end of the model.
 
     Raises:
         UsageError: as in `sent_fields`.
@@ -187,7 +188,7 @@ def with_sent_fields(model: str, profile: Profile) -> Profile:
 
 
 def without_thinking(extra: Mapping[str, Any]) -> dict[str, Any]:
-    """An `extra` without the fields that set a model's thinking."""
+    """Remove the fields that set a model's thinking from an `extra`."""
     kept = dict(extra)
     for path in PATHS:
         if _value(extra, path) is not None:
@@ -202,13 +203,14 @@ def fitted(
     temperature: float | Literal["default"] | None,
     origins: MutableMapping[str, Any],
 ) -> tuple[int, float | Literal["default"] | None]:
-    """The token limit and the temperature that go with the effort of a profile.
+    """Adjust the token limit and the temperature to the effort of a profile.
 
-    A number of tokens is added to the benchmark's token limit, since all services count thoughts as
-    tokens of the reply. A limit or a temperature that the user has chosen stays as it is.
+    If the effort is a number of tokens, it is added to the benchmark's token limit, since all
+    services count thoughts as tokens of the reply. A limit or a temperature that the user has
+    chosen is not changed.
 
     Raises:
-        UsageError: what the user has chosen does not go with the effort.
+        UsageError: the limit or the temperature that the user has chosen does not allow the effort.
     """
     effort = profile.effort
     if effort is None or effort == "none":
@@ -218,15 +220,15 @@ def fitted(
             most, origins["max_tokens"] = most + effort, origins["effort"]
         elif most <= effort:
             raise UsageError(
-                f"{model}: --effort {effort:,} leaves no tokens for the answer, since a reply may "
-                f"have {most:,} tokens with its thoughts. Raise --max-tokens, or lower --effort."
+                f"{model}: --effort {effort:,} leaves no tokens for the answer, since the token "
+                f"limit of {most:,} includes thoughts. Raise --max-tokens, or lower --effort."
             )
     only = _dialect(model, profile).only_temperature
     if only is not None and temperature not in (None, "default", only):
         if origins["temperature"] != "benchmark":
             raise UsageError(
-                f"{model}: its service thinks at temperature {only:g} alone. Leave --temperature "
-                "out, or use --effort none."
+                f"{model}: with thinking, the service accepts only temperature {only:g}. Leave "
+                "--temperature out, or turn thinking off with --effort none."
             )
         temperature, origins["temperature"] = None, origins["effort"]
     return most, temperature
@@ -243,9 +245,11 @@ def effort_notes(model: str, profile: Profile) -> list[str]:
 
 
 def expects_thoughts(profile: Profile, mode: str | None = None) -> bool | None:
-    """Whether a model is asked to think, or not to think, by the profile's effort, by the profile's
-    or the recipe's own fields, or else by what the recipe states of its prompt and model (`mode`:
-    `on`, `off`, or `template`). None if nothing says so."""
+    """Whether a model is asked to think; None if that is not known.
+
+    The profile's effort takes precedence, followed by the fields in `extra`. Otherwise, `mode` is
+    what a recipe states about its prompt and model: `on`, `off`, or `template` (not known).
+    """
     if profile.effort is not None:
         return profile.effort != "none"
     values = [value for path in sorted(PATHS) if (value := _value(profile.extra, path)) is not None]
@@ -255,10 +259,10 @@ def expects_thoughts(profile: Profile, mode: str | None = None) -> bool | None:
 
 
 def _chosen(model: str, profile: Profile, effort: Effort) -> Fields:
-    """The fields for an effort, by their paths.
+    """The fields for an effort, keyed by path.
 
     Raises:
-        UsageError: the model cannot have it.
+        UsageError: the model does not support the effort.
     """
     dialect = _dialect(model, profile)
     if effort == "none":
@@ -266,13 +270,13 @@ def _chosen(model: str, profile: Profile, effort: Effort) -> Fields:
     fields = dialect.tokens if isinstance(effort, int) else dialect.level
     if fields is None or (isinstance(effort, int) and effort < dialect.least):
         raise UsageError(
-            f"{model}: {dialect.service} cannot be asked with --effort {effort}. It takes "
+            f"{model}: {dialect.service} does not support --effort {effort}, only "
             f"{dialect.efforts}. {dialect.hint}".rstrip()
         )
     serve = profile.serve
     if "custom_params.thinking_budget" in fields and serve and STRICT not in serve.args:
         raise UsageError(
-            f"{model}: SGLang ignores a number of tokens without {STRICT}. Add "
+            f"{model}: SGLang ignores a number of tokens unless it is started with {STRICT}. Add "
             f"--serve-arg={STRICT}."
         )
     return fields
@@ -281,7 +285,7 @@ def _chosen(model: str, profile: Profile, effort: Effort) -> Fields:
 def _dialect(model: str, profile: Profile) -> Dialect:
     """
     Raises:
-        UsageError: no back end of this kind can be told how much to think.
+        UsageError: this kind of back end does not support any effort.
     """
     kind = re.split("[:/]", model)[0]
     if kind == "openai":
@@ -290,13 +294,13 @@ def _dialect(model: str, profile: Profile) -> Dialect:
     if dialect is None:
         known = "openai/, openai-responses/, anthropic/, google/, vllm/, and hf/"
         raise UsageError(
-            f"{model} has no setting for --effort. Models with one are {known}. Leave --effort out."
+            f"{model} does not support --effort. Models that do are {known}. Leave --effort out."
         )
     return dialect
 
 
 def kind_of_server(profile: Profile) -> str:
-    """The kind of the server that an `openai/` model is on."""
+    """The kind of server that runs an `openai/` model."""
     name = profile.serve.kind if profile.serve else profile.server
     if name == "transformers":
         return name
@@ -308,7 +312,7 @@ def kind_of_server(profile: Profile) -> str:
 
 
 def _value(table: Mapping[str, Any], path: str) -> Any:
-    """The value at a path; None if there is none, or a table."""
+    """The value at a path; None if there is no value, or if it is a table."""
     value: Any = table
     for name in path.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None
@@ -323,7 +327,7 @@ def _put(table: dict[str, Any], path: str, value: object) -> None:
 
 
 def _remove(table: dict[str, Any], names: list[str]) -> None:
-    """Remove the value at a path, and the tables that are then empty."""
+    """Remove the value at a path, and tables that become empty as a result."""
     name, *rest = names
     if rest:
         table[name] = dict(table[name])
@@ -333,7 +337,7 @@ def _remove(table: dict[str, Any], names: list[str]) -> None:
 
 
 def _merged(extra: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Both tables, and their inner tables; values of `fields` win."""
+    """Merge two tables, including their inner tables. Values in `fields` take precedence."""
     both = dict(extra)
     for name, value in fields.items():
         before = both.get(name)

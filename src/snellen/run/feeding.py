@@ -19,7 +19,7 @@ Numbered = tuple[int, Frame]
 
 
 class Feeding:
-    """Supplies the frames of one session. It occupies no thread while the session waits."""
+    """Supplies the frames of one session, without occupying a thread while the session waits."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Feeding:
         """The times of all frames of the video, in media seconds."""
         self.media_end = streamed.facts.end
         self.first = indices[0]
-        """The index of the first frame for the session."""
+        """The index of the first frame that the session gets."""
         self._streamed = streamed
         self._frames = streamed.frames(indices, policy)
         self._threads = threads
@@ -41,7 +41,7 @@ class Feeding:
         self._last: Numbered | None = None
 
     async def get(self, index: int) -> Frame:
-        """Return the frame with this index. Indices must not decrease from call to call.
+        """Return the frame with this index, which must not be below that of an earlier call.
 
         Raises:
             MediaError: the frame cannot be decoded.
@@ -56,7 +56,7 @@ class Feeding:
         return self._last[1]
 
     def close(self) -> None:
-        """Close the video as soon as no thread decodes it."""
+        """Close the video as soon as no thread is decoding it."""
         if self._decoding is None or self._decoding.done():
             self._streamed.close()
         else:
@@ -83,7 +83,7 @@ class Feeding:
 
 
 def _retrieve_error(decoding: asyncio.Future[list[Numbered]]) -> None:
-    """Retrieve an error that nobody waits for, so that asyncio does not report it: a session that
-    has ended no longer needs its frames."""
+    """Retrieve an error that nobody waits for, since asyncio would report it otherwise. A session
+    that has ended no longer needs its frames."""
     if not decoding.cancelled():
         decoding.exception()

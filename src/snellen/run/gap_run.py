@@ -1,4 +1,4 @@
-"""Explains the gap between two ways of asking, by runs in which single fields are exchanged."""
+"""Explains the gap between two ways of asking with runs in which single fields are exchanged."""
 
 from __future__ import annotations
 
@@ -39,43 +39,45 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 GAP_BUDGET = 3_000
-"""The requests for a gap if the user sets no budget: 166 to 250 questions for 7 to 4 fields."""
+"""The maximum number of requests for a gap if the user sets no budget. It allows 250 questions for
+4 fields, and 166 for 7."""
 FEWEST_QUESTIONS = 20
-"""With fewer questions only a gap of a third of the best score could be significant."""
+"""The minimum number of questions. With fewer, only a gap of at least a third of the best score
+could be significant."""
 Fields = frozenset[str]
 RunOf = Callable[[Plan], Finished]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sampled:
-    """The questions of a search, and what they cost."""
+    """The questions of a search, and the number of requests that they need."""
 
     questions: int
     """The number of rows."""
     per_run: int
-    """The requests of a run."""
+    """The number of requests in each run."""
     runs: int
-    """The most runs, without those of pairs."""
+    """The maximum number of runs, not counting those that exchange pairs of fields."""
     ids: frozenset[str]
     """The ids of the questions."""
 
 
 @dataclass(kw_only=True)
 class GapRun:
-    """A search for the fields that make a gap: it runs plans, and keeps their scores."""
+    """Searches for the fields that cause a gap: runs plans and keeps their scores."""
 
     ways: TwoWays
     """The two ways of asking."""
     budget: int
-    """The most requests, those with a stored reply included."""
+    """The maximum number of requests, including those with a stored reply."""
     sampled: Sampled = field(init=False)
     """The questions."""
     scores: dict[Fields, Mapping[str, float]] = field(default_factory=dict)
-    """The score of each question by its id, for each way that was run."""
+    """The score of each question, keyed by id, for each way that was run."""
     finished: dict[Fields, Finished] = field(default_factory=dict)
     """The run of each way."""
     clusters: dict[str, int] = field(default_factory=dict)
-    """The cluster of each question, by its id."""
+    """The cluster of each question, keyed by id."""
     notes: list[str] = field(default_factory=list)
     """What limits the result."""
     scoring: str = ""
@@ -86,10 +88,10 @@ class GapRun:
 
     @property
     def announcement(self) -> str:
-        """What will be sent, before anything is."""
+        """A description of what will be sent, to be shown before anything is sent."""
         names = self.ways.exchangeable
         if not names:
-            return f"{self._benchmark.name}: the two ways of asking differ in no field"
+            return f"{self._benchmark.name}: the two ways of asking do not differ in any field"
         most = self.sampled.per_run * self.sampled.runs
         return (
             f"{self._benchmark.name}: {len(names)} fields differ ({', '.join(names)}); at most "
@@ -107,17 +109,18 @@ class GapRun:
 
     @property
     def ends(self) -> tuple[Finished | None, Finished | None]:
-        """The run by the recipe, and that of the base, as far as they were made."""
+        """The run by the recipe and the run of the base; None for a run that does not exist yet."""
         return self.finished.get(_sent(self._every)), self.finished.get(frozenset())
 
     def explain(self, run: RunOf) -> Gap:
-        """Ask both ways, then the ways between, and say which fields make the gap.
+        """Ask the questions both ways, then in ways between the two, and determine which fields
+        cause the gap.
 
         Args:
-            run: Runs a plan of a single run.
+            run: A function that executes a plan of a single run.
 
         Raises:
-            SnellenError: a run cannot be made, or its replies have no scores.
+            SnellenError: a plan cannot be executed, or the replies of its run have no scores.
         """
         if not self.ways.exchangeable:
             return self._gap("alike")
@@ -128,8 +131,8 @@ class GapRun:
         if total.difference.n < FEWEST_CLUSTERS:
             raise UsageError(
                 f"{self._benchmark.name}: {total.difference.n} of {self.sampled.questions} "
-                "questions have a score both ways, so the gap cannot be explained. If a judge has "
-                "not read the replies yet, run `snellen judge` on "
+                "questions have a score both ways, which is too few to explain the gap. If the "
+                "replies have not been judged yet, run `snellen judge` on "
                 f"{' and '.join(f'{done.run}' for done in self.finished.values())}."
             )
         if total.p > GAP_LEVEL:
@@ -153,7 +156,7 @@ class GapRun:
         return self._gap(kind, fields, groups, names=names, explained=group)
 
     def _together(self, run: RunOf, matters: Fields) -> list[GapGroup] | None:
-        """The fields that matter, exchanged together. None if a run was stopped."""
+        """Exchange the fields that matter together. Returns None if a run was stopped."""
         if not self._measure(run, [matters, self._every - matters]):
             return None
         return groups_measured(self._measured(), [matters])
@@ -161,8 +164,10 @@ class GapRun:
     def _with_partner(
         self, run: RunOf, fields: list[GapField], first: str
     ) -> list[GapField] | None:
-        """The fields, and whether another matters after the `first`, if the rest of the gap is
-        significant. None if a run was stopped."""
+        """If `first` leaves a significant rest of the gap, search for a second field that matters.
+
+        Returns the fields with the result; None if a run was stopped.
+        """
         measured = self._measured()
         gap, effect = measured.into(self._every), measured.both(frozenset({first}))
         if measured.effect(gap - effect).p > GAP_LEVEL:
@@ -185,12 +190,12 @@ class GapRun:
         return self.budget // self.sampled.per_run - len(self.finished)
 
     def _missing(self, fields: Fields) -> list[Fields]:
-        """The ways in which these fields are exchanged in both directions, if not yet run."""
+        """The ways that exchange these fields in either direction and have not been run yet."""
         ways = (fields, self._every - fields)
         return [way for way in ways if way not in self.scores]
 
     def _pairs(self, run: RunOf) -> list[GapGroup] | None:
-        """The pairs of fields that the budget allows. None if a run was stopped."""
+        """Exchange the pairs that the budget allows. Returns None if a run was stopped."""
         pairs = pairs_in_order(self._measured())
         searched: list[Fields] = []
         for pair in pairs:
@@ -204,13 +209,13 @@ class GapRun:
             ways = {way for pair in pairs for way in (pair, self._every - pair)}
             needed = len({*map(_sent, ways)} | self.finished.keys()) * self.sampled.per_run
             self.notes.append(
-                f"{len(searched)} of {len(pairs)} pairs of fields were exchanged; all of them need "
-                f"--budget {needed}"
+                f"only {len(searched)} of {len(pairs)} pairs of fields were exchanged; to exchange "
+                f"all of them, use --budget {needed}"
             )
         return with_adjusted_pairs(groups_measured(self._measured(), searched))
 
     def _measure(self, run: RunOf, ways: Iterable[Fields]) -> bool:
-        """Run these ways, as far as they were not. False if a run was stopped."""
+        """Run those of these ways that have not been run. Returns False if a run was stopped."""
         for way in ways:
             if way in self.scores:
                 continue
@@ -261,7 +266,7 @@ class GapRun:
         names: Sequence[str] | None = None,
         explained: GapGroup | None = None,
     ) -> Gap:
-        """The document of what was measured."""
+        """Create the result from what has been measured so far."""
         every, fields = self._every, fields or self.ways.fields
         matters = [field.name for field in fields if field.matters] if names is None else [*names]
         known: dict[str, Any] = {}
@@ -303,14 +308,14 @@ class GapRun:
         name, metric = next(iter(how.metrics.items()))
         if is_mean(metric):
             return []
-        return [f"the gap is of the mean score of the questions, not of {name}"]
+        return [f"the gap is that of the questions' mean score, not of {name}"]
 
 
 def sampled(ways: TwoWays, budget: int) -> Sampled:
-    """The questions that a budget allows.
+    """Draw as many questions as a budget allows.
 
     Raises:
-        UsageError: they are too few, or too few of them are independent.
+        UsageError: there are too few questions, or too few of them are independent.
     """
     benchmark, options = ways.base.benchmarks[0], ways.base.options
     rows = benchmark.data.facts().rows
@@ -325,8 +330,8 @@ def sampled(ways: TwoWays, budget: int) -> Sampled:
         least = min(most, FEWEST_QUESTIONS) * runs * per_question
         raise UsageError(
             f"--budget {budget} is too small for {benchmark.name}: {count} fields differ, and "
-            f"{min(most, FEWEST_QUESTIONS)} questions take {runs} runs each. Use --budget {least} "
-            "or more."
+            f"{min(most, FEWEST_QUESTIONS)} questions must be asked in {runs} runs. Use --budget "
+            f"{least} or more."
         )
     selection = select(
         benchmark,
@@ -340,9 +345,9 @@ def sampled(ways: TwoWays, budget: int) -> Sampled:
     clusters = len({shared(sample) for sample in samples})
     if clusters < FEWEST_CLUSTERS:
         raise UsageError(
-            f"{benchmark.name}: the gap cannot be explained on {selection.rows} questions in "
-            f"{clusters} independent groups; it takes {FEWEST_CLUSTERS}. Questions about a picture "
-            "are a group."
+            f"{benchmark.name}: explaining the gap needs at least {FEWEST_CLUSTERS} independent "
+            f"groups of questions, but the {selection.rows} questions form only {clusters}. "
+            "Questions about the same picture form one group."
         )
     ids = frozenset(turn.id for sample in samples for turn in benchmark.turn_samples(sample))
     return Sampled(
@@ -351,20 +356,21 @@ def sampled(ways: TwoWays, budget: int) -> Sampled:
 
 
 def question_scores(side: LoadedSide) -> dict[str, float]:
-    """The score of each question of a run, by its id, as a fraction of the best score. Several
-    replies to a question, and several judges, are averaged; questions without a score are left
-    out.
+    """Compute the score of each question of a run, keyed by id, as a fraction of the best score.
+
+    Several replies to a question, and several judges, are averaged. Questions without a score are
+    left out.
 
     Raises:
-        UsageError: single replies have no score.
+        UsageError: the scoring does not score single replies.
     """
     import numpy as np
 
     columns = [rows.columns.score for rows in side.rows]
     if any(column is None for column in columns):
         raise UsageError(
-            f"{side.where}: the scoring {side.scoring} of {side.benchmark.name} gives single "
-            "replies no score, so the effect of a field cannot be tested."
+            f"{side.where}: the scoring {side.scoring} of {side.benchmark.name} does not score "
+            "single replies, so the effect of a field cannot be tested."
         )
     score = np.mean([column for column in columns if column is not None], axis=0)
     counted = side.in_mean
@@ -380,7 +386,7 @@ def question_scores(side: LoadedSide) -> dict[str, float]:
 
 
 def _sent(way: Fields) -> Fields:
-    """The fields of a way that its requests show: a scoring needs no request."""
+    """The fields of a way that affect its requests, which are all except the scoring."""
     return way - {SCORING}
 
 

@@ -1,4 +1,4 @@
-"""Samples that share media, from their first request to their last reply."""
+"""Keeps track of samples that share media, from their first request to their last reply."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class Group:
         self.repeats = repeats
         """The numbers of the repeats, from 0."""
         self.asks_again = asks_again
-        """Whether the samples have truncated replies from this call, and are asked again."""
+        """Whether the samples are asked again, because this invocation got truncated replies to
+        them."""
         self.clips: Clips | None = None
         """The decoded videos, once they are needed."""
         self.slot: RequestSlot | None = None
@@ -40,7 +41,7 @@ class Group:
     def acquire(
         self, limiter: Limiter, sample: Sample, repeat: int
     ) -> Callable[[], Awaitable[RequestSlot]]:
-        """A function that acquires a slot for a request of a sample. The first request gets the
+        """Create a function that acquires a slot for a sample's request. The first request gets the
         group's slot."""
 
         async def acquired() -> RequestSlot:
@@ -66,7 +67,7 @@ class Group:
     async def with_frames(
         self, request: Request, sample: Sample, threads: ThreadPoolExecutor
     ) -> Request:
-        """Add the frames of the videos in a request to the request.
+        """Add the frames of a request's videos to the request.
 
         Raises:
             MediaError: a video cannot be decoded. UsageError: the package that decodes videos is
@@ -77,7 +78,7 @@ class Group:
         return await self.clips.shown(request, sample.id)
 
     def note_done(self, sample: Sample, repeat: int) -> None:
-        """Note that one repeat of a sample is done, so that it no longer needs its videos."""
+        """Note that one repeat of a sample is done and no longer needs the sample's videos."""
         self.note_sent(sample, repeat)
         if self.clips is not None:
             self.clips.release(sample.id)

@@ -1,4 +1,4 @@
-"""The identity of a run, and the other contents of its manifest."""
+"""Creates the identity of a run and the other contents of its manifest."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ def manifest_of(
     command: Sequence[str],
     before: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The manifest of a run: its identity and everything else that is needed to repeat it. `before`
-    is the earlier manifest of the run, or empty. The manifest contains no API keys, since profiles
-    never contain them."""
+    """Create the manifest of a run: its identity and everything else that is needed to repeat it.
+    `before` is the run's earlier manifest, or empty. The manifest contains no API keys, since
+    profiles never contain them."""
     benchmark, profile, options = config.benchmark, config.profile, config.options
     session = {
         "started": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
@@ -154,8 +154,8 @@ def _plain(value: object) -> object:
 
 
 def _stored(profile: Profile) -> dict[str, Any]:
-    """A profile in the form in which it is stored: only the fields that are set, without secrets in
-    addresses."""
+    """Convert a profile to the form in which it is stored: only the fields that are set, without
+    secrets in addresses."""
     fields: dict[str, Any] = msgspec.to_builtins(profile)
     if profile.base_url is not None:
         fields["base_url"] = _without_secrets(profile.base_url)

@@ -17,7 +17,7 @@ RESUME_SECONDS = 60.0
 FORGET_SECONDS = 600.0
 ROOM_FROM = 16
 """If the server rejects a request at a level above this number, the limit stays two below that
-level; otherwise one below."""
+level. At lower levels, it stays one below."""
 PLATEAU = 1.15
 """If doubling the concurrent requests increases the replies per second by less than this factor,
 the server is considered fully used."""
@@ -38,8 +38,8 @@ class RequestSlot:
 
 
 class Limiter:
-    """Hands out slots in the order in which they are requested. New questions come after all
-    others.
+    """Hands out slots in the order in which they are requested. New questions come after all other
+    requests.
 
     Without a `fixed` limit, `AutoLimit` starts at `start` and finds a limit of at most `most`.
     """
@@ -50,7 +50,7 @@ class Limiter:
         self.in_flight = 0
         """The number of slots in use."""
         self.pump = asyncio.Lock()
-        """A lock held by the run that starts new questions. Runs that use the same server take
+        """A lock held by the run that is starting new questions. Runs that use the same server take
         turns."""
         self._auto = AutoLimit(self.limit, most) if fixed is None else None
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -130,17 +130,17 @@ class _TurnedAway:
     level: int
     at: float
     climbed_at: float
-    """When the limit was last raised after the rejection; at first, the time of the rejection."""
+    """When the limit was last raised after the rejection; initially, the time of the rejection."""
 
 
 class AutoLimit:
     """Finds the number of concurrent requests that a server can handle.
 
-    The limit grows by one with every reply, so that it doubles in one round trip. It stops growing
-    when the server rejects a request (HTTP 429), or when doubling the requests no longer increases
-    the rate of replies; then it tries to grow again after a minute. After a 429, the limit stays
-    just below the rejected level for ten minutes before that level is tried again. If the limit is
-    lower, it rises by one every 30 seconds.
+    The limit grows by one with every reply, so it doubles in one round trip. If doubling the
+    requests no longer increases the rate of replies, the limit stops growing for a minute. If the
+    server rejects a request (HTTP 429), the limit stays below the rejected level for ten minutes
+    before that level is tried again. During this time, the limit rises by one every 30 seconds
+    until it is just below the rejected level.
     """
 
     def __init__(self, start: float, most: int) -> None:

@@ -15,7 +15,7 @@ from snellen.core.streaming import Streaming
 from snellen.media import video as videos
 
 WAITING = 256
-"""The maximum number of frames that wait for the model with `drop="oldest"`."""
+"""With `drop="oldest"`, the maximum number of frames that wait for the model."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,7 @@ class MediaClock:
         return cost
 
     async def arrivals(self) -> AsyncIterator[Arrival]:
-        """Yield the arrivals in the order in which the session gets them, without dropped
-        frames."""
+        """Yield the arrivals in the order in which the session gets them, except dropped frames."""
         is_real, is_logical = (self._streaming.clock == kind for kind in ("real", "logical"))
         coming = deque(self._arrivals)
         waiting: deque[Arrival] = deque()

@@ -42,7 +42,8 @@ class Observer:
         """All samples of a group are finished."""
 
     def samples_kept(self, count: int) -> None:
-        """This number of (sample, repeat) pairs have all their replies from an earlier call."""
+        """This number of (sample, repeat) pairs have all their replies from an earlier
+        invocation."""
 
     def request_sent(self, turn: Turn) -> None:
         """A request is about to be sent to the model."""
@@ -51,7 +52,7 @@ class Observer:
         """The request has ended, with a reply or an error."""
 
     def reply_stored(self, turn: Turn, reply: Reply, seconds: float) -> None:
-        """The model's reply is stored. It arrived `seconds` after its request was sent."""
+        """The model's reply is stored. It arrived `seconds` after the request was sent."""
 
     def reply_reused(self, turn: Turn, reply: Reply) -> None:
         """Another run's reply to the same request is stored."""
@@ -60,7 +61,7 @@ class Observer:
         """The request failed and will be sent again."""
 
     def sample_failed(self, error: ModelError | MediaError) -> None:
-        """A sample, or one of its turns, gets no reply."""
+        """A sample or one of its turns will not get a reply."""
 
     def sample_finished(self, replies: Sequence[tuple[Sample, Reply]]) -> None:
         """A sample's last reply is stored. `replies` has one pair of sample and reply, or one pair
@@ -68,7 +69,8 @@ class Observer:
 
 
 class Observers(Observer):
-    """Combines several observers. Each event goes to those that override its method, in order."""
+    """Combines several observers. Each event is passed, in order, to those that override its
+    method."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         for event in [name for name in vars(Observer) if not name.startswith("_")]:

@@ -76,10 +76,10 @@ def temperature(text: str) -> float | Literal["default"]:
 
 
 def effort(text: str) -> int | str:
-    """A level of thinking, or a number of tokens.
+    """Parse a level of thinking or a number of tokens.
 
     Raises:
-        ValueError: the text is neither.
+        ValueError: the text is neither a level nor a number of tokens.
     """
     if text in LEVELS:
         return text
@@ -89,13 +89,13 @@ def effort(text: str) -> int | str:
 
 
 def on_truncation(text: str) -> str:
-    """`stop`, `continue`, or `raise:N` with a number of tokens.
+    """Check that a text is `stop`, `continue`, or `raise:N`, where N is a number of tokens.
 
     Raises:
         ValueError: the text is none of them.
     """
     if not re.fullmatch("stop|continue|raise:[1-9][0-9]{0,6}", text):
-        raise ValueError(f"{text!r} is neither stop, continue, nor raise:N, with N tokens.")
+        raise ValueError(f"{text!r} is neither stop, continue, nor raise:N (N tokens).")
     return text
 
 

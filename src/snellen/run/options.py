@@ -29,8 +29,8 @@ class OptionGroup:
     title: str
     """The heading."""
     role: Role
-    """`identity`: the options change the requests; `amount`: the number of requests; `environment`:
-    only how requests are sent and results are stored."""
+    """What the options change. `identity`: the content of requests; `amount`: the number of
+    requests; `environment`: only how requests are sent and results are stored."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class Option:
     """One or two sentences, as `--help` shows them."""
     _: KW_ONLY
     default: Any = None
-    """The value if nothing sets it."""
+    """The value if the option is not set anywhere."""
     default_text: str | None = None
-    """How the documentation shows the default; None: the value of `default`, if it is
+    """The default as the documentation shows it; None: the value of `default`, if it is
     informative."""
     metavar: str | None = None
-    """The placeholder for the option's value in `--help`; None: a word for its type."""
+    """The placeholder for the option's value in `--help`; None: derived from its type."""
     flag: str | None = None
     """The name on the command line and in plan files; None: the name of the field."""
     expected: str | None = None
@@ -122,8 +122,8 @@ class RunOptions(TypedDict, total=False):
         str | None,
         Option(
             HOW,
-            "Ask as a model's maker did: a name from `snellen list recipes` or a file, if needed "
-            "with :DATA_SET and :VARIANT.",
+            "Ask the questions as a model's maker did. NAME is a name from `snellen list recipes` "
+            "or a file, if needed with :DATA_SET and :VARIANT.",
             metavar="NAME",
         ),
     ]
@@ -162,8 +162,8 @@ class RunOptions(TypedDict, total=False):
         str | None,
         Option(
             HOW,
-            "What a model without streaming support sees of a stream: window:4 (the newest four "
-            "frames), window:all, or reask:POLICY.",
+            "How much of a stream a model without streaming support sees: window:4 (the newest "
+            "four frames), window:all, or reask:POLICY.",
             metavar="KIND",
         ),
     ]
@@ -192,7 +192,7 @@ class RunOptions(TypedDict, total=False):
         Count | None,
         Option(
             QUESTIONS,
-            "Ask questions whose reply was cut at the token limit again, with N tokens.",
+            "If a reply was cut at the token limit, ask its question again with N tokens.",
             metavar="N",
         ),
     ]
@@ -205,7 +205,7 @@ class RunOptions(TypedDict, total=False):
         Option(
             SHOTS,
             "The source of the examples: a file in the same format, or another split (split=dev). "
-            "By default, rows of the benchmark itself, which are then not asked.",
+            "By default, rows of the benchmark itself, which are then not used as questions.",
             metavar="FILE|OPTIONS",
         ),
     ]
@@ -257,7 +257,7 @@ class RunOptions(TypedDict, total=False):
         Literal["vllm", "sglang", "transformers"] | None,
         Option(
             SERVER,
-            "Start a server for the model NAME of openai/NAME on this machine, for this run only.",
+            "Start a server on this machine for the model openai/NAME, for this run only.",
         ),
     ]
     serve_args: Annotated[
@@ -281,7 +281,9 @@ class RunOptions(TypedDict, total=False):
     ]
     executor: Annotated[
         Literal["ray"] | None,
-        Option(SERVER, "Run copies of a local model with Ray; without --replicas, one per GPU."),
+        Option(
+            SERVER, "Run copies of a local model with Ray; without --replicas, one copy per GPU."
+        ),
     ]
     ray_address: Annotated[
         str | None,
@@ -317,8 +319,8 @@ class RunOptions(TypedDict, total=False):
         Count | Literal["auto"] | None,
         Option(
             REQUESTS,
-            "The number of concurrent requests. auto adapts to the server; it calls your own "
-            "function with one request at a time unless the function is async.",
+            "The number of concurrent requests. With auto, it adapts to the server, but your own "
+            "function gets only one request at a time unless it is async.",
             metavar="N|auto",
             default_text="auto",
             read=option_text.concurrency,
@@ -331,7 +333,8 @@ class RunOptions(TypedDict, total=False):
         Amount | Literal["default"] | None,
         Option(
             SAMPLING,
-            "The sampling temperature. default sends none, for services that reject the parameter.",
+            "The sampling temperature. With default, none is sent, for services that reject the "
+            "parameter.",
             metavar="X|default",
             read=option_text.temperature,
         ),
@@ -340,7 +343,7 @@ class RunOptions(TypedDict, total=False):
         Count | Literal["none", "low", "medium", "high"] | None,
         Option(
             SAMPLING,
-            "How much the model thinks before it answers: a level, or a number of tokens at most; "
+            "How much the model thinks before it answers: a level, or a maximum number of tokens; "
             "repeatable, like --prompt.",
             metavar="none|low|medium|high|TOKENS",
             is_setting=True,
@@ -352,7 +355,7 @@ class RunOptions(TypedDict, total=False):
         Option(
             SAMPLING,
             "What to do if over 5 % of a run's first 50 replies are cut at the token limit: only "
-            "warn, stop, or ask from then on with N tokens, and the cut ones again.",
+            "warn, stop, or raise the limit to N tokens and ask the affected questions again.",
             default="continue",
             metavar="continue|stop|raise:N",
             read=option_text.on_truncation,
@@ -372,14 +375,15 @@ class RunOptions(TypedDict, total=False):
     max_requests: Annotated[
         Count | None,
         Option(
-            BUDGET, "Stop after this many requests in this call. The same command resumes the run."
+            BUDGET,
+            "Stop when this command has sent this many requests. Repeat the command to resume.",
         ),
     ]
     max_cost: Annotated[
         Amount | None,
         Option(
             BUDGET,
-            "Stop when this call has cost this much. The profile must have prices.",
+            "Stop when this command has spent this much. The profile must have prices.",
             metavar="X",
             read=option_text.amount,
         ),

@@ -32,24 +32,24 @@ OnSample = Callable[[Sample, Reply, Mapping[str, float | None]], object]
 
 
 class PlanArguments(RunOptions, total=False):
-    """The keywords of a plan: all options, and values that only code can set."""
+    """The keyword arguments of a plan: all options, and values that only code can set."""
 
     profiles: Mapping[str, Profile]
     """Profiles of single models, keyed by name. They take precedence over the option `profile`."""
     settings: Mapping[str, Sequence[Any]]
-    """Several values of an option, with a run for each value; possible for `frames`, `image_size`,
-    and `effort`."""
+    """Options with several values, each in its own run; possible for `frames`, `image_size`, and
+    `effort`."""
     setting: Mapping[str, Any]
-    """In a plan that `by_setting` returns: the plan's value of each setting that has several
-    values."""
+    """In a plan that `by_setting` returns: this plan's value of each setting for which the original
+    plan has several values."""
     sources: Mapping[str, Source]
-    """The origin of options. Options that are not listed have the origin `argument`."""
+    """The origins of options. Options that are not listed have the origin `argument`."""
     by_recipe: Collection[str] | None
     """In a plan that `by_setting` returns: the fields of the profiles that come from a recipe."""
     score: bool
     """Whether runs are scored after their questions have been asked."""
     reuse_strictly: bool
-    """Whether it is an error if there is no run of a model among the runs to reuse."""
+    """Whether it is an error if a model has no run among the runs to reuse."""
     command: Sequence[str]
     """The words of the command line, for the manifest."""
     retry: Mapping[str, Any]
@@ -62,7 +62,7 @@ class Plan:
     """A grid of runs: each benchmark with each model, in each setting.
 
     Raises:
-        UsageError: an option has an invalid value, or does not fit the other options.
+        UsageError: an option has an invalid value, or conflicts with other options.
     """
 
     def __init__(
@@ -89,7 +89,8 @@ class Plan:
         }
         """The origin of each option that is set."""
         self.profile = _profile(self.options)
-        """The profile of models without their own profile, before options are applied."""
+        """The profile of all models that have no profile of their own, before options are
+        applied."""
         self.profiles = arguments.get("profiles", {})
         self.settings = arguments.get("settings", {})
         self.setting = arguments.get("setting", {})
@@ -105,7 +106,7 @@ class Plan:
 
     @property
     def out(self) -> Path:
-        """The folder of run folders."""
+        """The folder that contains the run folders."""
         return cast(Path, self.options["out"])
 
     @property
@@ -120,7 +121,7 @@ class Plan:
         models: Sequence[str | registry.Opened] | None = None,
         **changes: Unpack[PlanArguments],
     ) -> Plan:
-        """A copy of this plan with other benchmarks, models, or arguments."""
+        """Copy this plan with other benchmarks, models, or arguments."""
         return Plan(
             benchmarks=self.benchmarks if benchmarks is None else benchmarks,
             models=self.models if models is None else models,
@@ -128,8 +129,8 @@ class Plan:
         )
 
     def by_setting(self) -> list[Plan]:
-        """A plan for each combination of the settings, and with a recipe also for each benchmark.
-        If there are neither settings nor a recipe, only this plan."""
+        """Split this plan into one plan for each combination of settings. With a recipe, each
+        benchmark also gets its own plans."""
         recipe = self.options["recipe"]
         if recipe is not None and self.by_recipe is None:
             plans = [
@@ -149,7 +150,7 @@ class Plan:
         return plans
 
     def _recipe_arguments(self, benchmark: Benchmark, recipe: str) -> PlanArguments:
-        """The arguments that a recipe changes in the plan of one benchmark: profiles, the seed, and
+        """The arguments that a recipe changes in a plan for one benchmark: profiles, the seed, and
         the origins of options."""
         from snellen.run.recipe_settings import Videos, with_recipe
         from snellen.transforms.recipe import ask_for
@@ -263,14 +264,14 @@ class Plan:
 
 
 PARTS = frozenset(PlanArguments.__annotations__) - frozenset(RunOptions.__annotations__)
-"""Keywords of a plan that are not options."""
+"""The arguments of a plan that are not options."""
 
 
 def load_benchmarks(
     specs: Sequence[str | Benchmark], prompts: Collection[str] = (), **options: Unpack[RunOptions]
 ) -> list[Benchmark]:
-    """Load benchmarks and apply the options to them: each prompt preset, few-shot examples, and
-    probes.
+    """Load benchmarks, once for each prompt preset, and apply the options for recipes, few-shot
+    examples, and probes.
 
     Raises:
         SnellenError: a name or an option is invalid, or data cannot be read.
@@ -414,8 +415,8 @@ class Finished:
 
     @property
     def scope_note(self) -> str | None:
-        """A note if the report covers more questions than this call selected. `limit` and `sample`
-        are not part of the identity, so other stored replies stay in the report."""
+        """A note if the report covers more questions than this invocation selected. `limit` and
+        `sample` are not part of the identity, so other stored replies stay in the report."""
         progress, result = self.progress, self.result
         if result is None or progress.total is None:
             return None

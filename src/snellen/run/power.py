@@ -31,7 +31,7 @@ class Detectable(msgspec.Struct, frozen=True, kw_only=True):
     stderr: float
     """The standard error of the difference between the two models."""
     smallest: float | None
-    """The smallest detectable difference; None if even the largest possible one is not
+    """The smallest detectable difference; None if even the largest possible difference is not
     detectable."""
     samples_needed: int | None = None
     """The number of samples that the requested difference needs; None if none was requested or no
@@ -41,7 +41,7 @@ class Detectable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):
-    """Two sets of replies, compared with a metric."""
+    """The comparison of two sets of replies under one metric."""
 
     a: str
     """The first set."""
@@ -50,19 +50,19 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     """The metric."""
     unit: str
-    """Its unit."""
+    """The unit of the metric."""
     samples: int
     """The number of shared samples."""
     clusters: int
     """The number of clusters of these samples."""
     difference: float
-    """b minus a, in the unit."""
+    """The value of b minus the value of a, in `unit`."""
     stderr: float
     """The standard error of the difference."""
     smallest: float
-    """The smallest difference that these samples detect."""
+    """The smallest difference that can be detected with these samples."""
     smallest_of_all: float
-    """The smallest difference that all samples of the benchmark would detect."""
+    """The smallest difference that could be detected with all samples of the benchmark."""
     disagree: float | None
     """The share of the samples on which the two sets disagree; None if scores are not all 0 or
     1."""
@@ -130,10 +130,10 @@ def power(
         1 + (m - 1) icc        m = Σ m_g² / Σ m_g over clusters of m_g samples
 
     (Kish 1965, Survey Sampling, 5.4; Eldridge, Ashby and Kerry 2006, International Journal of
-    Epidemiology 35, for clusters of different sizes), where `icc` is
-    the correlation of differences within a cluster. Scores between 0 and 1 vary less than scores of
-    0 or 1, so for them the results are upper bounds. If `runs` gives two runs of the benchmark,
-    their observed standard error is used instead and scaled with the root of the sample size.
+    Epidemiology 35, for clusters of different sizes), where `icc` is the correlation of differences
+    within a cluster. Scores between 0 and 1 vary less than scores of 0 or 1, so the results are
+    upper bounds for such scores. If `runs` gives two runs of the benchmark, the standard error that
+    was observed is used instead, scaled with the square root of the sample size.
 
     Raises:
         SnellenError: the rows cannot be read, or the runs are not two runs of this benchmark.
@@ -178,7 +178,7 @@ class _Assumptions:
 
     def check(self, *, is_share: bool) -> None:
         """Check that all values are within their bounds. `is_share` says that the difference is a
-        fraction; with two runs it is in the unit of their metric.
+        fraction, and not in the unit of the metric of two runs.
 
         Raises:
             UsageError: a value is out of bounds, or models of this accuracy cannot disagree on such
@@ -193,8 +193,8 @@ class _Assumptions:
                 raise UsageError(f"{name} must be between 0 and 1, such as 0.05, not {share}.")
         if self.power <= self.level:
             raise UsageError(
-                f"power must be above level: {self.power} is not above {self.level}, which chance "
-                "alone reaches."
+                f"power must be above level: {self.power} is not above {self.level}, which is the "
+                "power by chance alone."
             )
         if not 0 <= self.icc <= 1:
             raise UsageError(f"icc must be between 0 and 1, not {self.icc}.")

@@ -129,11 +129,11 @@ def read_predictions(
 
 
 def _check_choices(benchmark: Benchmark, rows: Predictions) -> None:
-    """Check that the model saw the choices in the data set's order, since its letters stand for
-    them.
+    """Check that the model saw the choices in the data set's order, since its answers are letters
+    of choices.
 
     Raises:
-        DataError: the file has the choices of a question in another order.
+        DataError: the file has the choices of a question in a different order.
     """
     if not rows.choices:
         return
@@ -142,8 +142,8 @@ def _check_choices(benchmark: Benchmark, rows: Predictions) -> None:
         theirs = [*rows.choices.get(sample.id, ())]
         if theirs != [*sample.choices] and sorted(theirs) == sorted(sample.choices):
             raise DataError(
-                f"{rows.where}: sample {sample.id!r} has its choices in another order than "
-                f"{benchmark.data.where}, so that its letters mean other choices. Run the task "
+                f"{rows.where}: sample {sample.id!r} has its choices in a different order than in "
+                f"{benchmark.data.where}, so its letters stand for different choices. Run the task "
                 "again without shuffled choices."
             )
 
@@ -153,8 +153,10 @@ def _has_ids_of(benchmark: Benchmark, rows: Predictions) -> bool:
 
 
 def _in_layout(path: Path, benchmark: Benchmark, only: str | None) -> Published | None:
-    """Read a file or a folder in the format in which the benchmark's authors publish results: the
-    folder as a whole, or each of its files that has this format. None if no file has this format.
+    """Read a file or a folder in the format in which the benchmark's authors publish results.
+
+    A folder is read as a whole, or else each of its files that has this format. Returns None if no
+    file has this format.
 
     Raises:
         UsageError: several files have replies to the same questions.

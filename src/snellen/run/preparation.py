@@ -41,11 +41,12 @@ from snellen.scoring import Scorer
 from snellen.store import MANIFEST, Run, open_run
 
 MOST_FREQUENT = "baseline/most-frequent"
-"""The only model that is created for each benchmark, since it gives the most frequent answers."""
+"""The only model that is created separately for each benchmark, since it gives the benchmark's most
+frequent answers."""
 
 
 class Preparation:
-    """Collects the jobs of a plan. Jobs that use the same server share its concurrency limit."""
+    """Collects the jobs of a plan. Jobs that use the same server share a concurrency limit."""
 
     def __init__(self, plan: Plan, budget: Budget, stack: ExitStack) -> None:
         self.jobs: list[Job] = []
@@ -59,7 +60,7 @@ class Preparation:
         """Add the job of a run, unless the run already has a job because its benchmark was named in
         two ways.
 
-        If `opened` is None, the model that is created for each benchmark is used.
+        If `opened` is None, the model is `MOST_FREQUENT`.
         """
         benchmark, profile, settings = config.benchmark, config.profile, config.settings
         if opened is None:
@@ -95,8 +96,8 @@ class Preparation:
         The order matters. The rows are checked before the run is locked, so that the folder of a
         run that cannot start is still empty and can be removed. The existence of the run is checked
         again after it is locked, since another process may have created it in the meantime. The
-        pictures are checked before the manifest is written, so that a rejected call changes
-        nothing.
+        pictures are checked before the manifest is written, so that the manifest does not change if
+        the check fails.
         """
         run, was, nearest = open_run(self._plan.out, benchmark.name, identity["model"], identity)
         if any(job.run.path == run.path for job in self.jobs):
@@ -201,8 +202,8 @@ def _with_vlmevalkit_name(benchmark: Benchmark, model: Model) -> Benchmark:
 
 
 def _observers(on_sample: OnSample | None, benchmark: Benchmark, stop: Stop) -> list[Observer]:
-    """The observers of a run in addition to its progress: one that passes each reply with its
-    scores to `on_sample`."""
+    """Create the observer that passes each reply with its scores to `on_sample`, if there is such a
+    function."""
     if on_sample is None:
         return []
     scores = Scorer(benchmark).scores

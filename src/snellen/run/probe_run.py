@@ -43,8 +43,8 @@ def probe_run(
     budget: Budget | None = None,
 ) -> tuple[list[SteeringReport], list[Finished]]:
     """Ask each of the plan's judges again about `n` of the replies that it has judged, after adding
-    texts that try to steer it. Returns how its verdicts change with each kind of attempt. The
-    replies are drawn with the plan's `sample_seed`.
+    texts to them that try to steer the judge. The replies are drawn with the plan's `sample_seed`.
+    Returns how each judge's verdicts change with each kind of text, and the runs.
 
     Replies without a verdict are judged first, as in `judge_run`. The probes' runs are stored in
     `probed/` in the run's folder, each with its report in `steering.json`. These runs do not affect
@@ -167,8 +167,8 @@ def _report(
 
 
 class _Row(NamedTuple):
-    """A reply's score without an attempt to steer the judge, its score with one (None: no verdict),
-    and its cluster."""
+    """A reply's score without an attempt to steer the judge, the score with such an attempt (None:
+    no verdict), and the reply's cluster."""
 
     was: float
     now: float | None

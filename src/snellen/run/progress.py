@@ -14,49 +14,49 @@ class Progress:
     """The progress of one run. Unless stated otherwise, counts are of (sample, repeat) pairs."""
 
     name: str
-    """The benchmark and the model, and the setting if the plan has several."""
+    """The benchmark and the model, and the setting if the plan has several settings."""
     total: int | None = None
     """The number of pairs to ask; None while it is unknown."""
     notes: tuple[str, ...] = ()
     """Notes for the user, in the order in which they were added."""
     kept: int = 0
-    """Pairs with a reply from an earlier call."""
+    """Pairs with a reply from an earlier invocation."""
     reused: int = 0
     """Pairs with a reply from another run."""
     done: int = 0
-    """Pairs with a reply from this call."""
+    """Pairs with a reply from this invocation."""
     failed: int = 0
-    """Pairs without a reply after the last attempt."""
+    """Pairs that have no reply after the last attempt."""
     requests: int = 0
     """Requests sent so far."""
     retries: int = 0
-    """Requests that failed and were, or will be, sent again."""
+    """The number of requests that failed and were or will be sent again."""
     in_flight: int = 0
     """Requests in flight now."""
     videos: int = 0
-    """Finished videos, if questions share videos."""
+    """The number of finished videos, if questions share videos."""
     videos_total: int | None = None
-    """All videos; None if questions share none."""
+    """The number of all videos; None if questions do not share videos."""
     input_tokens: int = 0
-    """Tokens of the requests, as the server counts them."""
+    """The number of tokens in requests, as reported by the server."""
     output_tokens: int = 0
-    """Tokens of the replies."""
+    """The number of tokens in replies."""
     reasoning_tokens: int = 0
     """The part of `output_tokens` that is reasoning."""
     prices: Prices | None = None
     """The prices of the model; None without prices."""
     cost: float = 0.0
-    """The cost of the `priced` replies."""
+    """The total cost of the replies that `priced` counts."""
     priced: int = 0
-    """Replies whose cost is known."""
+    """The number of replies whose cost is known."""
     unpriced: int = 0
-    """Replies without token counts, although the model has prices."""
+    """The number of replies without token counts, if the model has prices."""
     score_sum: float = 0.0
     """The sum of the headline scores of single replies."""
     score_n: int = 0
-    """The number of these scores."""
+    """The number of scores in `score_sum`."""
     refused: int = 0
-    """Refused replies, which count as wrong in the running score."""
+    """The number of refused replies, which count as wrong in the running score."""
     started: float = field(default_factory=monotonic)
     """When the run started, in seconds on the monotonic clock."""
     finished: float | None = None
@@ -87,8 +87,8 @@ class Progress:
 
     @property
     def cost_at_the_end(self) -> float | None:
-        """The estimated total cost of this call, assuming that the remaining questions cost as much
-        as the finished ones."""
+        """The estimated total cost of this invocation, assuming that the remaining questions cost
+        as much as the finished ones."""
         if self.left is None or not self.priced or not self.done:
             return None
         return self.cost * (1 + self.left / self.done)
@@ -106,7 +106,7 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """The number of questions finished per second in this call."""
+        """The number of questions finished per second in this invocation."""
         seconds = (self.finished or monotonic()) - self.started
         return (self.done + self.failed) / seconds if seconds > 0 else 0.0
 

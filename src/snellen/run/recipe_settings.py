@@ -1,7 +1,8 @@
-"""The settings of a recipe as a model's profile.
+"""Adds the settings of a recipe to a model's profile.
 
-A recipe has the settings of the maker's model call under the names of the maker's code. Those that
-a back end can take go into the profile. The others are refused, unless the user leaves them out.
+A recipe has the settings of the maker's model call under the names that the maker's code uses.
+Settings that the back end supports are added to the profile. All others are errors, unless the user
+leaves them out.
 """
 
 from __future__ import annotations
@@ -27,14 +28,15 @@ DESCRIPTIONS = frozenset(
         *("use_thumbnail", "dynamic"),
     }
 )
-"""Settings that describe the source's code, and do not change what is sent."""
+"""Settings that only describe the source's code and do not change what is sent."""
 LIMITS = ("max_new_tokens", "max_new_tokens_sent", "max_tokens")
-"""The names of the token limit."""
+"""The names that makers use for the token limit."""
 OF_VIDEOS = ("fps", "min_frames", "max_frames", "max_num_frames", "total_pixels", "video")
-"""Settings of videos. A frame policy can state the rate, the most frames, and the most pixels of a
-frame; the least frames or pixels, and the pixels of all frames together, are refused."""
+"""Settings of videos. A frame policy can state the frame rate, the maximum number of frames, and
+the maximum number of pixels per frame. Minimums, and the total pixels of all frames, are errors."""
 Videos = Literal["", "by recipe", "by user"]
-"""Who says which frames of videos are shown; empty: there are none."""
+"""What decides which frames of videos are shown: the recipe or the user. Empty if there are no
+videos."""
 NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "top_k": (0, -1),
     "top_p": (1,),
@@ -78,16 +80,16 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "thinking": "template.thinking",
     },
 }
-"""For each kind of back end, the names of settings in a profile's `extra`."""
+"""For each kind of back end, the path of each setting in a profile's `extra`."""
 
 
 class UnsupportedSettings(UsageError):
-    """A model cannot take settings of a recipe."""
+    """A model does not support some settings of a recipe."""
 
     def __init__(self, message: str, settings: Sequence[str]) -> None:
         super().__init__(message)
         self.settings = settings
-        """Their names in the recipe."""
+        """The names of these settings in the recipe."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,23 +103,23 @@ class RecipeSettings:
     frames: str | None
     """The frame policy of videos; None if the recipe has none."""
     fields: frozenset[str]
-    """The names of what the recipe sets, as in a run's origins."""
+    """The names of the values that the recipe sets, as in the origins of a run's values."""
 
 
 def with_recipe(
     profile: Profile, ask: Ask, model: str, without: Collection[str] = (), videos: Videos = ""
 ) -> RecipeSettings:
-    """A model's profile with the settings of a recipe.
+    """Add the settings of a recipe to a model's profile.
 
     Args:
         profile: The model's own profile.
-        ask: How the recipe asks the data set.
+        ask: How the recipe asks the questions of the data set.
         model: The name of the model.
         without: The names of settings that are left out.
-        videos: Who says which frames are shown, if the benchmark shows videos.
+        videos: What decides which frames are shown, if the benchmark shows videos.
 
     Raises:
-        UnsupportedSettings: the model cannot take a setting.
+        UnsupportedSettings: the model does not support a setting.
         UsageError: `without` names a setting that the recipe lacks.
     """
     left = _stated(ask, without)
@@ -135,7 +137,9 @@ def with_recipe(
         changes["images"] = msgspec.structs.replace(profile.images, **images)
     seed = left.pop("engine_seed", None)
     if seed is not None and not isinstance(seed, int):
-        raise UsageError(f"The recipe {ask.recipe} has the seed {seed!r}; it must be a number.")
+        raise UsageError(
+            f"The recipe {ask.recipe} has the seed {seed!r}, but a seed must be a whole number."
+        )
     extra = _extra(left, ask, model, profile)
     names = NAMES.get(_kind(model, profile), {})
     if any(names[name] in THINKING for name in left):
@@ -163,17 +167,17 @@ def _is_greedy(settings: Mapping[str, object]) -> bool:
 
 
 def _stated(ask: Ask, without: Collection[str]) -> dict[str, Any]:
-    """The settings that change what is sent, without those that are left out.
+    """Select the settings that change what is sent, except those in `without`.
 
     Raises:
-        UsageError: the recipe does not set one that is left out.
+        UsageError: `without` names a setting that the recipe lacks.
     """
     settings = {**ask.model_settings(), **ask.manner.picture, **_unsendable(ask)}
     for name in without:
         if name not in settings:
             known = ", ".join(sorted(settings.keys() - DESCRIPTIONS))
             raise UsageError(
-                f"--recipe-without {name}: the recipe {ask.recipe} does not set it. It sets: "
+                f"--recipe-without {name}: the recipe {ask.recipe} has no such setting. It has: "
                 f"{known}."
             )
     idle = {"temperature", "top_p", "top_k"} if _is_greedy(settings) else set()
@@ -187,8 +191,9 @@ def _stated(ask: Ask, without: Collection[str]) -> dict[str, Any]:
 
 
 def _unsendable(ask: Ask) -> dict[str, Any]:
-    """What a recipe states besides the settings of the model call, and no back end can do: the text
-    that a reply begins with, and rules for tiles that differ from picture to picture."""
+    """The values that a recipe states outside the settings of the model call and that no back end
+    supports: the text with which a reply begins, and rules for tiles that differ from picture to
+    picture."""
     thinking, tiles = ask.manner.thinking, ask.manner.tiles
     values = {
         "thinking.begins": thinking and thinking.begins,
@@ -203,8 +208,8 @@ def _unsendable(ask: Ask) -> dict[str, Any]:
 
 
 def _taken_frames(left: dict[str, Any], videos: Videos) -> str | None:
-    """The frame policy of these settings, which are taken out of `left`; those that no policy can
-    state stay."""
+    """Convert settings of videos to a frame policy, and remove them from `left`. Settings that no
+    policy can state remain in `left`."""
     if videos != "by recipe":
         for name in OF_VIDEOS:
             left.pop(name, None)
@@ -225,10 +230,10 @@ def _most_pixels(left: dict[str, Any]) -> str:
 
 
 def _extra(left: Mapping[str, Any], ask: Ask, model: str, profile: Profile) -> dict[str, Any]:
-    """The profile's further fields with these settings.
+    """Add these settings to the profile's `extra`.
 
     Raises:
-        UsageError: the model cannot take one of them.
+        UnsupportedSettings: the model does not support some of the settings.
     """
     names = NAMES.get(_kind(model, profile), {})
     refused = sorted(left.keys() - names.keys())
@@ -236,8 +241,8 @@ def _extra(left: Mapping[str, Any], ask: Ask, model: str, profile: Profile) -> d
         listed = ", ".join(f"{name} = {left[name]!r}" for name in refused)
         words = " ".join(f"--recipe-without {name}" for name in refused)
         raise UnsupportedSettings(
-            f"{model} cannot take these settings of the recipe {ask.recipe}: {listed}. Leave them "
-            f"out with {words}; the run says so.",
+            f"{model} does not support these settings of the recipe {ask.recipe}: {listed}. To "
+            f"leave them out, use {words}; a note of the result will say so.",
             refused,
         )
     extra = dict(profile.extra)
@@ -247,13 +252,14 @@ def _extra(left: Mapping[str, Any], ask: Ask, model: str, profile: Profile) -> d
 
 
 def _kind(model: str, profile: Profile) -> str:
-    """The kind of back end: of `openai/`, whether the server is the official one."""
+    """The kind of back end: the prefix of the model's name, or `compatible` for an `openai/` model
+    on a server other than the official one."""
     kind = model.partition("/")[0]
     return "compatible" if kind == "openai" and kind_of_server(profile) != kind else kind
 
 
 def _put(extra: dict[str, Any], path: str, value: object) -> None:
-    """Set a field of `extra`; `a.b` is the field b of the table a."""
+    """Set a field of `extra`. The path `a.b` means the field b of the table a."""
     table, _, name = path.rpartition(".")
     if table:
         extra[table] = {**extra.get(table, {}), name: value}

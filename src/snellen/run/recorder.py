@@ -37,13 +37,13 @@ from snellen.store import (
 )
 
 OwnMedia = list[ShownMedia] | None
-"""A sample's own media in the form in which they are stored; None if its first turn shows exactly
-these media."""
+"""The stored form of a sample's own media; None if the sample's first turn shows exactly these
+media."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """A request that is ready to be sent, or the error because of which it cannot be sent."""
+    """A request that is ready to be sent, or that cannot be sent because of an error."""
 
     worded: Request
     """The request with the benchmark's prompt, before its media are read."""
@@ -101,14 +101,14 @@ class Recorder:
     # -- reading
 
     def repeats_finished(self, row: Row) -> int:
-        """For a row with a single turn: the number of repeats that have a reply."""
+        """The number of repeats of a row that have a reply. The row must have a single turn."""
         return self._run.finished_at(row.position)
 
     def has_reply(self, key: Key) -> bool:
         return self._run.has_reply(key)
 
     def has_question(self, row: Row, key: Key) -> bool:
-        """Whether the question of a stored reply is stored too. A question can be lost in a power
+        """Whether the question of a stored reply is also stored. It may have been lost in a power
         failure.
 
         Raises:
@@ -151,8 +151,8 @@ class Recorder:
     def write_reply(
         self, turn: Turn, reply: Reply, attempt: int = 1, *, reused: str | None = None
     ) -> None:
-        """Store a reply. `reused` is the folder of the run that it was taken from; None: it is
-        new."""
+        """Store a reply. `reused` is the folder of the run from which the reply was taken; None for
+        a new reply."""
         media = turn.media if reused else _as_shown(turn.media, turn.request, reply)
         self._append(
             turn, reply=reply, kind=self._kind, attempt=attempt, media=media, reused=reused
@@ -186,8 +186,7 @@ class Recorder:
             await loop.run_in_executor(None, self.flush)
 
     def _check_row(self, row: Row, key: Key) -> None:
-        """Check that a first turn that is already stored belongs to this row and not to another
-        one.
+        """Check that a first turn that is already stored belongs to this row, not to another row.
 
         Raises:
             DataError: two rows have the same id.
@@ -248,8 +247,8 @@ def _media_of(request: Request) -> Iterator[Image | Video]:
 
 
 def _is_same(shown: Image | Video, own: Image | Video) -> bool:
-    """Whether a medium in a prompt is the sample's own. For videos, the frame policy may differ,
-    since the prompt sets it."""
+    """Whether a medium in a prompt is one of the sample's own media. The frame policy of a video
+    may differ, since the prompt sets it."""
     if isinstance(shown, Video) and isinstance(own, Video):
         return (shown.source, shown.start, shown.end) == (own.source, own.start, own.end)
     return shown is own

@@ -1,5 +1,5 @@
-"""Watches the first replies of a run for two faults that cost the most points: replies that are cut
-at the token limit, and thinking that is not as it was asked for."""
+"""Watches the first replies of a run for the two faults that cost the most points: replies that are
+cut at the token limit, and thinking that is on or off contrary to the settings."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from snellen.run.token_limit import TokenLimit, raised_to
 from snellen.store import Run
 
 FIRST = 50
-"""The number of replies that are watched, or all of a smaller run."""
+"""The number of replies that are watched; in a smaller run, all are watched."""
 SHARE = 0.05
 """The share of truncated replies above which the user is warned."""
 NOTICED = "noticed"
-"""The field of the manifest with what was noticed, for the result's notes."""
+"""The field of the manifest with the faults that were noticed, for the result's notes."""
 
 RAISED = "raised"
-"""The field of the manifest with the token limit that a run has raised."""
+"""The field of the manifest with the raised token limit."""
 
 
 class ReplyWatch(Observer):
-    """Tells the user at once what is wrong with the first replies, and what to do. What it noticed
-    is stored in the manifest, and becomes a note of the result."""
+    """Tells the user immediately what is wrong with the first replies, and what to do. The same
+    text is stored in the manifest and becomes a note of the result."""
 
     def __init__(
         self,
@@ -80,7 +80,8 @@ class ReplyWatch(Observer):
         self._notice(
             "truncated",
             f"{what}. Raise the limit with --max-tokens (token_floor in a profile), or ask for "
-            "less thinking with --effort; --retry-truncated N asks the cut ones again",
+            "less thinking with --effort. To ask questions with cut replies again, use "
+            "--retry-truncated N",
         )
         if self._on_truncation == "stop" and not self._was_noticed:
             reason = f"{what} (--on-truncation stop)"
@@ -95,21 +96,22 @@ class ReplyWatch(Observer):
         self._thoughtful += has_thoughts
         if has_thoughts and not self._expects_thoughts and self._thoughtful == 1:
             parser = (
-                " The thoughts stand in the text of the reply: start the server with a reasoning "
+                " The thoughts are in the text of the reply, so start the server with a reasoning "
                 "parser."
             )
             self._notice(
                 "thoughts",
-                f"reply {self._n:,} has thoughts, and thinking was turned off. The server may not "
-                "know the field, or the model always thinks: see what was sent under `thinking` "
-                f"in the run's manifest, and set --effort.{parser if in_text else ''}",
+                f"reply {self._n:,} has thoughts, although thinking was turned off. Either the "
+                "server does not know the field, or the model always thinks. See what was sent "
+                "under `thinking` in the run's manifest, and set --effort."
+                f"{parser if in_text else ''}",
             )
         if self._is_over and self._expects_thoughts and not self._thoughtful:
             self._notice(
                 "thoughts",
-                f"none of the first {self._n:,} replies has thoughts, and thinking was turned on. "
-                "If the server hides them, start it with a reasoning parser; otherwise set "
-                "--effort, and check that the model's chat template knows it",
+                f"none of the first {self._n:,} replies has thoughts, although thinking was turned "
+                "on. If the server hides thoughts, start it with a reasoning parser. Otherwise, "
+                "set --effort, and check that the model's chat template reads it",
             )
 
     def _notice(self, kind: str, text: str) -> None:

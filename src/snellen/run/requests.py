@@ -19,7 +19,7 @@ from snellen.run.settings import Settings
 
 
 class Requests:
-    """Creates the requests of one benchmark to one model."""
+    """Creates the requests for one benchmark and one model."""
 
     def __init__(
         self, benchmark: Benchmark, model: Model, settings: Settings, threads: ThreadPoolExecutor
@@ -34,7 +34,7 @@ class Requests:
         )
 
     def request(self, sample: Sample, history: History, repeat: int) -> Request | None:
-        """The sample's next request, before its media are read; None if there is no further
+        """Create a sample's next request, without reading its media; None if there is no further
         turn."""
         return self._benchmark.request(
             sample, history, generation=self._settings.generation, seed=self.seed(repeat)
@@ -61,7 +61,8 @@ class Requests:
             group.clips = Clips(videos, len(group.repeats), self._threads)
 
     async def prepare(self, sample: Sample, worded: Request, group: Group) -> Prepared:
-        """Read the media of a sample's request, and apply the model's own prompt if it has one.
+        """Read the media of a sample's request, and apply the model's own prompt if the model has
+        one.
 
         Raises:
             DataError: the request has URLs, and fetching is not allowed.
@@ -94,7 +95,7 @@ class Requests:
         return Prepared(worded=worded, shown=shown, request=shown)
 
     def read_if_possible(self, worded: Request) -> Prepared:
-        """Read the media of a request that was answered before, if they can still be read."""
+        """If they can still be read, read the media of a request that already has a reply."""
         try:
             shown = loaded(worded)
         except MediaError:

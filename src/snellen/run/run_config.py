@@ -1,5 +1,5 @@
-"""The configuration of one run: a benchmark and a model, all resolved values, and the origin of
-each value."""
+"""Resolves the configuration of one run: the benchmark, the model, and all values with their
+origins."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 def first_set(candidates: Mapping[Source, T | None]) -> tuple[T | None, Source]:
-    """Find the value with the highest precedence, and its source.
+    """Find the value with the highest precedence, and its origin.
 
     >>> first_set({"benchmark": 0.0, "profile": 0.5, "plan": None})
     (0.5, 'profile')
@@ -77,8 +77,8 @@ def resolve(
 ) -> RunConfig:
     """Resolve the configuration of a run of this benchmark and model.
 
-    `profile` is the model's profile before options are applied. `sources` has the origin of each
-    option that is set.
+    `profile` is the model's profile before options are applied. `sources` maps each option that is
+    set to its origin.
     """
     values = _Values(options, sources)
     if benchmark.procedure.frames:

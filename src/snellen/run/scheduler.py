@@ -43,7 +43,7 @@ GRACE = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One benchmark to run on one model."""
+    """One benchmark that is run with one model."""
 
     benchmark: Benchmark
     """The benchmark."""
@@ -58,9 +58,9 @@ class Job:
     limiter: Limiter
     """Limits concurrent requests; shared by all jobs that use the same server."""
     budget: Budget
-    """The limits on requests, cost, and time; shared by all jobs of one call."""
+    """The limits on requests, cost, and time; shared by all jobs of one invocation."""
     stop: Stop
-    """Says whether the run must stop, and why."""
+    """Says whether the run must stop, and for what reason."""
     progress: Progress
     """Counts the progress of the run."""
     reuse: Reuse | None = None
@@ -94,7 +94,7 @@ class Asker(Protocol):
         """Ask those questions of a group that have no reply."""
 
     def left_over(self) -> Sequence[Group]:
-        """Groups that are asked again after all others, because they need more tokens."""
+        """Groups that are asked again after all other groups, because they need more tokens."""
 
 
 class Scheduler:
@@ -209,8 +209,7 @@ class Scheduler:
                 group.close()
 
     async def _start_group(self, group: Group) -> bool:
-        """Start a group. Returns whether the group was started, which is not the case if the run
-        stops."""
+        """Start a group. Returns False if the run stops, so that the group was not started."""
         is_started = False
         try:
             await self._wait_for_room()

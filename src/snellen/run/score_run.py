@@ -58,12 +58,14 @@ def score(
 ) -> Result:
     """Score a run folder again, or a file or folder of predictions.
 
-    `ids` and `replies_in` name the columns of ids and replies if they have unusual names. `only` is
-    a pattern that selects files of a folder. With `answers_in_file`, the column `answer` of the
-    file replaces the right answers of the data set. If `benchmark` is None, it is determined from
-    the name of the file, for files from VLMEvalKit or lmms-eval. Runs store the name of their
-    benchmark. For a run of the caller's own benchmark, pass the `Benchmark` object, `FILE.py:NAME`,
-    or `module:NAME` again.
+    For predictions, `ids` and `replies_in` name the columns of ids and replies if these columns
+    have unusual names. `only` is a pattern that selects files of a folder. With `answers_in_file`,
+    the column `answer` of the file replaces the right answers of the data set. For files from
+    VLMEvalKit or lmms-eval, `benchmark` may be None, since it can be determined from the file's
+    name.
+
+    A run stores the name of its benchmark. For a run of the caller's own benchmark, pass the
+    `Benchmark` object, `FILE.py:NAME`, or `module:NAME` again.
 
     Raises:
         SnellenError: an error that the caller can fix.
@@ -107,7 +109,7 @@ def explain(
     answers_in_file: bool = False,
 ) -> list[Explanation]:
     """Explain one sample: the prompt, the reply, and the result of each scoring, once for each time
-    it was asked. The arguments are those of `score`.
+    that the sample was asked. The other arguments are those of `score`.
 
     Raises:
         UsageError: there is no such sample, or it was not asked.
@@ -207,7 +209,7 @@ def scored(
 
 
 def judgeable(run: Run, benchmark: Benchmark) -> Iterator[tuple[int, Sample, Reply]]:
-    """The replies of a run (loaded) that a judge can be asked about."""
+    """Yield the replies of a run (loaded) that a judge can be asked about."""
     for scored_reply in replies_of(run, benchmark):
         if scored_reply.reply is not None and scored_reply.state != "refused":
             yield scored_reply.row_index, scored_reply.sample, scored_reply.reply
@@ -253,12 +255,12 @@ def _judging(run: Run, benchmark: Benchmark) -> dict[str, CostReport]:
 def benchmark_of(
     path: Path, manifest: Mapping[str, Any], benchmark: str | Benchmark | None = None
 ) -> Benchmark:
-    """Find the benchmark of a run: the one that its manifest names, or the caller's own benchmark,
-    passed as an object or as its file or module.
+    """Find the benchmark of a run: the benchmark that its manifest names, or the caller's own
+    benchmark, passed as an object, a file, or a module.
 
     Raises:
         CatalogError: the manifest names no known benchmark. UsageError: the caller's benchmark is
-            not the one of the run.
+            not the run's benchmark.
     """
     if isinstance(benchmark, str):
         benchmark = registry.of_run(manifest, benchmark)
@@ -287,10 +289,10 @@ def benchmark_of(
 
 
 def _check_same_benchmark(path: Path, manifest: Mapping[str, Any], benchmark: Benchmark) -> None:
-    """Check that a benchmark is the one of the run.
+    """Check that a benchmark is the run's benchmark.
 
     Raises:
-        UsageError: it is a different benchmark, or its questions have changed.
+        UsageError: the benchmark is a different one, or its questions have changed.
     """
     identity = manifest["identity"]
     was, now = (identity["benchmark"], identity["asks"]), (benchmark.name, benchmark.asks)
@@ -304,8 +306,8 @@ def _check_same_benchmark(path: Path, manifest: Mapping[str, Any], benchmark: Be
 def load_run(path: str | Path, benchmark: str | Benchmark | None = None) -> Result:
     """Load the stored result of a run folder.
 
-    For a run of the caller's own benchmark, pass this benchmark (an object or `FILE.py:NAME`), and
-    the result also says whether it is out of date.
+    For a run of the caller's own benchmark, pass this benchmark (an object or `FILE.py:NAME`) to
+    let the result also say whether it is out of date.
     """
     run = runs_at(path)
     if benchmark is None:

@@ -14,8 +14,8 @@ from snellen.errors import DataError
 
 CHECKED = 20_000
 CHECK_SECONDS = 0.05
-"""The maximum number of rows, and the maximum time in seconds, for the check before the first
-question. Later rows are checked when they are asked."""
+"""The maximum number of rows and the maximum time in seconds for the check before the first
+question. Rows that are not checked then are checked when they are asked."""
 BLOCK = 200
 """The minimum number of units whose rows are read together if rows are asked in a random order."""
 

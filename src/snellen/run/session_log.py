@@ -1,5 +1,5 @@
-"""The stored log of a session: its events in order. Also collects the model's messages with their
-times."""
+"""Stores the log of a session, which consists of its events in order, and collects the model's
+messages with their times."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Utterances:
         return name
 
     def answer(self, sample: Sample, emissions: Sequence[Emission], at: float) -> Reply:
-        """Combine the emissions for a question into a reply."""
+        """Combine a session's emissions for a question into a reply."""
         for emission in emissions:
             self._log.emission(emission, sample.id, at)
         usage = [emission.usage for emission in emissions if emission.usage is not None]

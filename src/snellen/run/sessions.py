@@ -62,13 +62,14 @@ class Sessions:
 
     @property
     def replays(self) -> bool:
-        """Whether questions with a stored reply are asked again. They are if a session remembers
-        its questions."""
+        """Whether questions with a stored reply are asked again, which is necessary if a session
+        remembers its questions."""
         return not self._setup.forks
 
     @property
     def most_groups(self) -> int:
-        """The maximum number of groups in progress. Each session keeps a video open."""
+        """The maximum number of groups in progress. It is small because each session keeps a video
+        open."""
         return max(1, int(self._attempts.limiter.limit))
 
     def start_decoding(self, group: Group) -> None:
@@ -78,7 +79,8 @@ class Sessions:
         """Do nothing, since a session must not know about later videos."""
 
     def left_over(self) -> Sequence[Group]:
-        """No samples: sessions are not asked again with more tokens."""
+        """Return no groups, since the questions of sessions are not asked again with more
+        tokens."""
         return ()
 
     async def ask(self, group: Group) -> None:

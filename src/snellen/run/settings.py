@@ -14,8 +14,8 @@ class Settings:
     generation: Generation = field(default_factory=Generation)
     """How the model generates, for example the token limit and the temperature."""
     seed: int | None = None
-    """The seed of the first repeat. Each further repeat adds one. None: no seed is sent with the
-    first repeat."""
+    """The seed of the first repeat, to which each further repeat adds one. None: no seed is sent
+    with the first repeat, and further repeats have the seeds 1, 2, and so on."""
     repeats: int = 1
     """The number of repeats of each sample."""
     attempts: int = 6
@@ -25,13 +25,14 @@ class Settings:
     longest_wait: float = 60.0
     """The maximum of these waits, in seconds. A wait that the server requests takes precedence."""
     timeout: float | None = 1800.0
-    """The time limit of a call to the model, in seconds; None: the model enforces its own."""
+    """The time limit of a call to the model, in seconds; None: the model enforces its own limit."""
     give_up: int = 20
     """The run ends after this many failed questions in a row, or twice the concurrency if that
     is more."""
     on_truncation: str = "continue"
     """What happens if many of the first replies are truncated: `stop`, `continue`, or `raise:N`."""
     retry_truncated: int | None = None
-    """The token limit with which truncated replies are asked again; None: they are not."""
+    """The token limit with which questions with truncated replies are asked again; None: they are
+    not asked again."""
     allow_urls: bool = False
     """Whether pictures are fetched from URLs in the data."""

@@ -41,8 +41,8 @@ from snellen.run.session_log import SessionLog, Utterances
 CLOSING = 10.0
 """The time limit for closing a session, in seconds."""
 MOST_FORKS = 16
-"""The maximum number of forks of one session that answer concurrently, where concurrency cannot
-change replies."""
+"""The maximum number of forks of one session that answer concurrently, if concurrency cannot change
+replies."""
 
 T = TypeVar("T")
 
@@ -171,8 +171,8 @@ class StreamedSession:
         if setup.forks and not isinstance(session, Forks) and len(self._turns) > 1:
             raise UsageError(
                 f"{setup.model.name} cannot fork a session, so a question would affect the replies "
-                "to later ones. Use memory=keep to allow this, or scope=point, which gives each "
-                "question its own session."
+                "to later questions. Use memory=keep to allow this, or scope=point, which gives "
+                "each question its own session."
             )
         reason = "broken off"
         try:
@@ -315,7 +315,7 @@ class StreamedSession:
             await asking
 
     async def _ask_fork(self, fork: Session, question: _PosedQuestion) -> None:
-        """Ask a fork of this fork. Each further attempt uses a new fork of it."""
+        """Ask a question to a new fork of this fork in each attempt."""
         opened: list[Session] = []
         assert isinstance(fork, Forks)
 
@@ -336,8 +336,8 @@ class StreamedSession:
 
     @property
     def _acquire(self) -> Callable[[], Awaitable[RequestSlot]] | None:
-        """The function with which an attempt acquires a slot; None if the session uses the slot of
-        its group."""
+        """The function that acquires a slot for an attempt; None if the session uses its group's
+        slot."""
         return self._attempts.limiter.acquire if self._setup.apart else None
 
     async def _answer(self, session: Session, question: _PosedQuestion, fork: str) -> Reply:

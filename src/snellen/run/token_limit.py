@@ -1,4 +1,5 @@
-"""The token limit of a run's requests: how it is raised, and which cut replies are asked again."""
+"""Manages the token limit of a run's requests: raises it, and selects the questions with truncated
+replies that are asked again."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ RAISE = "raise:"
 
 
 def raised_to(on_truncation: str) -> int | None:
-    """The token limit in `raise:N`; None for other values of the option.
+    """The token limit N in `raise:N`; None for other values of `--on-truncation`.
 
     >>> raised_to("raise:4096"), raised_to("stop")
     (4096, None)
@@ -29,29 +30,31 @@ class TokenLimit:
     """The token limit of the requests of one run."""
 
     usual: int | None
-    """The limit in the run's identity; None for the server's own."""
+    """The limit in the run's identity; None: the server's own limit."""
     again: int | None = None
-    """The limit with which truncated replies are asked again; None if they are not."""
+    """The limit with which the questions of truncated replies are asked again; None: they are
+    not."""
     raised: int | None = None
-    """The limit of all further requests, once it is raised; None before."""
+    """The limit of all further requests after the limit was raised; None before."""
     is_open: bool = False
     """Whether the run may still raise the limit."""
     waiting: list[tuple[Row, Sample, int, History]] = field(default_factory=list)
-    """Samples, with their repeat, whose reply is truncated while the limit may still be raised. The
-    history is empty if the reply is from an earlier call."""
+    """Samples with truncated replies that are asked again if the limit is raised, each with its
+    row, repeat, and history. The history is empty if the reply is from an earlier invocation."""
 
     def raise_to(self, tokens: int) -> None:
-        """Ask all further requests with this limit, and truncated ones again."""
+        """Use this limit for all further requests, and ask the questions of truncated replies
+        again."""
         self.raised = tokens
         self.again = max(tokens, self.again or 0)
         self.is_open = False
 
     def of_request(self, request: Request) -> Request:
-        """A new request with the limit that holds now."""
+        """Add the current limit to a new request."""
         return request if self.raised is None else _with_limit(request, self.raised)
 
     def next_request(self, request: Request) -> Request:
-        """The request that asks a truncated reply's question again."""
+        """Create the request that asks the question of a truncated reply again."""
         assert self.again is not None
         return _with_limit(request, self.again)
 
@@ -65,7 +68,7 @@ class TokenLimit:
         )
 
     def reopens(self, record: ReplyRecord) -> bool:
-        """Whether a stored reply is no final one yet when a run goes on: its question is asked
+        """Whether a stored reply is not final when a run is resumed, because its question is asked
         again, or would be if the limit were raised."""
         return (self.is_open and record.state == "truncated") or self.asks_again(record)
 
@@ -75,10 +78,11 @@ class TokenLimit:
 
 
 def check_asks_again(benchmark: Benchmark, settings: Settings) -> None:
-    """Check that truncated replies to this benchmark can be asked again, if they shall be.
+    """If questions with truncated replies are to be asked again, check that the benchmark and the
+    token limits allow it.
 
     Raises:
-        UsageError: they cannot, or not with this number of tokens.
+        UsageError: the benchmark does not allow it, or the new token limit is too low.
     """
     usual = settings.generation.max_tokens
     options = {
@@ -90,18 +94,18 @@ def check_asks_again(benchmark: Benchmark, settings: Settings) -> None:
             continue
         if benchmark.procedure.kind != "generate" or benchmark.procedure.conversation.turns != 1:
             raise UsageError(
-                f"{benchmark.name}: {option} asks single questions again, and this benchmark has "
-                "none with a reply of one turn. Use --max-tokens, which makes a new run."
+                f"{benchmark.name}: {option} works only for benchmarks with generated replies and "
+                "a single turn per sample. Use --max-tokens, which starts a new run."
             )
         if usual is not None and tokens <= usual:
             raise UsageError(
-                f"{benchmark.name}: {option} {tokens:,} is not more than the {usual:,} tokens that "
-                "each reply may have already. Name a higher number."
+                f"{benchmark.name}: {option} {tokens:,} is not above the current limit of "
+                f"{usual:,} tokens. Pass a higher number."
             )
 
 
 def token_limit(settings: Settings) -> TokenLimit:
-    """The limit at the start of a run."""
+    """The token limit at the start of a run."""
     return TokenLimit(
         settings.generation.max_tokens,
         again=settings.retry_truncated,

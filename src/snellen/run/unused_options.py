@@ -31,7 +31,9 @@ MODEL_REMEDIES: Mapping[str, str] = {
     "key_header": ADDRESS,
     "stream": ADDRESS,
     "serve": "To have a server started, pass the model by name, such as 'openai/NAME'.",
-    "trust_remote_code": "Load the object with it, or pass the model by name, such as 'hf/NAME'.",
+    "trust_remote_code": (
+        "Load the object with this setting, or pass the model by name, such as 'hf/NAME'."
+    ),
 }
 """Fields of a profile that apply only to models passed by name, and what to do if the model is an
 object."""
@@ -44,7 +46,7 @@ JUDGING_REASONS: Mapping[str, str] = {
     **dict.fromkeys(OF_QUESTIONS, "The run's questions and replies are judged as they are stored."),
     "out": "The verdicts are stored in the run.",
     "reuse": "Verdicts of the same judge in other runs in the same folder are always reused.",
-    "missing": "Pass it to `score`.",
+    "missing": "Pass this option to `score`.",
     "until_stderr": "All open replies are judged.",
 }
 """Options that have no effect on judging, and the reason."""
@@ -66,8 +68,8 @@ def check_benchmark_object(name: str, options: RunOptions) -> None:
 
 
 def check_model_object(name: str, profile: Profile) -> None:
-    """Reject settings that would not reach a model object, in the model's profile or in the options
-    that override it.
+    """Reject settings that a model object would not get, whether they come from the model's profile
+    or from options that override the profile.
 
     Raises:
         UsageError: the profile has such a setting.

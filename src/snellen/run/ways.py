@@ -1,9 +1,9 @@
-"""Two ways of asking a benchmark, and the ways between them.
+"""Two ways of asking a benchmark's questions, and the ways between them.
 
-The base is a plan without a recipe; the other way is by a recipe. They differ in fields: the
-prompt, the system message, and what the resolved plans send. `TwoWays.plan` gives the plan in which
-some fields have the recipe's values. It is a plan like any other: its run has an identity of its
-own, and resumes.
+One way is the base, a plan without a recipe; the other is a plan by a recipe. They differ in
+fields: the prompt, the system message, and what the resolved plans send. `TwoWays.plan` creates a
+plan in which some fields have the recipe's values. It is a plan like any other, so its run has its
+own identity and can be resumed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PROMPT, SYSTEM, SCORING = "prompt", "system", "scoring"
 RESOLVED = ("max_tokens", "temperature", "top_p")
 """Settings whose values the plan resolves from options, profile, and benchmark."""
 SHARED = ("recipe", "recipe_without", "adapter")
-"""Options about asking that are not values of a way."""
+"""Options about asking that are not fields of a way."""
 THINKING = (
     ("effort",),
     ("extra", "thinking"),
@@ -43,19 +43,20 @@ THINKING = (
     ("extra", "template", "enable_thinking"),
     ("extra", "template", "thinking"),
 )
-"""The beginnings of paths that say whether a model thinks. Together they are a field, because a
-request has only one of them."""
+"""The beginnings of the paths that set whether a model thinks. Together they count as one field,
+because a request contains only one of them."""
 COMPARED_ROWS = 50
-"""The most rows whose messages are compared to see whether two prompts are the same."""
+"""The maximum number of rows whose messages are compared to check whether two prompts are equal."""
 UNSET = "not set"
 LONGEST = 60
 """The maximum length of a value in a table, in characters."""
 Values = Mapping[tuple[str, ...], Any]
-"""The fields of a way by their path in the profile."""
+"""The values of a way, keyed by their path in the profile."""
 
 
 def own_options() -> frozenset[str]:
-    """The options that say how questions are asked, which are a user's own way of asking."""
+    """The options that say how questions are asked. If the user sets one, the base is not
+    official."""
     return frozenset(
         name
         for name, declared in declarations().items()
@@ -64,7 +65,7 @@ def own_options() -> frozenset[str]:
 
 
 def _in_profile() -> Mapping[str, tuple[str, ...]]:
-    """The options that end up in the model's profile, with their paths in it."""
+    """The options that are stored in the model's profile, with their paths in the profile."""
     known = own_options() & {*Profile.__struct_fields__}
     return {**{name: (name,) for name in sorted(known)}, "image_size": ("images", "max_side")}
 
@@ -79,10 +80,10 @@ def against(base: Plan) -> str:
 def way_by_recipe(
     spec: str, recipe: str, model: str | registry.Opened, options: RunOptions, **rest: Any
 ) -> Plan:
-    """The plan of a single run that asks by a recipe. `rest` are keywords of a plan.
+    """Create a plan of a single run by a recipe. `rest` are further arguments of the plan.
 
     Raises:
-        SnellenError: the benchmark cannot be asked so; the message says why.
+        SnellenError: the benchmark's questions cannot be asked this way.
     """
     chosen = cast(RunOptions, {**options, "recipe": recipe, "prompt": None})
     benchmarks = load_benchmarks([spec], **chosen)
@@ -93,10 +94,10 @@ def way_by_recipe(
 def way_by_default(
     spec: str, model: str | registry.Opened, options: RunOptions, **rest: Any
 ) -> Plan:
-    """The plan of a single run that asks by the benchmark's settings and these options.
+    """Create a plan of a single run with the benchmark's settings and these options.
 
     Raises:
-        SnellenError: the benchmark cannot be asked so; the message says why.
+        SnellenError: the benchmark's questions cannot be asked this way.
     """
     chosen = cast(RunOptions, {**options, "recipe": None, "recipe_without": ()})
     benchmarks = load_benchmarks([spec], **chosen)
@@ -106,11 +107,12 @@ def way_by_default(
 def sendable_way_by_recipe(
     spec: str, recipe: str, model: str | registry.Opened, options: RunOptions, **rest: Any
 ) -> tuple[Plan, Sequence[str]]:
-    """The plan that asks by a recipe without the settings that the model cannot take, and their
-    names.
+    """Create a plan of a single run by a recipe, without settings that the model does not support.
+
+    Returns the plan and the names of these settings.
 
     Raises:
-        SnellenError: the benchmark cannot be asked so for another reason.
+        SnellenError: the benchmark's questions cannot be asked this way for another reason.
     """
     without: tuple[str, ...] = tuple(options.get("recipe_without") or ())
     refused: list[str] = []
@@ -125,16 +127,16 @@ def sendable_way_by_recipe(
 
 @dataclass(frozen=True, kw_only=True)
 class TwoWays:
-    """A base and a way by a recipe, each the plan of a single run with one model."""
+    """A base and a way by a recipe. Each is a plan of a single run; both have the same model."""
 
     base: Plan
     """The base."""
     by_recipe: Plan
-    """The way by the recipe."""
+    """The plan by the recipe."""
     recipe: str
     """The recipe, as in `--recipe`."""
     refused: Collection[str] = ()
-    """Settings of the recipe that the model cannot take, which no way has."""
+    """Settings of the recipe that the model does not support. They are left out both ways."""
 
     @property
     def model(self) -> str | registry.Opened:
@@ -146,7 +148,7 @@ class TwoWays:
 
     @property
     def ask(self) -> recipes.Ask:
-        """How the recipe asks the benchmark."""
+        """How the recipe asks the benchmark's questions."""
         return ask_for(self.base.benchmarks[0], self.recipe)
 
     @cached_property
@@ -163,7 +165,7 @@ class TwoWays:
 
     @cached_property
     def _options(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """The options of both ways that are not in the profile."""
+        """Each way's options that are not stored in the profile."""
         names = own_options() - {*_in_profile(), PROMPT, "seed"}
         base, other = (
             {
@@ -177,7 +179,7 @@ class TwoWays:
 
     @cached_property
     def fields(self) -> Sequence[GapField]:
-        """The fields in which the two ways differ. Those with a reason cannot be exchanged."""
+        """The fields in which the two ways differ. Fields with a `reason` cannot be exchanged."""
         fields = [*self._words(), *self._settings(), *self._scoring()]
         names = [field.name for field in fields if not field.reason]
         checked = []
@@ -192,10 +194,11 @@ class TwoWays:
         return [field.name for field in self.fields if not field.reason]
 
     def plan(self, fields: Collection[str]) -> Plan:
-        """The plan in which these fields have the recipe's values, and the others the base's.
+        """Create a plan in which these fields have the recipe's values, and all other fields have
+        the base's.
 
-        Fields that cannot be exchanged have the values of the nearer end. The scoring is no part
-        of a plan.
+        Fields that cannot be exchanged have the values of the way that shares more fields with the
+        plan. The scoring is not part of a plan.
         """
         chosen = frozenset(fields) - {SCORING}
         if not chosen:
@@ -205,7 +208,7 @@ class TwoWays:
         return self._between(chosen, self.exchangeable)
 
     def scoring(self, fields: Collection[str]) -> str | None:
-        """The scoring of a way; None for the headline's."""
+        """The scoring of the way that exchanges these fields; None for the headline scoring."""
         return figure_scoring(self.ask).name if SCORING in fields else None
 
     def _between(self, chosen: frozenset[str], exchangeable: Collection[str]) -> Plan:
@@ -252,7 +255,7 @@ class TwoWays:
         return self.base.replaced(benchmarks=[benchmark], **cast(PlanArguments, changes))
 
     def _reason(self, name: str, names: Sequence[str]) -> str:
-        """Why a field cannot be exchanged; empty if it can."""
+        """The reason why a field cannot be exchanged; empty if it can."""
         if len(names) < 2:
             return ""
         try:
@@ -277,7 +280,7 @@ class TwoWays:
         return fields
 
     def _settings(self) -> list[GapField]:
-        """The settings of the model call and of pictures and videos that differ."""
+        """The settings of the model call, of pictures, and of videos that differ."""
         base, other = self._values
         paths: dict[str, list[tuple[str, ...]]] = {}
         for path in dict.fromkeys([*base, *other]):
@@ -295,13 +298,13 @@ class TwoWays:
         ]
         seeds = (self.base.options["seed"], self.by_recipe.options["seed"])
         if seeds[0] != seeds[1]:
-            reason = "a seed moves no score on average"
+            reason = "on average, a different seed does not change the score"
             first, second = map(_shown, seeds)
             fields.append(GapField(name="seed", base=first, recipe=second, reason=reason))
         return fields
 
     def _scoring(self) -> list[GapField]:
-        """The scoring, if the recipe's figures were scored by another than the headline's."""
+        """The scoring, if the recipe's figures use a scoring other than the headline scoring."""
         benchmark, scoring = self.base.benchmarks[0], figure_scoring(self.ask)
         if not scoring.words or scoring.name == benchmark.headline:
             return []
@@ -321,7 +324,9 @@ class TwoWays:
         fields = []
         for name in self.by_recipe.options["recipe_without"]:
             refused = name in self.refused
-            reason = f"{self.model_name} cannot take it" if refused else "left out by an option"
+            reason = (
+                f"{self.model_name} does not support it" if refused else "left out by an option"
+            )
             fields.append(
                 GapField(name=name, base=UNSET, recipe=_shown(settings.get(name)), reason=reason)
             )
@@ -329,7 +334,7 @@ class TwoWays:
 
 
 def _values(config: RunConfig) -> Values:
-    """What a run sends besides the question, by its path in the profile; resolved."""
+    """The resolved values that a run sends with each question, keyed by path in the profile."""
     generation = config.settings.generation
     fields = cast(dict[str, Any], msgspec.to_builtins(config.profile))
     for name in RESOLVED:
@@ -348,7 +353,7 @@ def _leaves(table: Mapping[str, Any], path: tuple[str, ...]) -> list[tuple[tuple
 
 
 def _name(path: tuple[str, ...]) -> str:
-    """The field of a path in the profile."""
+    """The name of the field to which a path in the profile belongs."""
     is_thinking = any(path[: len(start)] == start for start in THINKING)
     return "thinking" if is_thinking else ".".join(path)
 
@@ -360,11 +365,11 @@ class FigureScoring:
     words: str
     """The rule, in words; empty if the recipe does not say."""
     name: str | None
-    """The scoring of Snellen with this rule; None if there is none."""
+    """The name of Snellen's scoring with this rule; None if Snellen has none."""
 
 
 def figure_scoring(ask: recipes.Ask) -> FigureScoring:
-    """How the figures of a recipe for a data set were scored."""
+    """How a recipe's figures for a data set were scored."""
     scoring = ask.manner.scoring
     if scoring is None:
         return FigureScoring("", None)
@@ -372,8 +377,8 @@ def figure_scoring(ask: recipes.Ask) -> FigureScoring:
 
 
 def _profile(base: RunConfig, moved: Values) -> Profile:
-    """The profile of the base with its resolved settings and these other values; None removes a
-    field."""
+    """The profile of the base with its resolved settings, changed to these values. The value None
+    removes a field."""
     fields: dict[str, Any] = msgspec.to_builtins(base.profile)
     resolved: Values = {(name,): getattr(base.settings.generation, name) for name in RESOLVED}
     for path, value in {**resolved, **moved}.items():
@@ -391,10 +396,10 @@ def _profile(base: RunConfig, moved: Values) -> Profile:
 
 @dataclass(frozen=True)
 class MessageTexts:
-    """What a benchmark's first rows send, as text."""
+    """The texts of the messages of a benchmark's first rows."""
 
     turns: Sequence[object]
-    """The messages without system messages; media are marks."""
+    """The messages except system messages, with placeholders for media."""
     systems: Sequence[str]
     """The system messages."""
 
@@ -421,7 +426,7 @@ def _text(message: Message) -> str:
 
 
 def _without_empty(table: Mapping[str, Any]) -> dict[str, Any]:
-    """A table without inner tables that have become empty."""
+    """Remove inner tables that have become empty from a table."""
     inner = {
         name: _without_empty(value) if isinstance(value, dict) else value
         for name, value in table.items()
@@ -430,7 +435,8 @@ def _without_empty(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown_all(values: Values, paths: Sequence[tuple[str, ...]]) -> str:
-    """The values at these paths for a table; several with the last words of their paths."""
+    """Format the values at these paths for a report's table. If there are several, each is labeled
+    with the last word of its path."""
     if len(paths) == 1:
         return _shown(values.get(paths[0]))
     parts = [f"{path[-1]} = {_shown(values[path])}" for path in paths if path in values]
@@ -438,7 +444,7 @@ def _shown_all(values: Values, paths: Sequence[tuple[str, ...]]) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value for a table."""
+    """Format a value for a report's table."""
     if value is None:
         return UNSET
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -9,7 +9,8 @@ from pathlib import Path
 from snellen.store.manifest import MANIFEST
 
 DEPTH = 6
-"""How many levels of folders are searched for runs: benchmark, model, identity, and three above."""
+"""The number of levels of folders that are searched for runs: the three levels BENCHMARK, MODEL,
+and IDENTITY, and three levels above them."""
 LISTED = 10
 """The maximum number of runs that a note lists."""
 

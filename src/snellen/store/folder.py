@@ -52,7 +52,7 @@ class Stamp(NamedTuple):
 
 
 class _Elsewhere(Exception):
-    """Wraps an OSError that does not concern the file being written."""
+    """Wraps an OSError that is not about the file being written."""
 
     def __init__(self, cause: OSError) -> None:
         super().__init__(str(cause))
@@ -95,7 +95,7 @@ class Folder:
         return PartLock(self.root, self.part) if self.part else Lock(self.root / "lock")
 
     def append(self, name: str, line: bytes) -> int:
-        """Append one line (passed without line break) to a file, and return its offset.
+        """Append one line (passed without line break) to a file, and return the line's offset.
 
         Raises:
             StoreError: the line cannot be written. If part of it was written, this part has been

@@ -1,4 +1,4 @@
-"""The format numbers of stored lines and documents, and those that this version can read."""
+"""The format numbers of stored lines and files, and the numbers that this version can read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FormatNumber = Annotated[int, msgspec.Meta(ge=0)]
 
 
 def check_format(number: int, path: Path) -> None:
-    """Check that this version can read a line or document with this format number.
+    """Check that this version can read a line or a file with this format number.
 
     Raises:
         StoreError: a later version of Snellen wrote it.

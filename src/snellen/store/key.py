@@ -13,8 +13,8 @@ class Key(tuple[Any, ...]):
 
     `turn` counts the benchmark's questions in a conversation. `step` counts the requests within a
     turn, for example of a model that uses tools. The reply to a turn is the reply to its last step.
-    If the step is 0, the key is the tuple of the other three values, also in files, so that it
-    equals the keys of earlier versions.
+    If the step is 0, the key is the tuple of the other three values, in memory and in files, which
+    makes it equal to the keys of earlier versions.
 
     >>> Key("a", 0, 1) == ("a", 0, 1)
     True

@@ -30,12 +30,12 @@ class SessionFields(msgspec.Struct, frozen=True):
     started: str = ""
     """When the process started, in UTC."""
     command: list[str] = []
-    """Its command line."""
+    """The command line of the process."""
     profile: dict[str, Any] = {}
     """The model's profile, without API keys."""
     retry_truncated: Count | None = None
-    """The token limit with which it asked questions with truncated replies again; None: it did
-    not."""
+    """The token limit with which the process asked questions with truncated replies again; None:
+    it asked none again."""
     packages: dict[str, Any] = {}
     """The versions of the packages that the process used."""
 
@@ -64,8 +64,8 @@ class ManifestFields(msgspec.Struct, frozen=True):
     notes: list[str] = []
     """Notes for the readers of reports."""
     noticed: dict[str, str] = {}
-    """What was wrong with the first replies, by kind: `truncated`, `thoughts`. Notes for the
-    readers of reports."""
+    """Notes for the readers of reports on what was wrong with the first replies, keyed by
+    `truncated` or `thoughts`."""
     raised: Count | None = None
     """The token limit to which `--on-truncation raise` has raised the run's limit; None if it has
     not."""

@@ -42,9 +42,9 @@ DEEPEST = 16
 
 
 class _Copy(msgspec.Struct):
-    """A file that exists in the mirror and in the store: the version of the object (None if it has
-    not been listed since its upload), the size of the file, and, for files that are replaced as a
-    whole, its time of change."""
+    """A file that exists in the mirror and in the store: the object's version (None if the object
+    has not been listed since its upload), the file's size, and, for files that are replaced as a
+    whole, the file's time of change."""
 
     size: int
     stamp: str | None = None
@@ -265,8 +265,8 @@ class RemoteFolder(Folder):
         known.copies[name] = _Copy(size, entry.stamp, path.stat().st_mtime_ns)
 
     def _set_aside(self, path: Path) -> None:
-        """Keep a copy of a segment that was uploaded only in part, and whose name now belongs to
-        another object in the store."""
+        """Rename a segment that was uploaded only in part, since another object in the store now
+        has its name."""
         if not path.exists():
             return
         kept = path.with_name(f"{path.name}.{time.time_ns()}.kept")
@@ -287,8 +287,8 @@ class RemoteFolder(Folder):
         return status.st_mtime_ns == copy.changed
 
     def _changed(self) -> list[str]:
-        """The files of the mirror that are newer than their objects in the store. The manifest
-        comes last, since it makes the run visible."""
+        """The files of the mirror that are newer than their objects in the store. The manifest is
+        last in the list, since it makes the run visible."""
         copies = self.known().copies
         names = [name for name in self.names() if _is_ours(name)]
         names.sort(key=lambda name: (not JOURNAL.fullmatch(name), name == "manifest.json", name))

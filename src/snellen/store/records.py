@@ -62,7 +62,8 @@ class SeenMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The width in pixels of the picture, or of a video's frames, as the model got them. Absent if
     it is unknown, or the same as in the question's row."""
     height: Count | None = None
-    """The height in pixels, in the same way."""
+    """The height in pixels of the picture, or of a video's frames, as the model got them. Absent in
+    the same cases as the width."""
     original: Size | None = None
     """The width and height in pixels before scaling; absent if it was not scaled."""
 
@@ -79,7 +80,7 @@ class ToolCallFields(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ToolFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The tool calls, or the tool's result, in one message of a question."""
+    """The tool calls, or the result of a tool, in one message of a question."""
 
     message: Count
     """The index of the message among the question's messages."""
@@ -107,10 +108,10 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     attempt: int = 1
     """The number of the attempt, from 1."""
     max_tokens: Count | None = None
-    """The token limit of the request; absent if it is the one in the run's identity."""
+    """The token limit of the request; absent if it is the limit in the run's identity."""
     cut_at: Count | None = None
-    """The token limit at which the earlier reply was cut, if this attempt asks again for more;
-    absent otherwise."""
+    """The token limit at which the earlier reply was cut; absent unless this attempt asks the
+    question again with more tokens."""
     reply: str = ""
     """The text of the reply."""
     reasoning: str | None = None
@@ -122,7 +123,7 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     times: TimesFields | None = None
     """The duration of the request."""
     choices: list[tuple[float, int]] = []
-    """The (log-probability, number of tokens) of each choice, if `kind` is `rank`."""
+    """For each choice, the pair (log-probability, number of tokens); only if `kind` is `rank`."""
     error: Failure | None = None
     """Why there is no reply, if `state` is `failed`."""
     media: list[SeenMedia] = []

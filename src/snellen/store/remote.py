@@ -141,7 +141,7 @@ class Remote:
 
 
 def reason_of(error: Exception) -> str:
-    """The message of a store's error, with a remedy for the most common errors."""
+    """The message of a store's error; for the most common errors, it includes a remedy."""
     kind = type(error).__name__
     reason = " ".join(str(error).split()) or kind
     reason = re.sub(r"://[^/\s@]*@", "://", reason)  # the user name and the key in an address

@@ -37,8 +37,8 @@ LOCKS = re.compile(r"lock-(\d{1,9})\.json")
 
 
 class _LockObject(msgspec.Struct):
-    """The content of the object of a lock: its owner, the number of renewals, and whether it was
-    released."""
+    """The content of a lock's object: the owner of the lock, the number of renewals, and whether
+    the lock was released."""
 
     by: str
     token: str

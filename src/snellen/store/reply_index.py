@@ -40,8 +40,9 @@ class ReplyIndex:
     def add_reply(
         self, key: Key, name: str, offset: int, *, failed: bool, reopened: bool = False
     ) -> None:
-        """Add a reply or a failure, given its file and its offset in the file. A `reopened` reply
-        belongs to a question that is asked again; it stays the final one until there is another."""
+        """Add a reply or a failure, given its file and its offset in the file. A reply is
+        `reopened` if its question is asked again; it remains the final record until a new reply is
+        added."""
         number = self._number(name)
         short = _short(key)
         final = self._finals.get(short)
@@ -105,7 +106,7 @@ class ReplyIndex:
         return self._files[final >> OFFSET_BITS + 1], (final >> 1) & ((1 << OFFSET_BITS) - 1)
 
     def has_reply(self, key: Key) -> bool:
-        """Whether the key's final record is a reply and not a failure, and is not asked again."""
+        """Whether the key's final record is a reply whose question is not asked again."""
         short = _short(key)
         return not self._finals.get(short, 1) & 1 and short not in self._reopened
 

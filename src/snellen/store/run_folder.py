@@ -43,11 +43,11 @@ class Placed(NamedTuple):
     """The position of a line in a run's files."""
 
     file: str
-    """The name of its file."""
+    """The name of the line's file."""
     offset: int
     """Its first byte."""
     size: int
-    """Its length in bytes, including the line break."""
+    """The line's length in bytes, including the line break."""
 
     @property
     def order(self) -> tuple[int, int, int]:
@@ -118,8 +118,8 @@ class Run:
     def load(self, asks_again: Callable[[ReplyRecord], bool] | None = None) -> None:
         """Read which keys have a reply, and which have a question but no reply.
 
-        While the run is open, a key counts as one without a reply if its final reply is to be asked
-        again: if `asks_again` returns True for it.
+        If `asks_again` returns True for a key's final reply, the key counts as having no reply
+        until the run is closed, so that its question is asked again.
         """
         index = ReplyIndex()
         unknown = 0
@@ -153,7 +153,7 @@ class Run:
         return self._lines.certain_record(lines.REPLY, reader.line(offset), name, offset)
 
     def has_reply(self, key: AnyKey) -> bool:
-        """Whether the key's final record is a reply and not a failure, and is not asked again."""
+        """Whether the key's final record is a reply whose question is not asked again."""
         return self._index.has_reply(Key.of(key))
 
     def has_ended(self, sample: str, repeat: int, turns: int) -> bool:
@@ -162,8 +162,8 @@ class Run:
 
     def finished_at(self, row_index: int) -> int:
         """The number of repeats of a row's first turn that had a reply when the run was loaded; 0
-        if any question of the row had none. With this number, samples of finished rows need not be
-        created."""
+        if any question of the row had none. With this number, finished rows can be recognized
+        without creating their samples."""
         return self._index.finished_at(row_index)
 
     def has_row(self, row_index: int) -> bool:
