@@ -1,4 +1,4 @@
-"""How InternVL cuts a picture into tiles, and how Qwen3-VL scales one."""
+"""How InternVL cuts pictures into tiles, and how Qwen3-VL scales them."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -8,23 +8,23 @@ import msgspec
 
 
 class Tiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The rule by which the pictures of a question are cut."""
+    """The rule by which the pictures of a question are cut into tiles."""
 
     most: int
-    """The largest number of tiles of a picture, without its thumbnail."""
+    """The maximum number of tiles of a picture, not counting its thumbnail."""
     size: int = 448
     """The width and height of a tile in pixels."""
     total: int | None = None
-    """The largest number of tiles of all pictures together; None for no such limit."""
+    """The maximum number of tiles of all pictures together; None: no limit."""
     divided: bool = False
-    """Whether the pictures share `most`."""
+    """Whether `most` is divided equally among the pictures of a question."""
     others: int | None = None
-    """The largest number of tiles of each picture after the first; None: as the first."""
+    """The maximum number of tiles of each picture after the first; None: the same as the first."""
     first_doubled: bool = False
     """Whether the first picture is doubled in width and height before it is cut."""
 
     def counts(self, sizes: Sequence[tuple[int, int]]) -> list[int]:
-        """The number of tiles of each picture, with its thumbnail.
+        """The number of tiles of each picture, including its thumbnail.
 
         Args:
             sizes: The width and height of each picture in pixels.
@@ -45,10 +45,10 @@ class Tiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def tile_count(width: int, height: int, *, most: int, size: int = 448) -> int:
-    """The number of tiles of a picture, with the thumbnail that comes with several tiles.
+    """The number of tiles of a picture, plus one for the thumbnail if there are several tiles.
 
-    The grid is the one whose aspect ratio is closest to the picture's. Of grids that are equally
-    close, a larger one wins if the picture has more than half of its pixels.
+    The picture is cut along the grid whose aspect ratio is closest to its own. Among equally close
+    grids, a larger grid is preferred if the picture has more than half as many pixels as that grid.
 
     Source: OpenGVLab/InternVL@2410d1dbf208f0e799459aff9376e5747dbf41a2:
     internvl_chat/internvl/train/dataset.py, `dynamic_preprocess`.
@@ -66,14 +66,14 @@ def tile_count(width: int, height: int, *, most: int, size: int = 448) -> int:
 
 
 def scaled(width: int, height: int, *, least: int, most: int, factor: int = 32) -> tuple[int, int]:
-    """The size of a picture whose sides are multiples of `factor`, and whose area is in bounds.
+    """The size to which a picture is scaled: the sides are multiples of `factor`, the area in bounds.
 
     Args:
-        width: Its width in pixels.
-        height: Its height in pixels.
+        width: The picture's width in pixels.
+        height: The picture's height in pixels.
         least: The smallest area in pixels.
         most: The largest area in pixels.
-        factor: What divides the sides.
+        factor: The number that must divide both sides.
 
     Source: `smart_resize` of qwen_vl_utils, QwenLM/Qwen3-VL.
     """
@@ -89,7 +89,7 @@ def scaled(width: int, height: int, *, least: int, most: int, factor: int = 32) 
 
 @lru_cache
 def _grids(most: int) -> tuple[tuple[int, int], ...]:
-    """All grids of at most this number of tiles, the small ones first."""
+    """All grids of at most `most` tiles, the smallest first."""
 
     def grids() -> Iterator[tuple[int, int]]:
         for n in range(1, most + 1):
