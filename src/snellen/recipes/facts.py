@@ -20,7 +20,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class CardFigure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A published figure, from `[[figures]]`, even if no source says how its questions were asked."""
+    """A published figure, from `[[figures]]`. It may not be known how its questions were asked."""
 
     benchmark: str
     """The benchmark's name in the source."""
@@ -31,7 +31,7 @@ class CardFigure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     source: str
     """Where it is published."""
     data_set: str = ""
-    """The data set of the recipe; empty if no source says how the benchmark's questions are asked."""
+    """The data set in the recipe; empty if no source says how its questions are asked."""
     variant: str = ""
     """The recipe's variant; empty for the default."""
     snellen: str = ""

@@ -255,7 +255,7 @@ def _ask(
 
 
 def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the fields of tables. Later tables override earlier ones; nested tables are merged too."""
+    """Merge tables, including nested ones. Later tables override earlier ones."""
     result: dict[str, Any] = {}
     for table in tables:
         for key, value in table.items():
@@ -282,7 +282,7 @@ def _benchmarks() -> dict[str, Any]:
 
 
 def _template(prompts: Mapping[str, str], name: str) -> str | None:
-    """A template in `prompts`, or in a bundled recipe (RECIPE/PROMPT); None if it does not exist."""
+    """A template in `prompts` or, as RECIPE/PROMPT, in a bundled recipe; None if there is none."""
     recipe, _, prompt = name.rpartition("/")
     if recipe:
         prompts = _read_bundled(recipe).prompts if recipe in _bundled() else {}

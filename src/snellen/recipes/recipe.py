@@ -21,7 +21,7 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     benchmark: str | None = None
     """The benchmark in Snellen, with its options; None if there is none."""
     question: str = ""
-    """The field of a sample's data that holds the question; empty: use the sample's own question."""
+    """The field of a sample's data that holds the question; empty: the sample's own question."""
     system: str = ""
     """The system message; empty if none is sent."""
     raw: str = ""
@@ -44,7 +44,10 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     fault: str = ""
     """An error in the source that the recipe reproduces; empty if there is none."""
     builder: str = ""
-    """The toolkit that contains the error, if the recipe is named after the maker. Runs show it."""
+    """The toolkit that contains the error; empty if there is none.
+
+    If the recipe is named after the maker, users must pass the toolkit as the variant.
+    """
     evidence: Evidence | None = None
     """The kind of evidence for these settings; None: the same as for the whole recipe."""
     scoring: RecipeScoring | None = None
@@ -56,7 +59,7 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     unknown: list[str] = []
     """What the sources do not say about these settings."""
     source: str = ""
-    """Where this is documented: repository@commit:file#lines, or a suffix of the recipe's source."""
+    """Where this is documented: repository@commit:file#lines, or a suffix to the recipe's source."""
     figures: list[Figure] = []
     """Published figures. `unknown` says so if they may have been measured with other settings."""
 
@@ -93,8 +96,9 @@ class Ask:
         if field in sample.data:
             if not sample.data[field]:
                 raise UsageError(
-                    f"The recipe {self.recipe} takes the questions of {self.data_set} from the field "
-                    f"{field!r}, which is empty in sample {sample.id}. Use the published data."
+                    f"The recipe {self.recipe} takes the questions of {self.data_set} from the "
+                    f"field {field!r}, which is empty in sample {sample.id}. Use the published "
+                    "data."
                 )
             sample = replace(sample, question=str(sample.data[field]))
         return pieces_of(self.manner.prompt, self.load, sample, self.manner.variables)
@@ -122,8 +126,8 @@ class Ask:
         pieces = self.pieces(sample)
         if any(isinstance(piece, VideoFrame) for piece in pieces):
             raise UsageError(
-                f"The recipe {self.recipe} sends videos of {self.data_set} as frames with text before "
-                "each frame. No back end sends such prompts."
+                f"The recipe {self.recipe} sends videos of {self.data_set} as frames with text "
+                "before each frame. No back end sends such prompts."
             )
         parts = tuple(piece for piece in pieces if not isinstance(piece, VideoFrame))
         system = (Message("system", (self.manner.system,)),) if self.manner.system else ()
@@ -137,8 +141,8 @@ class Ask:
         """
         if self.manner.raw:
             raise UsageError(
-                f"The recipe {self.recipe} sends questions of {self.data_set} as raw prompts with the "
-                "model's control words. No back end sends such prompts."
+                f"The recipe {self.recipe} sends questions of {self.data_set} as raw prompts with "
+                "the model's control words. No back end sends such prompts."
             )
 
     @property
@@ -198,7 +202,7 @@ class Recipe:
     source: str
     """Where the recipe is documented: repository@commit:path."""
     asks: Mapping[tuple[str, str], Ask]
-    """How the questions of each data set are asked, keyed by its name and variant ("": the default)."""
+    """How each data set's questions are asked, keyed by name and variant ("" is the default)."""
     variants: Sequence[str]
     """The names of the variants, such as `cot`."""
     notes: Sequence[str]

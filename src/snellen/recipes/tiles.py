@@ -66,7 +66,9 @@ def tile_count(width: int, height: int, *, most: int, size: int = 448) -> int:
 
 
 def scaled(width: int, height: int, *, least: int, most: int, factor: int = 32) -> tuple[int, int]:
-    """The size to which a picture is scaled: the sides are multiples of `factor`, the area in bounds.
+    """The size to which a picture is scaled.
+
+    Both sides are multiples of `factor`, and the area is between `least` and `most`.
 
     Args:
         width: The picture's width in pixels.
