@@ -59,7 +59,8 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     unknown: list[str] = []
     """What the sources do not say about these settings."""
     source: str = ""
-    """Where this is documented: repository@commit:file#lines, or a suffix to the recipe's source."""
+    """The source of these settings: repository@commit:file#lines, or a suffix to the recipe's
+    source."""
     figures: list[Figure] = []
     """Published figures. `unknown` says so if they may have been measured with other settings."""
 
