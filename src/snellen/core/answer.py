@@ -64,7 +64,7 @@ class PolygonAnswer(AnswerKind, frozen=True, tag="polygon"):
     """A polygon in a picture, in pixels from the upper left corner of the original picture."""
 
     points: tuple[tuple[float, float], ...]
-    """The corners in order, as x and y in pixels. The last corner connects to the first."""
+    """The corners in order, each as (x, y) in pixels. The last corner is connected to the first."""
     medium: int = 0
     """The index of the picture or video among the sample's media, from 0."""
 
@@ -127,7 +127,7 @@ Answer = (
 
 
 def answer_words(answer: Answer) -> str:
-    """The answer as text for people to read.
+    """The answer as human-readable text.
 
     >>> answer_words(BoxAnswer(left=10, top=20.5, right=30, bottom=40))
     'box (10, 20.5) to (30, 40)'

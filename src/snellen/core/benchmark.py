@@ -25,8 +25,8 @@ from snellen.media import forms, images, video
 from snellen.media.content import Image, Message, Part, Text, Video
 
 History = tuple[tuple[tuple[Message, ...], Reply], ...]
-"""The earlier turns of a sample, each with the messages sent and the reply. If a turn fails, no
-further turns are asked."""
+"""The earlier turns of a sample, each as the messages that were sent and the reply. If a turn
+fails, the sample's later turns are not sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +42,8 @@ class Check:
     wrong: Callable[[Sample], str]
     """Returns a wrong answer to a sample."""
     expect: Mapping[str, Mapping[str, float | None]]
-    """For each scoring, the headline value that each dummy model must get, to within 1e-9. None:
-    the headline must have no value."""
+    """The headline value that each dummy model must get, keyed by scoring and then by dummy model.
+    The tolerance is 1e-9. None: the headline must have no value."""
     verdict: Callable[[Sample, Reply], str] | None = None
     """Returns the verdict of a perfect judge on a reply. Required if a scoring has a judge."""
 
@@ -55,30 +55,31 @@ class Benchmark:
     name: str
     """The benchmark's name in the catalog, on the command line, and in runs."""
     asks: int
-    """The version of the questions. Increment it when rows, samples, prompts, or limits change."""
+    """The version of the questions. Increment this number when rows, samples, prompts, or limits
+    change."""
     data: Table
     """The rows."""
     sample: Callable[[int, Row], Sample]
-    """Makes a sample from the index of a row, which counts from 0, and the row."""
+    """Makes a sample from a row. The arguments are the row's index, from 0, and the row."""
     prompt: Callable[[Sample, History], tuple[Message, ...]]
     """Returns the conversation to send, whose last message is the user's. Returns () if there is no
     further turn."""
     scorings: Mapping[str, Scoring]
-    """The scorings by name. The first is the headline scoring."""
+    """The scorings, keyed by name. The first is the headline scoring."""
     max_answer_tokens: int = 512
     """The token limit of a reply, unless an option or a profile sets one."""
     cluster_by: Callable[[Sample], str] | None = None
-    """Returns a key that is the same for samples that share something, such as an image. It may use
-    only the sample's id, tags, and data. Intervals take the clusters into account. None: the
-    samples share nothing."""
+    """Returns the key of a sample's cluster. Samples that share something, such as an image, form a
+    cluster, which confidence intervals take into account. The function may use only the sample's
+    id, tags, and data. None: the samples share nothing."""
     check: Check | None = None
     """The scores that dummy models must get on the bundled rows; required by `snellen check`."""
     procedure: Procedure = field(default_factory=Procedure)
-    """How the questions are asked. By default, each is asked once, for a text reply."""
+    """How the questions are asked. By default, each question is asked once, for a text reply."""
     presentation: Presentation = field(default_factory=Presentation)
-    """How results are broken down and explained. By default, they are not broken down."""
+    """How results are broken down and explained. By default, there are no breakdowns."""
     interop: Interop = field(default_factory=Interop)
-    """The authors' files that can be read and written; by default none."""
+    """The benchmark authors' file formats that can be read and written; by default none."""
     _provenance: Provenance = field(default_factory=Provenance, repr=False)
     """How the benchmark was loaded and transformed. Only the registry and the transforms use this
     field (with `vary`)."""
@@ -220,7 +221,8 @@ class Benchmark:
         )
 
     def scored_turns(self, sample: Sample) -> tuple[Sample | None, ...]:
-        """For each turn, the sample that its reply is scored with, or None if it is not scored."""
+        """For each turn, the sample with which the reply is scored, or None if the turn is not
+        scored."""
         turns = self.turn_samples(sample)
         every = all(turn.hidden for turn in turns)
         return tuple(turn if every or not turn.hidden else None for turn in turns)
@@ -232,26 +234,26 @@ PARTS: Mapping[str, type] = {
     "interop": Interop,
     "_provenance": Provenance,
 }
-"""The fields of a benchmark that hold objects with fields of their own."""
+"""The fields of a benchmark that hold objects whose fields `vary` can replace."""
 
 
 def mark_from_catalog(benchmark: Benchmark) -> Benchmark:
-    """Mark a benchmark that the catalog can rebuild from what a run stores."""
+    """Mark a benchmark as one that the catalog can rebuild from what a run stores."""
     marked = replace(benchmark.provenance, from_catalog=True)
     object.__setattr__(benchmark, "_provenance", marked)
     return benchmark
 
 
 def mark_source(benchmark: Benchmark, source: Source | None) -> Benchmark:
-    """Mark a benchmark with where it comes from."""
+    """Set where a benchmark comes from."""
     marked = replace(benchmark.provenance, source=source)
     object.__setattr__(benchmark, "_provenance", marked)
     return benchmark
 
 
 def vary(benchmark: Benchmark, **changes: Any) -> Benchmark:
-    """Replace fields of a benchmark or of its parts, for a change that runs record, such as a
-    probe.
+    """Replace fields of a benchmark or of its parts, for a change that is recorded in runs, such as
+    a probe.
 
     Unlike `dataclasses.replace`, this keeps `from_catalog` and `source`. To add a note, use
     `with_note`.
@@ -271,7 +273,7 @@ def with_note(benchmark: Benchmark, note: str) -> Benchmark:
 
 
 def _with_sizes(sample: Sample) -> Sample:
-    """Set the sizes of a sample's pictures to those that a run stores, so that a scoring always
+    """Set the sizes of a sample's pictures as they are stored in a run, so that a scoring always
     sees the same sizes."""
     if not sample.media:
         return sample
@@ -285,7 +287,8 @@ def _with_sizes(sample: Sample) -> Sample:
 
 
 def _is_plain(part: object, message: Message) -> bool:
-    """Whether a part of a message needs no conversion: plain text, or a picture of our types."""
+    """Whether a part of a message needs no conversion, because it is plain text, an `Image`, or a
+    `Video`."""
     if isinstance(part, str):
         is_of_model = message.role == "assistant"
         return is_of_model or isinstance(part, Text) or forms.kind_of(part) is None

@@ -14,8 +14,8 @@ class Deadline:
     """A context manager that raises TimeoutError in its task after `seconds` (None: never).
 
     A model with a queue pauses the limit while a question waits, and restarts it when the model
-    begins to work on the question. Otherwise, one call that hangs would also time out the questions
-    behind it in the queue, which the model never saw.
+    begins to work on the question. Otherwise, if one call hung, the questions behind it in the
+    queue would time out, too, although the model never saw them.
     """
 
     def __init__(self, seconds: float | None) -> None:
@@ -40,17 +40,18 @@ class Deadline:
         await self._timeout.__aexit__(kind, error, trace)
 
     def pause(self) -> None:
-        """Stop the clock, because the question waits for its turn."""
+        """Stop the clock, because the question is waiting for its turn."""
         self._reschedule(None)
 
     def start(self) -> None:
-        """Restart the clock, because the model starts to work on the question."""
+        """Restart the clock, because the model is starting to work on the question."""
         if self._seconds is not None:
             self._reschedule(asyncio.get_running_loop().time() + self._seconds)
 
     @property
     def is_over(self) -> bool:
-        """Whether a TimeoutError comes from this limit rather than from the code inside it."""
+        """Whether a TimeoutError was raised by this limit rather than by the code in the `with`
+        block."""
         return self._timeout.expired()
 
     def _reschedule(self, when: float | None) -> None:
@@ -59,5 +60,5 @@ class Deadline:
 
 
 def current_deadline() -> Deadline:
-    """The limit of the running task. If it has none, a limit that never expires."""
+    """The time limit of the running task, or one that never expires if the task has none."""
     return _CURRENT.get() or Deadline(None)

@@ -15,14 +15,14 @@ class Submission:
     """The file that a benchmark's test server accepts."""
 
     name: str
-    """The usual name of the file. Its suffix determines the format."""
+    """The usual name of the file. The suffix of the name determines the format."""
     columns: tuple[str, ...]
     """The names of the columns."""
     row: Callable[[Sample, str], Sequence[object]]
     """Returns the row for a sample and the model's reply ("" if the question failed)."""
     by_id: bool = False
-    """Whether a `.json` file holds one object that maps the first column to the second, instead of
-    a list."""
+    """Whether a `.json` file contains a single object that maps the first column to the second,
+    instead of a list of rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,18 +36,19 @@ class Published:
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     """Further replies to the same samples, keyed by sample id. They count as repeats."""
     only_these: bool = False
-    """Whether the authors score only the rows in the file. Other rows then count only if
-    `Scoring.missing` says so."""
+    """Whether the authors score only the rows in the file. If so, `Scoring.missing` decides whether
+    other rows count."""
     readings: Mapping[str, Mapping[str, Reading]] = field(default_factory=dict)
-    """Answers that the file states, keyed by scoring and then by sample id. They replace those of
-    `parse`."""
+    """Readings of the answers that the file states, keyed by scoring and then by sample id. They
+    replace the results of `parse`."""
     tags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Tags of the samples, keyed by sample id, if the authors' code groups by tags in the file."""
+    """Tags of the samples, keyed by sample id, if the authors' code groups samples by tags in the
+    file."""
     unread: tuple[str, ...] = ()
-    """A sentence for each reason why rows or files could not be read. If there are any, the result
-    is incomplete."""
+    """Sentences that say why rows or files could not be read. If there are any, the result is
+    incomplete."""
     notes: tuple[str, ...] = ()
-    """Sentences that the result shows."""
+    """Notes that are shown with the result."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +65,7 @@ class Results:
 
 @dataclass(frozen=True, kw_only=True)
 class Interop:
-    """The files that a benchmark exchanges with its authors' code."""
+    """The files that Snellen exchanges with the code of a benchmark's authors."""
 
     files: DataFile | None = None
     """The published files that contain the rows, if there are any. Their digests are checked."""
@@ -72,7 +73,7 @@ class Interop:
     """Reads files of replies in the authors' own format. Returns None if the path does not have
     that format."""
     results: Callable[[str, Mapping[str, str | None]], Results] | None = None
-    """Makes such a file from a model's name and its replies, keyed by sample id (None for a failed
-    question)."""
+    """Makes a file in the authors' own format from a model's name and replies, which are keyed by
+    sample id (None for a failed question)."""
     submission: Submission | None = None
     """The file for the test server; None if there is no server."""

@@ -36,7 +36,7 @@ class Generation:
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """The question that a request came from. It is not part of the request's digest."""
+    """The question that a request was made for. This is not part of the request's digest."""
 
     benchmark: str
     """The benchmark's name for models that have their own prompts."""
@@ -49,7 +49,7 @@ class Origin:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """Everything that a model gets."""
+    """A request to a model, with everything that the model gets."""
 
     messages: tuple[Message, ...]
     """The conversation. Its last message is the user's."""
@@ -65,14 +65,13 @@ class Request:
     stop: tuple[str, ...] = ()
     """Stop sequences: generation ends when the model writes one of these texts."""
     origin: Origin | None = None
-    """The question that the request came from, for the VLMEvalKit wrapper; None if there is no such
-    question."""
+    """The question that the request was made for, which the VLMEvalKit wrapper uses; None if there
+    is no such question."""
 
 
 def request_digest(request: Request) -> str:
-    """BLAKE2b-128 (hex) of the request without its origin.
-
-    Media are included by the digest of what the model gets, so they must have been loaded.
+    """BLAKE2b-128 (hex) of the request without its origin. Media are represented by digests of what
+    the model gets, so they must have been loaded.
 
     Raises:
         ValueError: an image or a video has no digest yet.
@@ -130,7 +129,7 @@ def has_addresses(request: Request) -> bool:
 
 
 def loaded(request: Request) -> Request:
-    """Read the images of a request and locate its videos, and compute their digests.
+    """Read a request's images, locate its videos, and compute the digests of both.
 
     Images are also checked. A request without media is returned unchanged. Frames are decoded
     elsewhere, once for all questions about a video (`media.video.decoded`).
@@ -166,7 +165,7 @@ def _part_digest(part: Part) -> object:
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """Token counts that the server reports. A count that it does not report is None."""
+    """Token counts that the server reports. A count that the server does not report is None."""
 
     input: int | None = None
     """The number of tokens in the request, including cached ones."""
@@ -183,7 +182,8 @@ class Times:
     """Times in seconds after the request was sent. A time that was not measured is None."""
 
     first: float | None = None
-    """When the first byte arrived. For a streamed reply, when the first text or reasoning did."""
+    """When the first byte arrived or, for a streamed reply, when the first text or reasoning
+    arrived."""
     token: float | None = None
     """When the first text or reasoning of a streamed reply arrived; None if the reply was not
     streamed."""
@@ -206,8 +206,8 @@ Shown = tuple[tuple[float, ...], ...]
 
 Sizes = tuple[Size, ...]
 FrameSizes = tuple[tuple[Size, Size] | None, ...]
-"""For each video of a request, two sizes of its frames: as shown to the model, and before scaling.
-None for a video whose sizes are not known."""
+"""For each video of a request, the size of its frames as shown to the model, and their size before
+scaling. None for a video whose sizes are not known."""
 
 
 class Ranking(tuple[Ranked, ...]):
@@ -234,8 +234,8 @@ class Reply:
     reasoning: str | None = None
     """The reasoning that the server returns separately; None if there is none."""
     stop: str | None = None
-    """The stop reason: `length` (cut at the token limit), `filter` (the service withheld the
-    reply), or the server's own word for it; None if not known."""
+    """Why the reply ended: `length` (cut at the token limit), `filter` (the service withheld the
+    reply), or the server's own term; None if not known."""
     usage: Usage | None = None
     """The token counts; None if the server did not report any."""
     times: Times | None = None
@@ -309,11 +309,12 @@ class Emission:
     """A message that a model says in a session. The runner records its time."""
 
     text: str
-    """The message, or its next part if the model says it in several parts."""
+    """The message, or the next part of a message that the model says in several parts."""
     query: str | None = None
-    """The id of the question that the message answers; None if the model does not say."""
+    """The id of the question that the message answers; None if the model does not name a
+    question."""
     final: bool = True
-    """Whether the message ends here; False if more of it follows."""
+    """Whether the message is complete; False if further parts follow."""
     silence: float | None = None
     """The model's own score for staying silent; None if it has no such score."""
     stop: str | None = None
@@ -330,7 +331,7 @@ class SessionSpec:
     system: str = ""
     """The system message; empty if there is none."""
     rate: float = 1.0
-    """The number of frames per second of media time."""
+    """The frame rate of the stream, in frames per second of the video."""
     seed: int | None = None
     """The sampling seed; None if no seed is set."""
     generation: Generation = field(default_factory=Generation)
@@ -358,7 +359,8 @@ class Forks(Protocol):
 
 @runtime_checkable
 class Streams(Protocol):
-    """A model that watches a stream of frames. It speaks when it is asked, or unprompted."""
+    """A model that watches a stream of frames. It speaks when it is asked a question, or
+    unprompted."""
 
     name: str
     """The model's name in runs and messages."""

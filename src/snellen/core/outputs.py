@@ -1,8 +1,7 @@
-"""Check what a model returns before it is used or stored.
-
-A model can be anyone's code. If a value has a different type than the interface declares, its
-question fails with a message that names the field and the type. Equivalent values are converted: a
-subclass of `str` becomes a `str`, and NumPy's numbers become Python's.
+"""Check a model's output before it is used or stored, since a model can be anyone's code. If a
+value does not have the type that the interface declares, the question fails with a message that
+names the field and the type. Equivalent values are converted: a subclass of `str` becomes a `str`,
+and NumPy's numbers become Python's.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from snellen.media.content import Size, ToolCall
 
 T = TypeVar("T")
 MAX_COUNT = 2**53
-"""The maximum of a count of tokens. Many JSON parsers cannot represent larger integers exactly."""
+"""The maximum token count. Many JSON parsers cannot represent larger integers exactly."""
 REPLY_FIELDS = tuple(field.name for field in fields(Reply))
 EMISSION_FIELDS = tuple(field.name for field in fields(Emission))
 
@@ -114,7 +113,7 @@ def _emission(value: object, model: str) -> Emission:
 
 
 def _read(value: object, names: Sequence[str], what: str) -> dict[str, Any]:
-    """The attributes of an instance. Reading them can fail, since its class may compute them."""
+    """The attributes of an instance. Reading them can fail, since the class may compute them."""
     try:
         return {name: getattr(value, name) for name in names}
     except Exception as error:

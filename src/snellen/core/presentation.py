@@ -21,23 +21,24 @@ class Capabilities:
     """Where the benchmark's authors define the categories."""
 
     def leaf(self, sample: Sample) -> str:
-        """The leaf that a sample counts toward; `unmapped` if its category is not mapped."""
+        """The leaf of the tree to which a sample counts; `unmapped` if its category is not
+        mapped."""
         return self.leaves.get(sample.tags.get(self.tag, ""), UNMAPPED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Presentation:
-    """How results are broken down, and what people who read them must know."""
+    """How results are broken down, and the notes that are shown with them."""
 
     break_down_by: tuple[str, ...] = ()
     """The tags by which results are broken down. A random selection of samples is balanced by the
-    first of them."""
+    first tag."""
     metric_tags: tuple[str, ...] = ()
-    """Tags that metrics use, but by which results are not broken down."""
+    """Tags that are used only by metrics, not for breakdowns."""
     ladders: Mapping[str, str] = field(default_factory=dict)
-    """The tags whose categories are levels of difficulty. Each is mapped to the name of the metric
-    that estimates the threshold, the level that the model can only just read."""
+    """Maps each tag whose categories are levels of difficulty to the name of a metric. The metric
+    estimates the threshold, the most difficult level that the model can still read."""
     capabilities: Capabilities | None = None
-    """Which capabilities the categories require. None: there are no results by capability."""
+    """The capabilities that the categories require. None: there are no results by capability."""
     notes: tuple[str, ...] = ()
-    """Sentences that every result shows."""
+    """Notes that are shown with every result."""

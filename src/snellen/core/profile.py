@@ -25,9 +25,9 @@ KEY = re.compile(r"(^|_)(key|token|secret|password)$", re.IGNORECASE)
 """Matches the names of options and attributes that hold a secret."""
 Word = Annotated[str, msgspec.Meta(pattern=r"^\S{1,12}$")]
 Effort = Literal["none", "low", "medium", "high"] | Count
-"""How much a model thinks: a level, or the number of tokens of its thoughts at most."""
+"""How much a model thinks: a level, or the maximum number of tokens of its thoughts."""
 ImageRule = Literal["qwen2-vl", "qwen3-vl", "openai-tiles", "anthropic", "anthropic-high", "gemini"]
-"""The rule that gives the number of tokens of a picture from its size
+"""The rule that computes the number of a picture's tokens from its size
 (`models/image_tokens.py`)."""
 
 
@@ -103,7 +103,8 @@ class ImageLimits(StrictStruct, frozen=True, omit_defaults=True):
     max_bytes: Count | None = None
     """The maximum size of the file, in bytes; None: no limit."""
     max_images: Count | None = None
-    """The maximum number of pictures in a request. A question with more fails. None: no limit."""
+    """The maximum number of pictures in a request. A question with more pictures fails. None: no
+    limit."""
     min_pixels: Count | None = None
     """The minimum of width times height, in pixels. A smaller picture is enlarged. None: no
     limit."""
@@ -133,7 +134,7 @@ class ImageLimits(StrictStruct, frozen=True, omit_defaults=True):
 
     @property
     def per_picture(self) -> dict[str, int]:
-        """The limits that apply to a single picture and are set."""
+        """The limits on single pictures that are set, keyed by name."""
         limits: dict[str, int] = msgspec.to_builtins(self)
         return {name: limit for name, limit in limits.items() if name != "max_images"}
 
@@ -270,7 +271,7 @@ def _fields(error: str) -> str:
 
 
 def _struct(kind: Any) -> Any:
-    """The struct in a type, which is a struct or a union with one."""
+    """The struct in a type, which is either the struct itself or a union that contains it."""
     return next(part for part in (kind, *get_args(kind)) if hasattr(part, "__struct_fields__"))
 
 

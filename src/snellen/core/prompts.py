@@ -7,7 +7,7 @@ from string import ascii_uppercase
 from snellen.media.content import Part
 
 IMAGE_MARK = re.compile(r"<image[\s_\d]*>", re.IGNORECASE)
-"""Matches the marks that stand for pictures in a text, such as `<image>` and `<image 1>`."""
+"""Matches the placeholders for pictures in a text, such as `<image>` and `<image 1>`."""
 
 
 def lettered(choices: Sequence[str], form: str = "{letter}. {choice}") -> str:
@@ -29,7 +29,8 @@ def interleaved(
     """Replace each mark in a text with its medium, and drop empty parts of the text.
 
     The pattern `mark` must have one group, which captures the number or name of the medium.
-    `medium` gets the captured text, or None if the group did not match, and returns the medium.
+    `medium` is called with the captured text, or None if the group did not match, and it returns
+    the medium.
 
     >>> interleaved("Is <2> like <1>?", re.compile("<(.)>"), lambda number: f"picture {number}")
     ('Is ', 'picture 2', ' like ', 'picture 1', '?')

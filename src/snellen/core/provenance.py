@@ -23,15 +23,18 @@ class Provenance:
     recipe: Mapping[str, object] = field(default_factory=dict)
     """How a recipe changes the prompt (`transforms.recipe`); empty: it is unchanged."""
     recipe_source: Mapping[str, str] = field(default_factory=dict)
-    """The recipe's name, data set, evidence, source, and mode of thinking, for the manifest. They
-    are not in the identity, since two recipes that send the same prompts are one run."""
+    """The recipe's name, data set, evidence, source, and mode of thinking, for the manifest. These
+    are not part of the run's identity, since two recipes that send the same prompts lead to the
+    same run."""
     called: str | None = None
-    """The benchmark's name for models that have their own prompts; None: the same as usual."""
+    """The benchmark's name for models that have their own prompts; None: the benchmark's usual
+    name."""
     notes: tuple[str, ...] = ()
-    """Sentences that every result shows after those of the author."""
+    """Notes that are shown with every result, after the author's notes."""
     from_catalog: bool = field(default=False, repr=False, compare=False)
-    """Whether the catalog can rebuild the benchmark from what a run stores. `dataclasses.replace`
-    of the benchmark resets this field, because a changed benchmark is a different benchmark."""
+    """Whether the catalog can rebuild the benchmark from what a run stores. Calling
+    `dataclasses.replace` on the benchmark resets this field, because a changed benchmark is a
+    different benchmark."""
     source: Source | None = field(default=None, repr=False, compare=False)
     """Where a user's own benchmark comes from; None: from the catalog, or not known yet. Only the
-    registry sets this field, and `dataclasses.replace` resets it too."""
+    registry sets this field, and calling `dataclasses.replace` on the benchmark resets it, too."""

@@ -11,8 +11,8 @@ class Sample:
     """One question with its media and its right answer."""
 
     id: str
-    """Unique in the benchmark. It comes from the data set if that has ids. Otherwise it is the
-    row's index, which counts from 0."""
+    """Unique in the benchmark. The sample's id in the data set or, if the data set has no ids, the
+    row's index, from 0."""
     question: str
     """The question, without the benchmark's instructions."""
     choices: tuple[str, ...] = ()
@@ -20,9 +20,10 @@ class Sample:
     media: tuple[Image | Video, ...] = ()
     """The pictures and videos, in the order of the data."""
     target: str | None = None
-    """The one right answer. None: it is not public, or there are references instead."""
+    """The one right answer. None: the answer is not public, or there are references instead."""
     references: tuple[str, ...] = ()
-    """The answers of several people. Empty: they are not public, or there is a target instead."""
+    """The right answers according to several people. Empty: the answers are not public, or there is
+    a target instead."""
     tags: Mapping[str, str] = field(default_factory=dict)
     """Categories by which results can be broken down."""
     data: Mapping[str, object] = field(default_factory=dict)

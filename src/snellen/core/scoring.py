@@ -1,8 +1,8 @@
-"""How replies are scored: readings, scorings, judges.
+"""How replies are scored: readings, scorings, and judges.
 
 reply --parse--> Reading --score--> number --metrics--> Estimate
 
-Between `parse` and `score`, `resolve` can change readings with knowledge of all replies.
+Between `parse` and `score`, `resolve` can change the readings, based on all replies.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,13 +41,13 @@ class Reading:
     rule: str
     """The name of the rule that found the answer."""
     guessed: bool = False
-    """Whether the authors' code draws the answer at random."""
+    """Whether the benchmark authors' code picks the answer at random."""
     candidates: tuple[Answer, ...] = ()
-    """The answers from which the authors' code draws."""
+    """The answers from which the benchmark authors' code picks one at random."""
 
     @property
     def undecided(self) -> bool:
-        """Whether `Scoring.resolve` must still draw the answer from the candidates."""
+        """Whether `Scoring.resolve` must still pick an answer from the candidates at random."""
         return self.guessed and self.answer is None
 
 
@@ -73,7 +73,7 @@ class ReplyTable:
     """All replies of one pass over a benchmark, in the order of their source."""
 
     lines: Sequence[Line]
-    """The samples that have a reply."""
+    """One line for each sample that has a reply."""
     order: Order
     """The order of the lines."""
 
@@ -90,21 +90,21 @@ class Resolution:
 
 @dataclass(frozen=True, kw_only=True)
 class Judge:
-    """What a judge is asked about a reply that rules cannot decide, and how its verdict is
+    """How a judge is asked about a reply that rules cannot decide, and how the verdict is
     parsed."""
 
     name: str
     """The judge's name in reports."""
     prompt: Callable[[Sample, Reply], tuple[Message, ...]]
-    """The messages that ask for a verdict on a reply."""
+    """Returns the messages that ask for a verdict on a reply."""
     parse: Callable[[str, Sample], Reading]
     """Parses a verdict strictly. If the verdict does not have the requested form, the reading has
     no answer, and the reply counts as not judged."""
     when: Callable[[Reading], bool]
     """Whether the judge must decide this reading because the rules cannot."""
     asks: int = 1
-    """The version of prompt and settings. Increment it when they change, so that verdicts are asked
-    for again."""
+    """The version of the prompt and the settings. Increment this number when they change, so that
+    the judge is asked for new verdicts."""
     max_answer_tokens: int = 512
     """The token limit of a verdict."""
     temperature: float | None = 0.0
@@ -113,12 +113,13 @@ class Judge:
     """Whether a verdict that was cut at the token limit is parsed. Some authors set the limit so
     low that this is normal."""
     needs_target: bool = True
-    """Whether published verdicts count only for samples whose right answer is public."""
+    """Whether published verdicts are used only for samples whose right answer is public."""
     authors_model: str | None = None
-    """The model that gave the verdicts behind the authors' figures; None: the prompt is not
-    theirs."""
+    """The judge model with which the authors computed their figures; None: the prompt is not the
+    authors' prompt."""
     on_request: bool = False
-    """Whether a judge is asked only if the scoring is named, because it needs further verdicts."""
+    """Whether a judge is asked only if the user names this scoring, because it needs additional
+    verdicts."""
     perfect: Callable[[Sample, Reply], str] | None = None
     """The verdict of a perfect judge on a reply, for tests; None: the verdict of
     `Check.verdict`."""
@@ -156,9 +157,9 @@ def total_score(score: Score) -> float | None:
 
 
 Verdicts = Mapping[str, Callable[[Sample, Reply], Sequence[str | None]]]
-"""For each scoring, a function that returns what judges said about a reply. It returns one text for
-each time that each judge was asked, or None if the judge gave no verdict. All replies get the same
-number of items, in the same order."""
+"""For each scoring, a function that returns the judges' verdicts on a reply: one item for each
+judge and each time that it was asked. An item is the text of the verdict, or None if the judge gave
+none. All replies have the same number of items, in the same order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,16 +167,17 @@ class Scoring:
     """One way to score a benchmark's replies."""
 
     version: int
-    """The version of the rules. Increment it when scores change. Stored replies stay valid."""
+    """The version of the rules. Increment this number when scores change. Stored replies remain
+    valid."""
     source: str
     """repository@commit:file#lines of the rule, or `ours`."""
     parse: Callable[[Reply, Sample], Reading]
     """Parses the answer in a reply. It must be a pure function."""
     score: Callable[[Reading, Sample], Score]
-    """Returns a number or named parts for any reading, unparsed ones included. Returns None if only
-    the whole set has a score."""
+    """Returns a number or named parts for any reading, even if it has no answer. Returns None if
+    only the whole set has a score."""
     metrics: Mapping[str, Compute]
-    """The metrics of the whole set, by name. The first is the headline."""
+    """The metrics of the whole set, keyed by name. The first is the headline metric."""
     reads: Kind = "generate"
     """The kind of reply that `parse` expects."""
     missing: Missing = "excluded"
@@ -187,13 +189,13 @@ class Scoring:
     partial: bool = False
     """Whether an answer can get partial credit, a score between 0 and `best`."""
     extra_metrics: Callable[[Columns], Mapping[str, Estimate]] | None = None
-    """Computes further metrics of the whole set, if their names depend on the answers."""
+    """Computes further metrics of the whole set, whose names depend on the answers."""
     resolve: Callable[[ReplyTable], Resolution] | None = None
     """Decides readings that depend on all replies or on their order. It is called once for each
-    repeat. None: no reading does."""
+    repeat. None: there are no such readings."""
     on_missing: str = ""
-    """A sentence that says what the authors' code does with a file that lacks rows, if that differs
-    from `missing`."""
+    """A sentence that says how the authors' code treats a file that lacks rows, if it does not do
+    what `missing` says."""
 
     @property
     def better(self) -> Direction | None:

@@ -12,15 +12,15 @@ class Source:
     """Where a user's own benchmark comes from. Its digest is part of a run's identity."""
 
     kind: Literal["file", "module", "plugin", "object"]
-    """A file (`-b FILE.py:NAME`), an installed module (`-b module:NAME`), an entry point of an
-    installed package (`plugin`), or an object that was passed from Python."""
+    """The kind of source: a file (`-b FILE.py:NAME`), an installed module (`-b module:NAME`), an
+    entry point of an installed package (`plugin`), or an object that was passed from Python."""
     digest: str | None
     """The digest of the source code, 32 hexadecimal digits; None if the source code cannot be
     read."""
     spec: str | None = None
     """The value of `-b` as the user wrote it, without options; None for an object."""
     distribution: str | None = None
-    """The package that contains a plug-in."""
+    """The package that contains the plug-in."""
     version: str | None = None
     """The version of the package."""
 

@@ -20,7 +20,7 @@ class Streaming:
     """Returns the media time, in seconds, at which the question is asked. The frames before that
     time are shown first."""
     session: Callable[[Sample], str]
-    """Returns a key that is the same for samples of one session."""
+    """Returns a key that is the same for all samples of a session."""
     until: Callable[[Sample], float] | None = None
     """Returns the media time, in seconds, until which the question may be answered. None: questions
     must be answered immediately."""
@@ -28,15 +28,15 @@ class Streaming:
     """Whether a question that must be answered immediately goes to a copy of the session (`fork`)
     or to the session itself (`keep`)."""
     clock: Literal["logical", "simulated", "real"] = "logical"
-    """Whether frames wait for the model (`logical`), come at times computed from the durations of
-    calls (`simulated`), or come in real time (`real`)."""
+    """The clock: frames wait for the model (`logical`), arrive at times that are computed from the
+    durations of calls (`simulated`), or arrive in real time (`real`)."""
     drop: Literal["none", "latest", "oldest"] = "none"
-    """Which frames are dropped while the model is busy: no frames, all but the newest (`latest`),
-    or the oldest of more than 256 (`oldest`)."""
+    """Which frames are dropped while the model is busy: none, all except the newest (`latest`), or
+    the oldest if more than 256 are waiting (`oldest`)."""
     speed: float = 1.0
-    """The factor by which calls are faster on the simulated clock than in reality."""
+    """How many times faster calls are on the simulated clock than in reality."""
     costs: Mapping[str, float] = field(default_factory=dict)
-    """The time in seconds that each kind of call takes on the simulated clock; empty for the actual
+    """The duration, in seconds, of each kind of call on the simulated clock; empty: the actual
     durations."""
     attribute: (
         Callable[

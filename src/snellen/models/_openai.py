@@ -48,7 +48,7 @@ def opened(name: str, *, profile: Profile, api_key: str | None, path: str) -> Se
 
 class OpenAIService(OnServer):
     """A model behind one of the two APIs. Errors are raised, except that an error of the content
-    filter becomes a reply."""
+    filter is converted to a reply."""
 
     def _withheld(self, status: int, error: Mapping[str, Any], response: Response) -> Reply:
         if status == 400 and error.get("code") in FILTERED:
@@ -67,8 +67,8 @@ class OpenAIService(OnServer):
 
 
 def status_of(error: Mapping[str, Any]) -> int:
-    """The HTTP status to assume for an error inside a reply. For an unknown error, this is 500, an
-    error of the server."""
+    """The HTTP status to assume for an error inside a reply. For an unknown error, the status is
+    500 (server error)."""
     code = error.get("code")
     if isinstance(code, int) and 400 <= code < 600:
         return code

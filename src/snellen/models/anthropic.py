@@ -7,9 +7,9 @@ field for it.
 
 The service has limits of its own (see its pages Vision and Errors): 32 MB per request, 100 or 600
 images per request (depending on the model), and 8,000 pixels per side, or 2,000 with more than 20
-images. Set them in a profile's `[images]`. A profile's `extra` is merged into the request and
-overrides our own fields. A value of None removes our field. Example: `thinking = { type =
-"enabled", budget_tokens = 8000 }`. The profile's `token_floor` must then be above 8000.
+images. Set the limits on images in a profile's `[images]`. A profile's `extra` is merged into the
+request and overrides our own fields. A value of None removes our field. Example: `thinking = { type
+= "enabled", budget_tokens = 8000 }`. The profile's `token_floor` must then be above 8000.
 
 Sources of fields and errors: anthropics/anthropic-sdk-python@009b035: src/anthropic/types
 (message_create_params.py, message.py, usage.py, raw_message_stream_event.py), _exceptions.py.
@@ -48,7 +48,7 @@ from snellen.transport import Response
 PATH = "messages"
 VERSION = {"anthropic-version": "2023-06-01"}
 MOST_TOKENS = 4096
-"""The default token limit of a reply. The service requires a limit."""
+"""The default token limit of a reply, since the service requires a limit."""
 STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "filter"}
 SILENT = {"text", "thinking", "redacted_thinking"}
 """Types of blocks that hold text or have no content."""
@@ -120,7 +120,8 @@ class Anthropic(OnServer):
         )
 
     def _streamed(self, response: Response) -> Reply:
-        """Assemble the reply from a stream of events, which is complete after `message_stop`."""
+        """Assemble the reply from a stream of events. The stream is complete only if it contains
+        `message_stop`."""
         pieces_of: dict[tuple[int, str], list[str]] = defaultdict(list)
         usage: dict[str, Any] = {}
         stop = first = None
@@ -203,7 +204,7 @@ def _is_delta(delta: Mapping[str, Any]) -> bool:
 
 
 def _counted(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The token counts in an event. They are cumulative."""
+    """The token counts that an event contains. They are cumulative."""
     usage = event.get("usage")
     if not isinstance(usage, dict):
         return {}

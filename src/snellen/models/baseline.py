@@ -30,7 +30,7 @@ from snellen.errors import UsageError
 from snellen.media.content import Frame
 
 Pick = Callable[[Sequence[str], int], int]
-"""Returns the index of the choice to pick. Its arguments are the choices and a random number, which
+"""Returns the index of the choice to pick. Its arguments are the choices and a random number that
 is derived from the request's text and seed."""
 
 PICKS: dict[str, Pick] = {
@@ -72,8 +72,8 @@ def _seconds(title: str, amount: str) -> float:
 
 
 class Blind:
-    """Picks a choice without looking. It answers with the choice's letter if the question shows
-    letters, and otherwise with the choice's text."""
+    """Picks a choice without looking. The reply is the choice's letter if the question shows
+    letters, and otherwise the choice's text."""
 
     wants_frames = False
 
@@ -114,8 +114,8 @@ class Watcher:
 
 
 class WatcherSession:
-    """A session of a `Watcher`. It stores the time of the newest frame, the scheduled messages, and
-    the texts of earlier questions."""
+    """A session of a `Watcher`. The session stores the time of the newest frame, the scheduled
+    messages, and the texts of earlier questions."""
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ class Batches(Protocol):
 
 @runtime_checkable
 class Prepares(Protocol):
-    """A model that answers batches in two steps. Several threads prepare batches, and a single
+    """A model that answers batches in two steps. Several threads may prepare batches, and a single
     thread answers them.
 
     All requests of a batch have the same `group`. `size` returns the approximate number of tokens
@@ -49,7 +49,7 @@ class Prepares(Protocol):
 
 
 class TooMuch(Exception):
-    """A batch did not fit into memory. Each half of it may fit."""
+    """Raised if a batch does not fit in memory. Each half of the batch may fit."""
 
 
 def size_of(request: Request) -> int:

@@ -60,13 +60,13 @@ class Batching:
     """Gathers requests into batches for one or several replicas of a model.
 
     A batch consists of the oldest waiting request and those closest to it in size, so that every
-    request gets its turn. It has at most `most` requests. Its rows, padded to the longest, have at
-    most `budget` tokens (None: no limit). A batch goes to the first replica that is free. While the
-    replicas work, `ahead` more batches are prepared. A batch that is not full waits `patience`
-    seconds for more requests.
+    request gets its turn. A batch has at most `most` requests. The rows of a batch, padded to the
+    longest row, have at most `budget` tokens in all (None: no limit). A batch goes to the first
+    replica that is free. While the replicas work, `ahead` more batches are prepared. A batch that
+    is not full waits `patience` seconds for more requests.
 
-    A batch that does not fit into memory is split in halves, and later batches are limited to half
-    its size. After any other error, the requests of the batch are repeated separately, so that no
+    A batch that does not fit in memory is split in half, and later batches are limited to half its
+    size. After any other error, the requests of the batch are repeated one by one, so that no
     request fails because of another.
     """
 
@@ -101,8 +101,8 @@ class Batching:
         self._callers = 0
 
     async def generate(self, request: Request) -> Reply:
-        """The reply to a request. If the caller is cancelled while the request waits, the request
-        is dropped.
+        """The reply to a request. If the caller is cancelled while the request is waiting, the
+        request is dropped.
 
         Raises:
             Exception: whatever the model raises for this request.
@@ -139,7 +139,7 @@ class Batching:
 
     async def close(self) -> None:
         """Answer the waiting requests, then release threads and models. Later requests raise an
-        error. If no caller waits any more, batches are cancelled."""
+        error. If no caller is waiting for a batch any longer, the batch is cancelled."""
         if self._closed:
             return
         self._closed = True
@@ -195,8 +195,8 @@ class Batching:
 
     def _next(self) -> Sequence[_Waiting]:
         """The next batch: the oldest request, and those of its group that are closest to it in
-        size. If batches began with the largest request instead, small requests could wait until the
-        end of a run."""
+        size. If each batch began with the largest request instead, small requests might have to
+        wait until the end of a run."""
         self._queue = [waiting for waiting in self._queue if not waiting.reply.done()]
         if not self._queue:
             return []
@@ -273,8 +273,8 @@ def _begun(
 
 
 async def _ended(call: asyncio.Task[Any], batch: Sequence[_Waiting]) -> BaseException | None:
-    """Wait for a call and return its exception. If no caller waits for the replies any more, the
-    call is abandoned."""
+    """Wait for a call and return its exception. If no caller is waiting for the replies any longer,
+    the call is abandoned."""
     replies = asyncio.gather(*(waiting.reply for waiting in batch), return_exceptions=True)
     try:
         await asyncio.wait({call, replies}, return_when=asyncio.FIRST_COMPLETED)

@@ -28,7 +28,7 @@ INSTALLED = frozenset(("site-packages", "dist-packages"))
 """Folders that hold packages of several authors."""
 
 Files = Mapping[Path, str]
-"""Maps each file of code to the digest of its content."""
+"""Maps each file to the digest of its content."""
 
 
 def files_of(file: Path, module: str | None = None) -> Files:
@@ -62,9 +62,9 @@ _files_when_loaded: WeakKeyDictionary[ModuleType, Files] = WeakKeyDictionary()
 
 
 def files_of_module(module: ModuleType) -> Files:
-    """The files of an imported module, with the digests at the first call in this process, since
-    later edits do not change code that is already loaded. Empty if the module is not a Python
-    file."""
+    """The files of an imported module, with their digests at the time of the first call in this
+    process, since later edits do not change code that is already loaded. Empty if the module is not
+    a Python file."""
     files = _files_when_loaded.get(module)
     if files is None:
         file = getattr(module, "__file__", None)
@@ -80,8 +80,8 @@ def digest_of_files(files: Files) -> str | None:
 
 
 def digest_of_code(file: Path, module: str | None = None) -> str:
-    """The digest of a file and of the author's modules that it imports. If it imports none, this is
-    the digest of the file.
+    """The digest of a file and of the author's modules that it imports. If the file imports none of
+    the author's modules, this is the digest of the file.
 
     Raises:
         OSError: the file cannot be read.
@@ -132,8 +132,8 @@ class _Home:
     package: str
     """The dotted name of the file's package; empty if there is none."""
     is_own: dict[str, bool] = field(default_factory=dict)
-    """A cache, keyed by the first part of a module's name. Each value says whether such modules may
-    contain files of the author."""
+    """A cache that maps the first part of a module's name to whether modules with this first part
+    may contain files of the author."""
 
 
 def _home_of(file: Path, module: str | None) -> _Home | None:
@@ -199,7 +199,7 @@ def _may_be_in(home: _Home, top: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _imports(text: bytes) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
-    """The imports of a file. Each is the number of leading dots, the module, and the imported
+    """The imports of a file, each as the number of leading dots, the module, and the imported
     names."""
     try:
         waiting: list[ast.AST] = [ast.parse(text)]

@@ -7,8 +7,8 @@ message. A GIF is converted to PNG. A video is sent as one image per frame.
 With `native_video = true` in the profile's `extra`, the whole file of a video is sent instead, with
 the start and end of the visible part in seconds. No frames are decoded here. The service samples
 frames at a fixed rate, so the frame policy must be `fps:RATE`, with a rate of at most 24. Other
-policies are rejected. The model also gets the sound in the file. A request has at most 100 MB, so a
-file has at most 75 MB.
+policies are rejected. The model also gets the sound in the file. A request can have at most 100 MB,
+so a file can have at most 75 MB.
 
 The rest of `extra` is merged into the request and overrides our own fields. A value of None removes
 our field. `generationConfig` is merged into our field of that name. Example: `generationConfig = {
@@ -77,7 +77,7 @@ WITHHELD = (
 SILENT = {"text", "thought", "thoughtSignature", "partMetadata"}
 """Fields of a part that hold text or have no content."""
 WRONG_CALLS = {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"}
-"""Finish reasons which mean that the model tried to call a tool."""
+"""Finish reasons that mean that the model tried to call a tool."""
 STOPS = {"MAX_TOKENS": "length", **dict.fromkeys(WITHHELD, "filter")}
 
 
@@ -181,7 +181,8 @@ class Google(OnServer):
         )
 
     def _streamed(self, response: Response) -> Reply:
-        """Assemble the reply from a stream of chunks, which is complete after a finish reason."""
+        """Assemble the reply from a stream of chunks. The stream is complete only if a chunk has a
+        finish reason or says that the prompt was blocked."""
         parts: list[dict[str, Any]] = []
         stop = usage = blocked = first = None
         others: set[str] = set()
@@ -292,7 +293,7 @@ def _seconds(value: float) -> str:
 
 
 def _wait(details: list[dict[str, Any]]) -> float | None:
-    """The seconds to wait according to a RetryInfo; None if there is none."""
+    """The number of seconds to wait according to a RetryInfo; None if there is no RetryInfo."""
     for detail in details:
         number = (string(detail.get("retryDelay")) or "").removesuffix("s")
         if number.replace(".", "", 1).isdecimal():

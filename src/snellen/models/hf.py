@@ -5,7 +5,7 @@ and some that bring their own code.
 
 Prompts are padded on the left and end with the generation prompt of the chat template. Each row
 ends at its own end token, limit, or stop string, independently of the other rows in the batch. The
-text is decoded without special tokens. The model's thinking stays part of it.
+text is decoded without special tokens. The model's thinking remains part of the text.
 
 If the temperature is None, the model's own generation_config.json applies. If it is 0, decoding is
 greedy. Beam search is never used. Other settings have the defaults of transformers, for example
@@ -49,8 +49,8 @@ from snellen.models.user_code import errors_as
 from snellen.models.weights import digest
 
 PREPARED = 3
-"""The maximum number of batches that are prepared while the model answers another batch. With few
-CPU cores, there are fewer."""
+"""The maximum number of batches that are prepared while the model answers another batch. On a
+machine with few CPU cores, fewer batches are prepared."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
@@ -74,7 +74,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
 
 def in_training(name: str, model: Any, processor: Any, weights: str, settings: HfSettings) -> Hf:
     """Wrap a model that is already loaded and is being trained. It generates in evaluation mode and
-    without gradients. It does not leave inference tensors behind, since autograd cannot use those.
+    without gradients. It leaves no inference tensors behind, since autograd cannot use them.
 
     Args:
         name: The model's name in results.
@@ -134,7 +134,7 @@ class Hf:
     name: str
     """The name of the model."""
     revision: str
-    """A text that identifies the software, its settings, and the weights."""
+    """A text that identifies the software, the settings, and the weights."""
     runs_on: Mapping[str, Any]
     """The software and the devices that the model runs on."""
     replicas: Sequence[Any]

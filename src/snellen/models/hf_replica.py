@@ -83,7 +83,7 @@ class HfReplica:
         """Answer a batch with one reply per request.
 
         Raises:
-            TooMuch: the batch did not fit into memory.
+            TooMuch: the batch did not fit in memory.
             Rejected: the model does not accept the batch.
         """
         torch = self._torch

@@ -24,7 +24,8 @@ class HfSettings(StrictStruct, frozen=True):
     batch_size: Count = 16
     """The maximum number of requests per batch."""
     batch_tokens: Count = 16384
-    """The maximum number of tokens per batch: the number of rows times the longest prompt."""
+    """The maximum number of tokens per batch, which is the number of rows times the length of the
+    longest prompt."""
     image_processor: Literal["pil", "torchvision"] | None = None
     """The implementation of the image processor; None for the default of transformers."""
     video: Literal["native", "frames"] = "native"

@@ -64,8 +64,8 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> HfStream:
 
 
 class HfStream:
-    """A model that watches streams. At most `sessions` sessions are open at once; another one waits
-    until a session is closed."""
+    """A model that watches streams. At most `sessions` sessions are open at once. A further session
+    waits until another is closed."""
 
     def __init__(self, name: str, qwen: _Qwen, sessions: int) -> None:
         self.name = name
@@ -104,8 +104,8 @@ class HfStream:
         self._thread.close()
 
     def _room_here(self) -> asyncio.Semaphore:
-        """The semaphore for this event loop. A new loop gets a new one, since tasks that wait do
-        not outlive their loop."""
+        """The semaphore for this event loop. A new loop gets a new semaphore, since waiting tasks
+        do not outlive their loop."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._loop, self._room = loop, asyncio.Semaphore(self.concurrency)
@@ -342,7 +342,7 @@ class _Qwen:
     def _ask(
         self, past: _Past, query: Query, limit: int, cached: int
     ) -> tuple[Emission, Sequence[int], Sequence[int]]:
-        """The reply, the tokens of the turn, and those of them at the end that have not gone
+        """The reply, the tokens of the turn, and the last of these tokens, which have not gone
         through the model yet."""
         question = [*self._tokens(query.text, plain=True), *past.layout.ask]
         before, close = past.length, past.layout.close

@@ -14,8 +14,8 @@ from snellen.core.profile import ImageRule
 
 
 def image_tokens(rule: ImageRule | int, width: int, height: int) -> int:
-    """The number of tokens of a picture of `width` x `height` pixels. If `rule` is a number, it is
-    the result.
+    """The number of tokens of a picture of `width` x `height` pixels. If `rule` is a number, that
+    number is returned.
 
     >>> image_tokens("openai-tiles", 2048, 4096), image_tokens(1120, 64, 64)
     (1105, 1120)
@@ -50,8 +50,8 @@ def _qwen(side: int, least: int, most: int) -> Callable[[int, int], int]:
 
 def _openai_tiles(width: int, height: int) -> int:
     """The rule of gpt-4o and gpt-4.1: 85 tokens, plus 170 for each tile of 512 x 512 pixels. Before
-    that, the picture is scaled to fit into 2,048 x 2,048 pixels, and so that its shorter side is at
-    most 768 pixels. Other models of OpenAI have other numbers.
+    that, the picture is scaled to fit in 2,048 x 2,048 pixels, and so that its shorter side is at
+    most 768 pixels. Other models of OpenAI have different numbers.
 
     Source: platform.openai.com/docs/guides/images-vision, "Calculating costs", `detail: high`.
     """
@@ -68,7 +68,8 @@ def _anthropic(longest: int, most: int) -> Callable[[int, int], int]:
 
     Source: platform.claude.com/docs/en/build-with-claude/vision. The limits are 1,568 pixels and
     1,568 tokens for models up to Claude 4.6, and 2,576 pixels and 4,784 tokens for later models.
-    Until early 2026, that page gave the formula width x height / 750. Its results are within 7 %.
+    Until early 2026, that page gave the formula width x height / 750. The results are accurate to
+    within 7%.
     """
 
     def tokens(width: int, height: int) -> int:
@@ -80,9 +81,9 @@ def _anthropic(longest: int, most: int) -> Callable[[int, int], int]:
 
 
 def _gemini(width: int, height: int) -> int:
-    """The rule of Gemini 2.x: 258 tokens if the picture fits into 384 x 384 pixels, and otherwise
-    258 for each tile. A tile is a square whose side is the picture's shorter side divided by 1.5,
-    but at least 256 and at most 768 pixels. Gemini 3 has a fixed number of tokens; set
+    """The rule of Gemini 2.x: 258 tokens if the picture fits in 384 x 384 pixels, and otherwise 258
+    tokens for each tile. A tile is a square whose side is the picture's shorter side divided by
+    1.5, but at least 256 and at most 768 pixels. Gemini 3 has a fixed number of tokens; set
     `image_tokens` in the profile to that number.
 
     Sources: ai.google.dev/gemini-api/docs/image-understanding, "Token calculation"; for the limits

@@ -20,8 +20,8 @@ from snellen.models.traits import copy_traits
 T = TypeVar("T")
 Ask = Callable[[Request], Coroutine[Any, Any, T]]
 KEPT = 64 << 20
-"""The maximum total size, in bytes, of resized pictures that are kept. It is enough for some
-hundreds of pictures."""
+"""The maximum total size, in bytes, of resized pictures that are kept. This is enough for several
+hundred pictures."""
 
 
 def limited(model: Model, limits: ImageLimits) -> Model:
@@ -39,8 +39,9 @@ def limited(model: Model, limits: ImageLimits) -> Model:
 
 
 class Limited:
-    """A model with limits for pictures. It generates and ranks if `model` does. It raises
-    `Rejected` if a picture cannot be made to fit, or if a request has too many pictures."""
+    """A model with limits for pictures. It can generate and rank if `model` can. It raises
+    `Rejected` if a picture cannot be resized to fit the limits, or if a request has too many
+    pictures."""
 
     def __init__(self, model: Model, limits: ImageLimits) -> None:
         self.name = model.name
@@ -82,8 +83,8 @@ class Limited:
 
 
 class _Smaller:
-    """Resizes pictures to fit the limits. The most recently resized pictures are kept, since the
-    next attempt, repeat, or rotation shows the same pictures. This class is thread-safe."""
+    """Resizes pictures to fit the limits. The most recently resized pictures are kept, since later
+    attempts, repeats, and rotations show the same pictures. This class is thread-safe."""
 
     def __init__(self, limits: dict[str, int]) -> None:
         self._limits = dict(limits)
@@ -123,7 +124,7 @@ class _Smaller:
             return scaled
 
     def _keep(self, digest: str, scaled: Image) -> None:
-        """Keep a picture, and drop the oldest pictures if there are too many bytes."""
+        """Keep a resized picture, and drop the oldest pictures if their total size is too large."""
         with self._lock:
             self._scaled[digest] = scaled
             self._bytes += _size(scaled)

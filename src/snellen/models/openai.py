@@ -45,12 +45,13 @@ OFFICIAL = "https://api.openai.com"
 STOPS = {"content_filter": "filter", "model_length": "length"}
 """Stop reasons that we rename. `model_length` is Mistral's word for a full context."""
 CALLS = {"tool_calls", "function_call"}
-"""Names of fields that hold tool calls. They are also the finish reasons of such replies."""
+"""Names of fields that hold tool calls. These names are also the finish reasons of replies with
+tool calls."""
 SILENT = {"text", "thinking", "reasoning", "refusal"}
 """Types of parts of a message that hold text or have no content."""
 BROKEN_OFF = ("abort", "error", "insufficient_system_resource")
-"""Finish reasons which mean that the server interrupted the reply. They are used by vLLM and
-SGLang, by OpenRouter, and by DeepSeek (see their pages on errors or on chat completions)."""
+"""Finish reasons that mean that the server interrupted the reply. They are used by vLLM and SGLang,
+by OpenRouter, and by DeepSeek (see their pages on errors or on chat completions)."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAI:
@@ -97,8 +98,8 @@ class OpenAI(OpenAIService):
         return self._withheld(status_of(fields), fields, response)
 
     def _streamed(self, response: Response) -> Reply:
-        """Assemble the reply from a stream of chunks. It is complete after a finish reason or the
-        end mark."""
+        """Assemble the reply from a stream of chunks. The stream is complete only if it contains a
+        finish reason or the end mark."""
         pieces_of: dict[str, list[str]] = defaultdict(list)
         stop = usage = first = None
         others: set[str] = set()

@@ -41,7 +41,7 @@ STOPS = {"max_output_tokens": "length", "content_filter": "filter"}
 SILENT = {"message", "reasoning", "output_text", "refusal"}
 """Types of items and parts that hold text or have no content."""
 ENDS = ("response.completed", "response.incomplete", "response.failed")
-"""Events that end a stream. They contain the whole response."""
+"""Events that end a stream. Each contains the whole response."""
 PIECES = (
     "response.output_text.delta",
     "response.refusal.delta",

@@ -30,9 +30,9 @@ abandoned, and its question fails. The next question runs in another thread. The
 an exception as soon as it executes Python code again.
 
 If the first parameter is named `request` (or `requests`), or annotated as `Request`, the function
-gets the whole request (`snellen.core.model.Request`). It may return a `Reply` instead of text. An
-object's attribute `revision` (a text) identifies the object, together with the digest of its file.
-If either changes, questions are asked again.
+gets the whole request (`snellen.core.model.Request`). The function may return a `Reply` instead of
+text. An object's attribute `revision` (a text) identifies the object, together with the digest of
+its file. If the revision or the digest changes, questions are asked again.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def of_object(
     """Wrap a function, an object, or a class as a model with that name.
 
     `threads` is the number of threads for sync calls. `source` is the file whose line numbers error
-    messages quote. The model's revision is the one that the object declares, plus the file's
-    `digest`. If there is neither, the revision is a digest of the model's source code.
+    messages quote. The model's revision consists of the revision that the object declares and the
+    file's `digest`. If there is neither, the revision is a digest of the model's source code.
 
     Raises:
         UsageError: the value is not a model, or it is a class that cannot be instantiated without
@@ -221,8 +221,7 @@ class Batched:
 
 
 class Files:
-    """A model that calls a function which reads the video's file itself and picks its own
-    frames."""
+    """A model that calls a function that reads the video's file itself and picks its own frames."""
 
     wants_frames = False
     """The model needs no decoded frames."""
@@ -314,7 +313,7 @@ class PythonStream:
 
 
 def _silence(name: str, model: Any) -> Sequence[str]:
-    """The texts that an object returns when it means to stay silent.
+    """The texts that the object returns to indicate that it stays silent.
 
     Raises:
         UsageError: `silence` is not a list of texts.

@@ -14,8 +14,8 @@ picture and question always give the same reply.
     relations  The answer is the side of one piece on which the other piece is. The rounder piece is
                the circle.
 
-A noisy picture is blurred until something stands out. For letters that come and go, every frame is
-read in order. Consecutive frames with the same letter show it only once.
+A noisy picture is blurred until something stands out. In videos whose letters come and go, all
+frames are read in order. If consecutive frames show the same letter, it is counted once.
 """
 
 from __future__ import annotations
@@ -88,17 +88,17 @@ COLORS = {
 }
 PLACES = {"top": (3, 1), "bottom": (3, 5), "left": (1, 3), "right": (5, 3)}
 """For each word, the center of that part of the picture, as (x, y) in sixths of the width and
-height. The name of a part without any of these words means the middle."""
+height. If the name of a part contains none of these words, it means the middle."""
 FAINTEST_NOISE = 1.0
 """The noise level below which a picture is not blurred, on a scale from 0 to 255."""
 BLURS = (3, 5, 7, 9, 11)
 """The widths, in pixels, of the square over which a picture is blurred. The first width that is
 large enough is used."""
 STANDS_OUT = 8.0
-"""Something stands out if it differs from the median by more than this number of standard
-deviations of the blurred noise."""
+"""The number of standard deviations of the blurred noise by which something that stands out must
+differ from the median."""
 SMALLEST = 6
-"""The minimum height of a piece, in pixels. Smaller pieces are ignored as specks."""
+"""The minimum height of a piece of ink, in pixels. Smaller pieces are ignored as specks."""
 EMPTY = 40
 """The maximum difference between the pixels of an empty screen, on a scale from 0 to 255. Even an
 empty screen has compression artifacts."""
@@ -108,12 +108,12 @@ SOLID = 0.5
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Reader:
-    """Open the reader. It answers the batches that `models.batching` makes."""
+    """Open the reader, which answers batches of requests from `models.batching`."""
     return Reader(f"baseline/{name}")
 
 
 class Reader:
-    """Recognizes the kind of a question by its words. Its reply to other questions is empty."""
+    """Recognizes the kind of a question by its words. The reply to other questions is empty."""
 
     def __init__(self, name: str = "baseline/reader") -> None:
         self.name = name
@@ -199,7 +199,7 @@ def _blurred(pixels: NDArray[np.uint8], width: int) -> NDArray[np.float64]:
 
 def _ink(pixels: Pixels) -> Ink | None:
     """How much each pixel differs from the color at the edges of the picture; None if no pixel
-    differs from it."""
+    differs from that color."""
     edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
     background = np.median(edge, axis=0)
     far: Ink = np.maximum.reduce([np.abs(pixels[:, :, k] - background[k]) for k in range(3)])
@@ -276,8 +276,8 @@ def _letter_on(picture: Image, letters: str) -> str:
 
 def _came(seen: Sequence[str], question: str) -> str:
     """Answer a question from the letter in each frame: how many times a letter came, which letter
-    came first, second, third, or last, or which letter is on the screen now. "" if too few letters
-    came."""
+    came first, second, third, or last, or which letter is on the screen now. The answer is "" if
+    too few letters came."""
     came = [letter for letter, _ in groupby(seen) if letter]
     if match := re.search(r"\bhow many times has the letter ([A-Z])\b", question, re.IGNORECASE):
         return str(came.count(match[1]))
@@ -387,7 +387,8 @@ def _joined(spans: Sequence[tuple[int, int]], n: int) -> list[tuple[int, int]]:
 
 
 def _merged(spans: Sequence[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
-    """Join ranges across gaps that are narrower than `gap`, since small letters fall apart."""
+    """Join ranges across gaps that are narrower than `gap`, since small letters may fall apart into
+    pieces."""
     merged = [spans[0]]
     for first, last in spans[1:]:
         if first - merged[-1][1] < gap:
@@ -409,8 +410,8 @@ def _resized(name: str, shape: tuple[int, int]) -> Ink:
 
 
 def _shares(pixels: int, cells: int) -> NDArray[np.float64]:
-    """The fraction of each pixel that each cell covers, if the pixels and the cells divide the same
-    length. The result has the shape (pixels, cells)."""
+    """The fraction of each pixel that each cell covers, if pixels and cells divide the same length
+    equally. The result has the shape (pixels, cells)."""
     pixel, cell, step = np.arange(pixels)[:, None], np.arange(cells)[None, :], pixels / cells
     shared: NDArray[np.float64] = np.minimum(pixel + 1, (cell + 1) * step) - np.maximum(
         pixel, cell * step
@@ -429,8 +430,8 @@ def _likeness(a: Ink, b: Ink) -> float:
 
 
 def _color(pixels: NDArray[np.uint8], ink: Ink, choices: Sequence[str]) -> str:
-    """The named color that is nearest to the mean color of the ink. If choices name colors, it is
-    one of those."""
+    """The named color that is nearest to the mean color of the ink. If choices name colors, only
+    those colors are considered."""
     mean = pixels[ink > SOLID].mean(axis=0)
     names = [name for name in COLORS if name in choices] or list(COLORS)
     return min(names, key=lambda name: sum((mean[k] - COLORS[name][k]) ** 2 for k in range(3)))

@@ -28,7 +28,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Recorded:
 
 
 class Recorded:
-    """Looks up replies by the digest of the request. The replies are those of a run, or of a dummy
+    """Looks up replies by the digest of the request. The replies are from a run, or from a dummy
     model that knows the answers."""
 
     takes_tools = True

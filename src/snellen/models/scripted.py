@@ -81,8 +81,8 @@ class Scripted:
 
 
 class ScriptedSession:
-    """A session that says each message when a frame of its time, or a later one, arrives. Its state
-    is the time of the latest frame."""
+    """A session that says each message as soon as a frame arrives whose time is not before the
+    message's time. The state of the session is the time of the latest frame."""
 
     def __init__(
         self, stream: Mapping[float, str], answers: Mapping[str, str], seen: float = -1.0

@@ -41,7 +41,7 @@ class Service:
     path: str
     """The path of requests, relative to the server's address."""
     version: str = "/v1"
-    """The path with which the server's address usually ends."""
+    """The path at the end of a usual address of the server."""
     key_variable: str | None = None
     """The environment variable that holds the key; None if there is no key."""
     stream: bool = False
@@ -57,7 +57,7 @@ class Service:
         is_wrong_key: bool = False,
         is_hopeless: bool = False,
     ) -> Overloaded | Rejected:
-        """The exception for a status other than 200. `is_hopeless` says that the error, if it is
+        """The exception for a status other than 200. `is_hopeless` says whether the error, if it is
         not retried, would make every other question fail, too."""
         message = self.transport.redact(f"{self.transport.where}: {status}: {words}")
         if is_unpaid or status == 402:
@@ -113,8 +113,8 @@ class Service:
         return Overloaded(f"{self.transport.where}: the reply is {what}, but {quote(data)}")
 
     def without_text(self, kinds: Collection[str]) -> Rejected:
-        """The error for a reply that has no text but other content, such as a tool call that was
-        not requested. Such a reply does not answer the question, so it is not scored."""
+        """The error for a reply that has other content instead of text, such as a tool call that
+        was not requested. Such a reply does not answer the question, so it is not scored."""
         content = self.transport.redact(", ".join(sorted(kinds)))
         return Rejected(
             f"{self.transport.where}: the reply has no text, only {content}, which was not "
@@ -127,8 +127,9 @@ class Service:
 
 
 class OnServer(ABC):
-    """The base class of models on servers. A back end implements how requests are written, and how
-    bodies, streams of events, and errors are read. Messages call a whole body `what`."""
+    """The base class of models on servers. A back end implements the writing of requests, and the
+    reading of bodies, streams of events, and errors. `what` is the term for a whole body in
+    messages."""
 
     what: ClassVar[str]
 
@@ -326,7 +327,7 @@ def times(response: Response, first: float | None = None) -> Times:
 
 
 def count(counts: object, name: str) -> int | None:
-    """The count in a field; None if the field is missing or is not a count."""
+    """The count in a field; None if the field is missing or does not contain a count."""
     value = counts.get(name) if isinstance(counts, dict) else None
     # In Python, True is an integer, but it must not be stored as a count.
     is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT

@@ -1,8 +1,8 @@
 """Turns any model into a streaming model, by asking each question with the newest frames.
 
 With four frames at one frame per second, an ordinary model beats the streaming models in the
-results of OVO-Bench (SimpleStream, arXiv 2604.02317). Therefore, this is the baseline to compare
-with.
+results of OVO-Bench (SimpleStream, arXiv 2604.02317). Streaming models should therefore be compared
+with this baseline.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from snellen.models.traits import copy_traits
 
 class SlidingWindow:
     """A streaming model that shows an ordinary model the last `n` frames before each question
-    (None: all frames). A frame policy can pick some of them. The frames are sent again with each
-    question."""
+    (None: all frames). A frame policy can select some of these frames. The frames are sent again
+    with each question."""
 
     forks_apart = True
     speaks = False
@@ -42,8 +42,8 @@ class SlidingWindow:
 
 
 class WindowSession:
-    """A session for one stream. It stores the newest frames, and its questions and answers except
-    those of forks."""
+    """A session for one stream. The session stores the newest frames, and its own questions and
+    answers, but not those of its forks."""
 
     def __init__(
         self,

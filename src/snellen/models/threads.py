@@ -19,11 +19,11 @@ from snellen.errors import Rejected
 
 T = TypeVar("T")
 MAX_HUNG = 16
-"""If this number of abandoned calls are still running, no further calls are made."""
+"""As long as this many abandoned calls are still running, no further calls are made."""
 
 
 class Abandoned(BaseException):
-    """Raised in a thread if no caller waits for its call any more."""
+    """Raised in a thread if no caller is waiting for its call any longer."""
 
 
 class CallThreads:
@@ -117,7 +117,7 @@ class CallThreads:
             self._add_thread()
 
     def next_call(self, thread: _Thread) -> _Call | None:
-        """Wait for the next call for a thread. None means that the thread must end."""
+        """Wait for the next call of a thread. None means that the thread must end."""
         while True:
             self._calls.acquire()
             with self._lock:

@@ -12,7 +12,7 @@ TRAITS: Mapping[str, Callable[[object], bool]] = {
     ),
 }
 """Maps each trait to a function that checks its value. The check is necessary because a user's
-object may use the same name for something else."""
+object may use the same name for a different purpose."""
 
 
 def copy_traits(model: object, wrapper: object) -> None:

@@ -63,7 +63,7 @@ def load_object(name: str, kind: str) -> UserObject:
 
 
 def attribute_of(module: ModuleType, name: str, where: str) -> Any:
-    """The object with this name in a module. Messages call the module `where`.
+    """The object with this name in a module. `where` is the term for the module in messages.
 
     Raises:
         UsageError: the module does not contain the name.
@@ -198,7 +198,7 @@ class Calls:
     name: str
     """The name of the model."""
     source: str | None
-    """The file with the model's code; None if it is not known."""
+    """The file with the model's code; None if not known."""
     threads: CallThreads
     """The threads for sync methods."""
 
@@ -250,7 +250,7 @@ def _session(calls: Calls, session: Any) -> OwnSession:
 
 class OwnSession:
     """Wraps a user's session, so that it has the interface that the runner needs. The user's
-    session need not have `close`."""
+    session does not need a method `close`."""
 
     def __init__(self, calls: Calls, session: Any) -> None:
         self._calls = calls
@@ -268,7 +268,7 @@ class OwnSession:
 
     def _emissions(self, output: object) -> Sequence[Emission]:
         """The emissions in the output of a user's method. None and "" mean silence. A single
-        emission need not be in a list."""
+        emission does not need to be in a list."""
         if output is None:
             return []
         many = output if isinstance(output, list | tuple) else [output]

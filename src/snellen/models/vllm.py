@@ -77,9 +77,9 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Vllm:
 
 
 def _loaded(name: str, options: Mapping[str, Any]) -> Any:
-    """Start the engine. It is returned without being assigned to a local variable, because vLLM
-    keeps references to its callers' frames. These would keep the engine alive until Python exits,
-    and vLLM reports an error in that case.
+    """Start the engine. The engine is returned without being assigned to a local variable, because
+    vLLM keeps references to the stack frames of its callers. Such references would keep the engine
+    alive until Python exits, and vLLM would report an error.
 
     Raises:
         UsageError: vLLM cannot load the model with these options.

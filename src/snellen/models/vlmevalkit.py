@@ -326,9 +326,9 @@ class VlmEvalKit:
         return Reply(text=output, reasoning=thoughts or None, stop="stop")
 
     def _failure(self, code: object, output: object, log: object) -> ModelError:
-        """The error for a code other than 0, or for a text that means a failure. Those clients in
-        the folder vlmeval/api that send their own requests return HTTP statuses. Others return -1,
-        which has no meaning, so the request is retried, as in VLMEvalKit."""
+        """The error for a code other than 0, or for a text that means a failure. The clients in the
+        folder vlmeval/api return HTTP statuses if they send their own requests. Otherwise, they
+        return -1, which has no meaning, so the request is retried, as in VLMEvalKit."""
         status = code if isinstance(code, int) and code > 0 else getattr(log, "status_code", None)
         words = " ".join(
             str(part) for part in (output, getattr(log, "text", log)) if part not in (None, "")
@@ -342,7 +342,7 @@ class VlmEvalKit:
 
     def _without_keys(self, words: str) -> str:
         """Remove the keys that the object holds from the message of a failure. Clients quote the
-        address of the request, and for some services, the address contains the key."""
+        address of the request, and some services have the key in that address."""
         held = {**vars(type(self._model)), **getattr(self._model, "__dict__", {})}
         for name, value in held.items():
             if KEY.search(name) and isinstance(value, str) and len(value) >= SHORTEST_KEY:

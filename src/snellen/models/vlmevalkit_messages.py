@@ -76,12 +76,13 @@ def build(own: UserObject, arguments: dict[str, Any], title: str) -> Any:
 
 _LOCK = Lock()
 _ASIDE: list[int] = []
-"""The ids of the threads that are inside `aside`. A thread is listed once per level of nesting."""
+"""The ids of the threads that are inside `aside`. A thread's id is listed once per level of
+nesting."""
 
 
 class _Routed:
     """Replaces standard output, and sends what the threads inside `aside` write to standard error.
-    This works even if a class keeps a reference to the stream, as log handlers do."""
+    This works even if a class keeps a reference to standard output, as log handlers do."""
 
     def __init__(self, real: Any) -> None:
         self.real = real
@@ -135,8 +136,8 @@ class PictureFiles:
         return str(path)
 
     def image(self, path: str) -> Image:
-        """The picture in a file. If we wrote the file, its label is the benchmark's name for the
-        picture."""
+        """The picture in a file. If we wrote the file, the picture's label is the benchmark's name
+        for it."""
         return self._known.get(path) or Image(Path(path), label=path)
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ END = 1 << 20
 
 def digest(folder: Path) -> str:
     """BLAKE2b-64 (hex) of the names, sizes, starts, and ends of a model's files. The starts and
-    ends are enough, because training changes the weights everywhere."""
+    ends of files are enough, because training changes the weights everywhere."""
     hasher = blake2b(digest_size=8)
     for path in sorted(folder.iterdir()):
         if path.suffix in FILES:

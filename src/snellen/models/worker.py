@@ -2,13 +2,13 @@
 frames and questions, through a pipe.
 
 NAME is a streaming model as in `python:FILE:NAME`: an object with `open(spec)`, or its class, which
-is instantiated without arguments. It is loaded again for each session, so nothing carries over from
-one video to the next.
+is instantiated without arguments. The model is loaded again for each session, so nothing carries
+over from one video to the next.
 
 The process starts in an empty temporary folder, which is also its HOME. Its environment has only
 the variables that are needed to find programs and devices, and its only open files are the pipes.
 It gets each frame, as encoded bytes, only when the time of the frame has come. It gets each
-question under a meaningless id. Forks answer one after another, before the next frame arrives, so
+question with a meaningless id. Forks answer one after another, before the next frame arrives, so
 the process has no later frames while a fork answers.
 
 The process belongs to the same user, so it can still read that user's files if it knows or finds
@@ -168,11 +168,11 @@ class _ForkingWorkerSession(_WorkerSession):
 
 
 class _Child:
-    """The process of a session. It answers one call at a time."""
+    """The process of a session. The process answers one call at a time."""
 
     def __init__(self, name: str, timeout: float, places: asyncio.Semaphore) -> None:
         self.idle = asyncio.Event()
-        """Set while no fork of the session is open."""
+        """An event that is set while no fork of the session is open."""
         self.idle.set()
         self._name = name
         self._timeout = timeout
@@ -208,12 +208,12 @@ class _Child:
         self._listening = asyncio.create_task(self._listen(self._process))
 
     async def call(self, do: Do, session: int, **more: Any) -> CallResult:
-        """Send a call to the process, and return its answer.
+        """Send a call to the process, and return the answer.
 
         Raises:
             Overloaded, Rejected: the session raised this error.
-            Rejected: the process ended, hangs, or sent a malformed answer. In these cases, it is
-                killed.
+            Rejected: the process ended, hangs, or sent a malformed answer. In these cases,
+                the process is killed.
         """
         async with self._call_lock:
             if self._error is not None:

@@ -53,7 +53,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     do: Do
     """The method of the session to call."""
     session: int = 0
-    """The number of the session. The number of a fork is that of the call that created it."""
+    """The number of the session. A fork has the number of the call that created it."""
     spec: SessionSpec | None = None
     """The session's settings, for `open`."""
     frames: tuple[SentFrame, ...] = ()

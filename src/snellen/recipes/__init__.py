@@ -1,10 +1,11 @@
-"""How makers of models asked each benchmark: recipes as data, and the messages they give.
+"""Recipes: how the makers of models asked the questions of each benchmark.
 
-A recipe is a TOML file: who asked, with which prompts, pictures, and settings, and where that is
-written. `load("qwen2-vl")` reads one; `Recipe.ask("mmstar")` says how it asks a data set; and
-`Ask.messages(sample)` builds the messages that the maker's code would send.
+A recipe is a TOML file. It says who asked, with which prompts, pictures, and settings, and where
+that is documented. `load("qwen2-vl")` reads a recipe, `Recipe.ask("mmstar")` returns how it asks
+the questions of a data set, and `Ask.messages(sample)` builds the messages that the maker's code
+would send.
 
-May import `core`, `media`, and `errors`; knows no model.
+This package may import `core`, `media`, and `errors`. It does not depend on models.
 """
 
 from snellen.recipes.facts import CardFigure, Figure, RecipeScoring, RecipeThinking

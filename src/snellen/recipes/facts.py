@@ -1,11 +1,11 @@
-"""What a recipe states besides the question: figures, scoring, thinking."""
+"""What a recipe states besides the prompts: published figures, scoring, and thinking."""
 
 from typing import Literal
 
 import msgspec
 
 Evidence = Literal["maker-code", "maker-thread", "maker-card", "toolkit-endorsed", "toolkit"]
-"""Who vouches for a recipe, from the maker's own code to a toolkit's adapter alone."""
+"""The kinds of evidence for a recipe, from the maker's own code to only a toolkit's adapter."""
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -20,10 +20,10 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class CardFigure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A published figure, also of a benchmark whose way of asking is unknown: `[[figures]]`."""
+    """A published figure, from `[[figures]]`. It may not be known how its questions were asked."""
 
     benchmark: str
-    """The benchmark's name, as the source has it."""
+    """The benchmark's name in the source."""
     checkpoint: str
     """The checkpoint."""
     value: float
@@ -31,15 +31,15 @@ class CardFigure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     source: str
     """Where it is published."""
     data_set: str = ""
-    """The data set that the recipe asks; empty if no source says how the benchmark is asked."""
+    """The data set in the recipe; empty if no source says how its questions are asked."""
     variant: str = ""
-    """The recipe's variant; empty for the usual way of asking."""
+    """The recipe's variant; empty for the default."""
     snellen: str = ""
-    """The benchmark in Snellen, with its options, if its name in `benchmark` does not say it."""
+    """The benchmark in Snellen, with its options, if `benchmark` does not identify it."""
 
     @property
     def figure(self) -> Figure:
-        """The figure without its benchmark."""
+        """This figure, without the name of its benchmark."""
         return Figure(checkpoint=self.checkpoint, value=self.value, source=self.source)
 
 
@@ -49,11 +49,11 @@ class RecipeScoring(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     rule: str
     """The rule, in words."""
     judge: str = ""
-    """The model that judges; empty if none does, or none is known."""
+    """The model that judges; empty if there is no judge, or if it is not known."""
     fallback: str = ""
-    """What becomes of a reply without an answer; empty if it is wrong."""
+    """How a reply without an answer is scored; empty if it counts as wrong."""
     scoring: str = ""
-    """The scoring of Snellen that comes closest, if the benchmark has it; empty: none is known."""
+    """The most similar scoring of the benchmark in Snellen; empty if none is known."""
 
     def __str__(self) -> str:
         judge = f"; judge: {self.judge}" if self.judge else ""
@@ -62,20 +62,20 @@ class RecipeScoring(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class RecipeThinking(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whether the model thinks, and what becomes of its thoughts."""
+    """Whether the model thinks, and how its thoughts are treated."""
 
     mode: Literal["on", "off", "template"]
-    """Whether it is made to think; `template`: as the checkpoint's chat template does."""
+    """Whether thinking is on or off; `template`: the checkpoint's chat template decides."""
     suffix: str = ""
-    """What is added to the question to turn thoughts on or off; empty if nothing is."""
+    """The text that is added to the question to turn thinking on or off; empty if there is none."""
     begins: str = ""
-    """The text that the reply is made to begin with; empty if there is none."""
+    """The text with which the reply is forced to begin; empty if there is none."""
     strip: str = ""
-    """The mark after which the answer begins; empty if nothing is cut."""
+    """The mark after which the answer begins; empty if no thoughts are removed."""
     budget: int | None = None
-    """The most tokens of thoughts; None for no such limit."""
+    """The maximum number of tokens of thoughts; None: no limit."""
     on_budget: str = ""
-    """The text that is forced in when the budget is spent; empty if there is none."""
+    """The text that is inserted when the budget is used up; empty if there is none."""
 
     def __str__(self) -> str:
         parts = [

@@ -1,7 +1,8 @@
-"""Recipes of installed packages, without importing them.
+"""Finds the recipes of installed packages, without importing the packages.
 
-A package offers a recipe in the group `snellen.recipes` of its entry points: the name is the
-recipe's, the value is a package of it, whose folder has the file NAME.toml.
+A package offers a recipe through an entry point in the group `snellen.recipes`. The name of the
+entry point is the name of the recipe. Its value is an importable package whose folder contains the
+file NAME.toml.
 """
 
 import sys
@@ -22,15 +23,15 @@ class RecipePlugin:
     name: str
     """The recipe's name."""
     package: str
-    """The dotted name of the package with its file."""
+    """The dotted name of the package that contains the recipe's file."""
     provider: str
-    """The distribution and its version."""
+    """The name and version of the distribution that offers the recipe."""
 
     def file(self) -> Path:
         """The recipe's file.
 
         Raises:
-            UsageError: the package's folder cannot be found, or has no such file.
+            UsageError: the package's folder cannot be found, or does not contain the file.
         """
         path = [*sys.path]
         for i in range(len(parts := self.package.split("."))):
@@ -42,12 +43,12 @@ class RecipePlugin:
                 return file
         raise UsageError(
             f"The recipe {self.name} of {self.provider} has no file {self.name}.toml in the "
-            f"package {self.package}. Install the package again, or ask its author."
+            f"package {self.package}. Reinstall {self.provider}, or contact its author."
         )
 
 
 def recipe_plugins() -> tuple[RecipePlugin, ...]:
-    """The recipes of installed packages, by name."""
+    """The recipes of installed packages, sorted by name."""
     return _plugins(tuple(sys.path))
 
 

@@ -1,12 +1,14 @@
-"""From a sample and a template to messages.
+"""Builds the text and media of a prompt from a sample and a template.
 
-Templates are Jinja, in its sandbox. They see:
+Templates are in Jinja's language and are rendered in its sandbox. They can use:
 
 - `question`, `hint` ("" if there is none), `choices`, and the sample's `data` and `tags`;
-- `images`, a list with a mark for each picture and video, which is put where the picture goes;
-- `frames(n)`, a list of n marks for frames of the first video;
-- `inside(text)`, the text with `<image 1>` replaced by the first picture, and so on; all pictures
-  come first if the text has no such marks; `pieces(text)` gives the same as a list;
+- `images`, a list with one placeholder for each picture or video, which the template puts where
+  the picture or video belongs;
+- `frames(n)`, a list of n placeholders for frames of the first video;
+- `inside(text)`, which replaces `<image 1>` in a text with the first picture, and so on; if the
+  text has no such marks, all pictures come before it;
+- `pieces(text)`, which returns the result of `inside(text)` as a list;
 - the filters `lettered`, `rstrip`, `without`, and `needed`, and the test `chinese`;
 - the names that the recipe defines in `variables`.
 """
@@ -28,25 +30,25 @@ if TYPE_CHECKING:
     import jinja2
 
 MARK = secrets.token_hex(8)
-"""No sample's text contains it, because it is new in each process."""
+"""A part of each placeholder. It is random, so no sample's text contains it."""
 MARKED = re.compile(rf"\[{MARK}:(\w+):(\d+):(\d+)\]")
 INCLUDED = re.compile(r"\{% include '([^']+)' %\}")
 NUMBERED = re.compile(r"<image (\d)>")
 HAN = re.compile("[\u4e00-\u9fff]")
 FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What a template can raise besides Jinja's own errors, in its expressions and filters."""
+"""Exceptions, other than Jinja's own, that expressions and filters of a template can raise."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VideoFrame:
-    """A single frame of a video, between texts."""
+    """A single frame of a video in a prompt, with text around it."""
 
     video: Video
     """The video."""
     index: int
-    """The number of the frame, from 0."""
+    """The index of the frame among the sampled frames, from 0."""
     of: int
-    """The number of frames that are sampled."""
+    """The number of frames that are sampled from the video."""
 
 
 Piece = str | Image | Video | VideoFrame
@@ -63,7 +65,7 @@ def pieces_of(
         name: The name of the template.
         load: Returns a template by its name.
         sample: The question.
-        variables: Further names for the template.
+        variables: Further variables of the template.
 
     Raises:
         UsageError: the template cannot be rendered; the message names it.
@@ -100,10 +102,10 @@ def pieces_of(
 
 
 def expanded(name: str, load: Loads) -> str:
-    """A template with the templates that it includes in their places.
+    """A template in which each include is replaced with the included template.
 
     Raises:
-        UsageError: it includes itself.
+        UsageError: the template includes itself.
     """
     try:
         return INCLUDED.sub(lambda match: expanded(match[1], load), load(name) or "")
@@ -112,28 +114,28 @@ def expanded(name: str, load: Loads) -> str:
 
 
 def as_text(pieces: Sequence[Piece]) -> str:
-    """The text of a prompt, with `<image>` and `<video>` where media stand."""
+    """The text of a prompt, with `<image>` or `<video>` in place of each picture or video."""
     names = {Image: "<image>", Video: "<video>", VideoFrame: "<image>"}
     return "".join(piece if isinstance(piece, str) else names[type(piece)] for piece in pieces)
 
 
 def lettered(choices: Sequence[str], form: str = "{letter}. {text}\n", least: int = 0) -> str:
-    """The choices with their letters, one after another.
+    """A text that lists the choices with their letters.
 
     Args:
-        choices: Their texts.
-        form: What each becomes, with its line end.
-        least: Adds choices without text up to this number.
+        choices: The texts of the choices.
+        form: The format of each choice, including the line break.
+        least: The minimum number of choices. If there are fewer, empty choices are added.
     """
     texts = [*choices, *[""] * (least - len(choices))]
     return "".join(form.format(letter=chr(ord("A") + i), text=text) for i, text in enumerate(texts))
 
 
 def needed(value: object, name: str) -> object:
-    """The value, if there is one. A prompt without it would be another one.
+    """Return the value if it is not empty. Without it, the prompt would not be the recipe's.
 
     Raises:
-        LookupError: there is none.
+        LookupError: the value is None or empty.
     """
     if value in (None, ""):
         raise LookupError(f"it has no {name}")
@@ -164,7 +166,10 @@ def _mark(kind: str, index: int, of: int = 0) -> str:
 
 
 def _inside(text: str, marks: Sequence[str]) -> Iterator[str]:
-    """A text's parts and the marks of its pictures; all pictures first, if the text has none."""
+    """The parts of a text around marks such as `<image 1>`, with placeholders instead of the marks.
+
+    If the text has no marks, all placeholders come first.
+    """
     if not NUMBERED.search(text):
         yield from (*marks, text)
         return
@@ -178,7 +183,7 @@ def _inside(text: str, marks: Sequence[str]) -> Iterator[str]:
 
 
 def _pieces(text: str, sample: Sample) -> Iterator[Piece]:
-    """A rendered text, split at its marks."""
+    """Split a rendered text at its placeholders, and replace them with the media."""
     position = 0
     for match in MARKED.finditer(text):
         if match.start() > position:
@@ -197,10 +202,10 @@ def _pieces(text: str, sample: Sample) -> Iterator[Piece]:
 
 
 def rendered(text: str, names: Mapping[str, Any]) -> str:
-    """A short template without pictures, such as what follows the user's turn.
+    """Render a template that has no pictures, such as the text after the user's turn.
 
     Raises:
-        UsageError: it cannot be rendered.
+        UsageError: the template cannot be rendered.
     """
     from jinja2 import TemplateError
 
@@ -213,4 +218,4 @@ def rendered(text: str, names: Mapping[str, Any]) -> str:
 
 
 def _no_templates(name: str) -> None:
-    """There are none to include."""
+    """Return None, because such a template cannot include others."""

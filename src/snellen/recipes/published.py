@@ -1,4 +1,4 @@
-"""Which benchmark of Snellen a published figure is of, and what it is compared with."""
+"""Finds the benchmark in Snellen that a published figure belongs to, and the metric to compare."""
 
 from functools import cache
 
@@ -9,34 +9,34 @@ from snellen.recipes.reading import FOLDER, PUBLISHED, converted, read_table
 
 
 class FigureBenchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is known of the benchmark of a published figure."""
+    """What is known about the benchmark of a published figure."""
 
     benchmark: str = ""
-    """The benchmark in Snellen, with its options; empty if there is none, or none for sure."""
+    """The benchmark in Snellen, with its options; empty if there is none, or if it is uncertain."""
     note: str = ""
-    """What was assumed; empty if nothing was."""
+    """What was assumed about the benchmark; empty if nothing was assumed."""
     unclear: str = ""
-    """What the name leaves open, so that the figure may be of another data set; empty: nothing."""
+    """Why the name does not identify the data set; empty if it does."""
 
 
 class FigureMetric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The metric of the published figures of a benchmark, if it is not the headline's first."""
+    """The metric of a benchmark's published figures, if it is not the headline metric."""
 
     metric: str
     """The metric."""
     scoring: str = ""
-    """The scoring that published figures are by; empty: the headline's."""
+    """The scoring that computes the metric; empty: the headline scoring."""
     points: int = 0
-    """The points of the best score, for figures above 100; 0 if no figure is in points."""
+    """The maximum score in points, if figures are in points above 100; otherwise 0."""
 
 
 class PublishedTables(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The tables of `published.toml`."""
 
     names: dict[str, FigureBenchmark]
-    """Benchmarks by their name in a source, in lower case."""
+    """The benchmarks, keyed by the name that sources use, in lower case."""
     metrics: dict[str, FigureMetric]
-    """Metrics by the benchmark's name in Snellen."""
+    """The metrics, keyed by the benchmark's name in Snellen."""
 
 
 @cache
@@ -46,14 +46,14 @@ def _tables() -> PublishedTables:
 
 
 def benchmark_of(figure: CardFigure) -> FigureBenchmark:
-    """Which benchmark a figure is of, by what the figure says, or else by its name."""
+    """The benchmark of a figure, from its field `snellen` or, if that is empty, from its name."""
     if figure.snellen:
         return FigureBenchmark(benchmark=figure.snellen)
     return _tables().names.get(figure.benchmark.casefold(), FigureBenchmark())
 
 
 def metric_of(benchmark: str) -> FigureMetric | None:
-    """The metric of the published figures of a benchmark; None: the headline's first.
+    """The metric of a benchmark's published figures; None: the headline metric.
 
     Args:
         benchmark: The benchmark in Snellen, with or without options.

@@ -1,18 +1,20 @@
-"""Recipes from TOML files: bundled ones and those of packages by name, a stranger's by its path.
+"""Loads recipes from TOML files.
 
-A file has these tables:
+Bundled recipes and those of installed packages are loaded by name, and any other file by its path.
+A file consists of:
 
-- at the top `family`, `checkpoints`, `evidence`, `source`, lists of `notes`, `conflicts`, and
-  `unknown`, and `base`, a bundled recipe that asks the data sets which this one does not state;
-- `[prompts]`, templates by name; another recipe's is `RECIPE/PROMPT`;
-- `[defaults]`, what all data sets share;
-- `[[asks]]`, with the names of `data_sets` and what is special to them, and `alone = true` if they
-  take nothing from `[defaults]`;
-- `[[figures]]`, published figures, with the `data_set` if the recipe asks it;
-- `[variants.NAME]`, what changes for all data sets when they are asked in another way, and
-  `variants.NAME` in an ask for its own changes.
+- the fields `family`, `checkpoints`, `evidence`, and `source`, the lists `notes`, `conflicts`, and
+  `unknown`, and `base`, the name of a bundled recipe for data sets that are not in this one;
+- `[prompts]`, templates keyed by name; `RECIPE/PROMPT` refers to a template of another recipe;
+- `[defaults]`, settings for all data sets;
+- `[[asks]]`, settings for the data sets that are named in `data_sets`; with `alone = true`, they do
+  not use `[defaults]`;
+- `[[figures]]`, published figures, with a `data_set` if the recipe has it;
+- `[variants.NAME]`, the changes that a variant makes for all data sets; further changes can be in
+  `variants.NAME` of an entry of `[[asks]]`.
 
-`[defaults]`, an ask, and a variant have the fields of `Manner`. Tables are merged, later ones win.
+`[defaults]`, `[[asks]]`, and variants have the fields of `Manner`. They are merged in this order,
+and later tables override earlier ones.
 """
 
 import tomllib
@@ -34,49 +36,49 @@ from snellen.recipes.recipe import Ask, Manner, Recipe
 T = TypeVar("T")
 FOLDER = Path(__file__).parent
 BENCHMARKS, PUBLISHED = "benchmarks", "published"
-"""The files that say which benchmark a data set is, and which one a published figure is of."""
+"""The files that map data sets to benchmarks, and published figures to benchmarks."""
 
 
 class AskTable(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry of `[[asks]]`, besides the fields of `Manner`."""
+    """The fields of an entry of `[[asks]]`, except those of `Manner`."""
 
     data_sets: list[str]
     """The names of the data sets."""
     variants: dict[str, dict[str, Any]] = {}
-    """What is special in a variant."""
+    """The changes that each variant makes for these data sets."""
     alone: bool = False
-    """Whether the data sets take nothing from `[defaults]`."""
+    """Whether the data sets do not use `[defaults]`."""
 
 
 class RecipeFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The tables of a file."""
+    """The contents of a recipe's file."""
 
     family: str
     """The family of models."""
     evidence: Evidence
-    """Who vouches for it."""
+    """The kind of evidence for the recipe."""
     source: str
-    """Where it is written: repository@commit:path."""
+    """Where the recipe is documented: repository@commit:path."""
     asks: list[dict[str, Any]] = []
-    """How data sets are asked: the fields of `AskTable` and `Manner`."""
+    """How questions of data sets are asked, with the fields of `AskTable` and `Manner`."""
     base: str = ""
-    """The bundled recipe that asks the data sets which this one does not state; empty: none."""
+    """The bundled recipe that is used for data sets not in this one; empty if there is none."""
     figures: list[CardFigure] = []
     """Published figures."""
     checkpoints: list[str] = []
-    """The checkpoints that it is for."""
+    """The checkpoints that the recipe is for."""
     notes: list[str] = []
-    """What a reader must know."""
+    """What users of the recipe must know."""
     conflicts: list[str] = []
     """Where sources contradict each other."""
     unknown: list[str] = []
-    """What no source says."""
+    """What the sources do not say."""
     prompts: dict[str, str] = {}
-    """Templates by name."""
+    """The templates, keyed by name."""
     defaults: dict[str, Any] = {}
-    """What all data sets share."""
+    """Settings for all data sets."""
     variants: dict[str, dict[str, Any]] = {}
-    """What changes for all data sets when they are asked in another way."""
+    """The changes that each variant makes for all data sets."""
 
 
 def names() -> list[str]:
@@ -89,14 +91,14 @@ def _bundled() -> list[str]:
 
 
 def load(name: str | Path) -> Recipe:
-    """A recipe.
+    """Load a recipe.
 
     Args:
-        name: A recipe's name, or the path of a TOML file.
+        name: The name of a recipe, or the path of a TOML file.
 
     Raises:
-        UsageError: there is no such recipe, two have this name, or the file is not a recipe; the
-            message says where.
+        UsageError: there is no recipe with this name, several recipes have it, or the file is not a
+            valid recipe. The message says where the error is.
     """
     if str(name).endswith(".toml"):
         file = Path(name)
@@ -111,7 +113,7 @@ def load(name: str | Path) -> Recipe:
     if len(providers) > 1:
         raise UsageError(
             f"{len(providers)} recipes have the name {name}: those of {' and '.join(providers)}. "
-            "Name the file of one with --recipe PATH.toml, or remove a package."
+            "Pass the file of one of them with --recipe PATH.toml, or uninstall a package."
         )
     if owners:
         return _cached(owners[0].file(), owners[0].provider)
@@ -122,7 +124,7 @@ def load(name: str | Path) -> Recipe:
 
 @cache
 def _cached(file: Path, provider: str) -> Recipe:
-    """A recipe whose file does not change while this process runs."""
+    """Load a recipe whose file does not change while this process runs."""
     return _recipe(file, provider)
 
 
@@ -181,7 +183,7 @@ def converted(table: object, kind: type[T], where: str) -> T:
     """Convert a table to a type.
 
     Raises:
-        UsageError: it is not of this type; the message begins with `where`.
+        UsageError: the table does not fit the type. The message begins with `where`.
     """
     try:
         return msgspec.convert(table, kind)
@@ -190,7 +192,7 @@ def converted(table: object, kind: type[T], where: str) -> T:
 
 
 def _asks(content: RecipeFile, file: Path) -> Iterator[tuple[str, Ask]]:
-    """The asks with their variants: the file's own, then those of its base."""
+    """Yield each variant and how it asks a data set, first from this file, then from its base."""
     texts = [content, *([_base(content, file)] if content.base else [])]
     defaults = merged(*(text.defaults for text in reversed(texts)))
     load = partial(_template, content.prompts)
@@ -253,7 +255,7 @@ def _ask(
 
 
 def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables' fields. Later tables win; inner tables are merged too."""
+    """Merge tables, including nested ones. Later tables override earlier ones."""
     result: dict[str, Any] = {}
     for table in tables:
         for key, value in table.items():
@@ -266,7 +268,7 @@ def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _full_source(part: str, recipe: str) -> str:
-    """Where an ask is written. Its source may be relative to the recipe's."""
+    """Where an ask is documented. `part` may be relative to `recipe`, the source of the recipe."""
     if "@" in part or not part:
         return part or recipe
     if part.startswith("#"):
@@ -280,7 +282,7 @@ def _benchmarks() -> dict[str, Any]:
 
 
 def _template(prompts: Mapping[str, str], name: str) -> str | None:
-    """A template of a file, or of a bundled recipe by RECIPE/PROMPT; None if there is none."""
+    """A template in `prompts` or, as RECIPE/PROMPT, in a bundled recipe; None if there is none."""
     recipe, _, prompt = name.rpartition("/")
     if recipe:
         prompts = _read_bundled(recipe).prompts if recipe in _bundled() else {}

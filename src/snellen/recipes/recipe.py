@@ -1,4 +1,4 @@
-"""What a recipe holds: who asked, which data sets, with which prompts and settings."""
+"""The contents of a recipe: who asked which data sets, with which prompts and settings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,96 +14,101 @@ from snellen.recipes.tiles import Tiles, scaled
 
 
 class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How data sets are asked: the fields of `[defaults]`, `[[asks]]`, and `[variants.NAME]`."""
+    """How questions are asked: the fields of `[defaults]`, `[[asks]]`, and `[variants.NAME]`."""
 
     prompt: str
     """The name of the prompt's template."""
     benchmark: str | None = None
     """The benchmark in Snellen, with its options; None if there is none."""
     question: str = ""
-    """The field of a sample's data that is the question; empty: the sample's own question."""
+    """The field of a sample's data that holds the question; empty: the sample's own question."""
     system: str = ""
     """The system message; empty if none is sent."""
     raw: str = ""
-    """The form of a prompt with the model's control words, where `{}` is the user's turn; empty if
-    messages are sent. What follows `{}` is a template that sees the `turn`."""
+    """The format of a raw prompt with the model's control words, in which `{}` is the user's turn;
+    empty if messages are sent. The text after `{}` is a template with the variable `turn`."""
     variables: dict[str, str | list[str]] = {}
-    """Further names for the template."""
+    """Further variables of the template."""
     generation: dict[str, object] = {}
-    """The settings of the model call, by the source's own names."""
+    """The settings for generation, with the names that the source uses."""
     unset: list[str] = []
-    """Settings that the source passes without a value."""
+    """The settings that the source passes as None."""
     picture: dict[str, int] = {}
-    """Limits for each picture, such as `max_pixels`, by the source's own names."""
+    """Limits for each picture, such as `max_pixels`, with the names that the source uses."""
     tiles: Tiles | None = None
-    """How pictures are cut into tiles; None if they are not, or if it is unknown."""
+    """How pictures are cut into tiles; None if they are not cut, or if the rule is not known."""
     tiles_together: bool = False
-    """Whether the source counts the tiles of all pictures of a question together."""
+    """Whether the source passes the total number of tiles of a question's pictures."""
     resized: bool = False
-    """Whether the settings name the size to which the first picture is scaled."""
+    """Whether the settings include the size to which the first picture is scaled."""
     fault: str = ""
-    """What is wrong in the source, which the recipe repeats; empty if nothing is."""
+    """An error in the source that the recipe reproduces; empty if there is none."""
     builder: str = ""
-    """The toolkit whose fault it is, if the recipe has the maker's name: such a run names it."""
+    """The toolkit that contains the error; empty if there is none.
+
+    If the recipe is named after the maker, users must pass the toolkit as the variant.
+    """
     evidence: Evidence | None = None
-    """Who vouches for this way of asking; None: as for the whole recipe."""
+    """The kind of evidence for these settings; None: the same as for the whole recipe."""
     scoring: RecipeScoring | None = None
-    """How the figures were scored; None if it is unknown."""
+    """How the published figures were scored; None if not known."""
     thinking: RecipeThinking | None = None
-    """Whether the model thinks; None if it is unknown, or the model cannot."""
+    """Whether the model thinks; None if this is not known, or if the model cannot think."""
     conflicts: list[str] = []
-    """Where sources contradict each other about this way of asking."""
+    """Where sources contradict each other about these settings."""
     unknown: list[str] = []
-    """What no source says about it."""
+    """What the sources do not say about these settings."""
     source: str = ""
-    """Where it is written: repository@commit:file#lines, or the end of it, after the recipe's."""
+    """The source of these settings: repository@commit:file#lines, or a suffix to the recipe's
+    source."""
     figures: list[Figure] = []
-    """Published figures; `unknown` says if they may have been measured in another way."""
+    """Published figures. `unknown` says so if they may have been measured with other settings."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """How a recipe asks one data set."""
+    """How a recipe asks the questions of one data set."""
 
     recipe: str
     """The recipe's name."""
     data_set: str
-    """The data set, by the name that the source uses, in lower case."""
+    """The name of the data set in the source, in lower case."""
     variant: str = ""
-    """The way of asking; empty for the usual one."""
+    """The recipe's variant; empty for the default."""
     evidence: Evidence
-    """Who vouches for it."""
+    """The kind of evidence for these settings."""
     manner: Manner
-    """How it is asked."""
+    """The prompt and settings."""
     load: Loads = field(repr=False, compare=False)
     """Returns a template by its name."""
 
     @property
     def template(self) -> str:
-        """The prompt's template, with the templates that it includes."""
+        """The prompt's template, with included templates inserted."""
         return expanded(self.manner.prompt, self.load)
 
     def pieces(self, sample: Sample) -> list[Piece]:
         """The user's turn: texts, pictures, and videos in order.
 
         Raises:
-            UsageError: the template does not fit the sample.
+            UsageError: the template cannot be rendered for the sample.
         """
         field = self.manner.question
         if field in sample.data:
             if not sample.data[field]:
                 raise UsageError(
-                    f"The recipe {self.recipe} asks {self.data_set} with the field {field!r} of "
-                    f"the data, and sample {sample.id} has none. Use the published data."
+                    f"The recipe {self.recipe} takes the questions of {self.data_set} from the "
+                    f"field {field!r}, which is empty in sample {sample.id}. Use the published "
+                    "data."
                 )
             sample = replace(sample, question=str(sample.data[field]))
         return pieces_of(self.manner.prompt, self.load, sample, self.manner.variables)
 
     def text(self, sample: Sample) -> str:
-        """What is sent as text, with `<image>` and `<video>` where media stand.
+        """The text of the prompt, with `<image>` or `<video>` in place of each picture or video.
 
         Raises:
-            UsageError: the template does not fit the sample.
+            UsageError: the template cannot be rendered for the sample.
         """
         turn = as_text(self.pieces(sample))
         if not self.manner.raw:
@@ -115,44 +120,44 @@ class Ask:
         """The messages for a model.
 
         Raises:
-            UsageError: the template does not fit the sample, or the recipe sends what no back end
-                can send: a prompt with control words, or frames between texts.
+            UsageError: the template cannot be rendered for the sample, or the recipe sends raw
+                prompts or frames between texts, which no back end supports.
         """
         self.check_sendable()
         pieces = self.pieces(sample)
         if any(isinstance(piece, VideoFrame) for piece in pieces):
             raise UsageError(
-                f"The recipe {self.recipe} sends {self.data_set} as frames with a text before "
-                "each. No back end sends such prompts."
+                f"The recipe {self.recipe} sends videos of {self.data_set} as frames with text "
+                "before each frame. No back end sends such prompts."
             )
         parts = tuple(piece for piece in pieces if not isinstance(piece, VideoFrame))
         system = (Message("system", (self.manner.system,)),) if self.manner.system else ()
         return (*system, Message("user", parts))
 
     def check_sendable(self) -> None:
-        """Check that the prompt is one of messages.
+        """Check that the recipe sends messages.
 
         Raises:
-            UsageError: it is a text with the model's control words.
+            UsageError: it sends a raw prompt with the model's control words.
         """
         if self.manner.raw:
             raise UsageError(
-                f"The recipe {self.recipe} sends {self.data_set} as one prompt with the model's "
-                "control words. No back end sends such prompts."
+                f"The recipe {self.recipe} sends questions of {self.data_set} as raw prompts with "
+                "the model's control words. No back end sends such prompts."
             )
 
     @property
     def modes(self) -> list[str]:
-        """The source's modes, if it has several: each has settings of its own, and nothing else."""
+        """The modes of the source, if it has several. They differ only in their settings."""
         settings = self.manner.generation
         is_by_mode = settings and all(isinstance(value, dict) for value in settings.values())
         return [*settings] if is_by_mode else []
 
     def model_settings(self) -> dict[str, object]:
-        """The settings of the model call that hold for all pictures.
+        """The settings for generation that do not depend on the pictures.
 
         Raises:
-            UsageError: the source has several modes, and the variant does not name one.
+            UsageError: the source has several modes, and the variant is not one of them.
         """
         settings = self.manner.generation
         modes = self.modes
@@ -168,7 +173,7 @@ class Ask:
         return mode
 
     def settings(self, sizes: Sequence[tuple[int, int]] = ()) -> dict[str, object]:
-        """The settings of the model call, by the source's names, for pictures of these sizes.
+        """All settings for generation, with the source's names, for pictures of these sizes.
 
         Args:
             sizes: The width and height of each picture in pixels.
@@ -185,35 +190,35 @@ class Ask:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How a maker, or a toolkit, asked a family of models."""
+    """How a maker or a toolkit asked a family of models the questions of data sets."""
 
     name: str
-    """The name, as in `--recipe NAME`."""
+    """The name of the recipe, as in `--recipe NAME`."""
     family: str
     """The family of models."""
     checkpoints: Sequence[str]
-    """The checkpoints that it is for."""
+    """The checkpoints that the recipe is for."""
     evidence: Evidence
-    """Who vouches for it."""
+    """The kind of evidence for the recipe."""
     source: str
-    """Where it is written: repository@commit:path."""
+    """Where the recipe is documented: repository@commit:path."""
     asks: Mapping[tuple[str, str], Ask]
-    """How each data set is asked, by its name and variant ("" is the usual one)."""
+    """How each data set's questions are asked, keyed by name and variant ("" is the default)."""
     variants: Sequence[str]
-    """Other ways in which the source asks, such as `cot`."""
+    """The names of the variants, such as `cot`."""
     notes: Sequence[str]
-    """What a reader must know."""
+    """What users of the recipe must know."""
     conflicts: Sequence[str]
     """Where sources contradict each other."""
     unknown: Sequence[str]
-    """What no source says."""
+    """What the sources do not say."""
     figures: Sequence[CardFigure] = ()
-    """Published figures, also of benchmarks whose way of asking is unknown."""
+    """Published figures, including those whose prompts and settings are not known."""
     provider: str = "bundled"
-    """Who provides it: `bundled`, the path of a file, or a package and its version."""
+    """The origin of the recipe: `bundled`, the path of a file, or a package and its version."""
 
     def ask(self, data_set: str, variant: str = "") -> Ask:
-        """How a data set is asked.
+        """How the questions of a data set are asked.
 
         Raises:
             UsageError: the recipe does not say.

@@ -1,4 +1,4 @@
-"""How InternVL cuts a picture into tiles, and how Qwen3-VL scales one."""
+"""How InternVL cuts pictures into tiles, and how Qwen3-VL scales them."""
 
 from collections.abc import Sequence
 from math import ceil, floor, sqrt
@@ -9,23 +9,23 @@ from snellen.media.sizes import tile_grid
 
 
 class Tiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The rule by which the pictures of a question are cut."""
+    """The rule by which the pictures of a question are cut into tiles."""
 
     most: int
-    """The largest number of tiles of a picture, without its thumbnail."""
+    """The maximum number of tiles of a picture, not counting its thumbnail."""
     size: int = 448
     """The width and height of a tile in pixels."""
     total: int | None = None
-    """The largest number of tiles of all pictures together; None for no such limit."""
+    """The maximum number of tiles of all pictures together; None: no limit."""
     divided: bool = False
-    """Whether the pictures share `most`."""
+    """Whether `most` is divided equally among the pictures of a question."""
     others: int | None = None
-    """The largest number of tiles of each picture after the first; None: as the first."""
+    """The maximum number of tiles of each picture after the first; None: the same as the first."""
     first_doubled: bool = False
     """Whether the first picture is doubled in width and height before it is cut."""
 
     def counts(self, sizes: Sequence[tuple[int, int]]) -> list[int]:
-        """The number of tiles of each picture, with its thumbnail.
+        """The number of tiles of each picture, including its thumbnail.
 
         Args:
             sizes: The width and height of each picture in pixels.
@@ -46,9 +46,9 @@ class Tiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def tile_count(width: int, height: int, *, most: int, size: int = 448) -> int:
-    """The number of tiles of a picture, with the thumbnail that comes with several tiles.
+    """The number of tiles of a picture, plus one for the thumbnail if there are several tiles.
 
-    The grid is that of `media.sizes.tile_grid`.
+    `media.sizes.tile_grid` chooses the grid.
     """
     columns, rows = tile_grid(width, height, most=most, size=size)
     tiles = columns * rows
@@ -56,14 +56,16 @@ def tile_count(width: int, height: int, *, most: int, size: int = 448) -> int:
 
 
 def scaled(width: int, height: int, *, least: int, most: int, factor: int = 32) -> tuple[int, int]:
-    """The size of a picture whose sides are multiples of `factor`, and whose area is in bounds.
+    """The size to which a picture is scaled.
+
+    Both sides are multiples of `factor`, and the area is between `least` and `most`.
 
     Args:
-        width: Its width in pixels.
-        height: Its height in pixels.
+        width: The picture's width in pixels.
+        height: The picture's height in pixels.
         least: The smallest area in pixels.
         most: The largest area in pixels.
-        factor: What divides the sides.
+        factor: The number that must divide both sides.
 
     Source: `smart_resize` of qwen_vl_utils, QwenLM/Qwen3-VL.
     """

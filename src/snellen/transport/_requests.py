@@ -21,8 +21,8 @@ HERE = ("localhost", "127.0.0.1", "::1")
 
 
 def wait_of(headers: Mapping[str, str]) -> float | None:
-    """The seconds that a server asks to wait. The header has a number or a date (RFC 9110,
-    10.2.3)."""
+    """The number of seconds that a server asks the client to wait. The header contains a number or
+    a date (RFC 9110, 10.2.3)."""
     value = headers.get("Retry-After", "").strip()
     if value.replace(".", "", 1).isdecimal():
         return float(value)
@@ -66,7 +66,8 @@ def query_secrets(url: URL) -> list[str]:
 
 
 def proxy_of(url: URL) -> URL | None:
-    """The proxy that the environment sets for this address. Addresses of this machine have none.
+    """The proxy that the environment sets for this address. Addresses of this machine have no
+    proxy.
 
     Raises:
         UsageError: the environment variable does not contain the address of an HTTP proxy.
@@ -133,7 +134,7 @@ def check_header(where: str, name: str, value: str) -> None:
 
 
 def what_broke(error: Exception) -> str:
-    """Describe in words what happened to a connection."""
+    """Describe in words how a connection failed."""
     match error:
         case aiohttp.ClientConnectorCertificateError():
             return f"its TLS certificate could not be verified: {error.certificate_error}"

@@ -25,7 +25,7 @@ MOST_REDIRECTIONS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class FileHead:
-    """What a server says about a file before it sends the bytes."""
+    """The information about a file that a server sends before the file's bytes."""
 
     start: int
     """The position in the file of the first byte that the server sends."""
@@ -63,16 +63,16 @@ class Downloads:
     async def get(
         self, url: str, *, start: int = 0, validator: str | None = None, key: str | None = None
     ) -> AsyncIterator[tuple[FileHead, AsyncIterator[bytes]]]:
-        """Download a file from byte `start` on. The context's value is the file's head and the
-        bytes.
+        """Download a file from byte `start` on. The context manager returns the file's head and an
+        iterator of the bytes.
 
         If the file is no longer the version that `validator` identifies, or if the server does not
         support ranges, the whole file is sent, and the head's `start` is 0. The key is sent only to
-        the server of `url`, not to servers that it redirects to.
+        the server of `url`, not to servers to which that server redirects.
 
         Raises:
             Overloaded: no reply came, or the transfer was interrupted. A retry may help. The
-                iterator of the bytes can raise this, too.
+                iterator of the bytes can raise this error, too.
             Rejected: a retry will not help, because the file does not exist, access is denied, or a
                 redirection is not allowed.
             UsageError: `url` is not a valid address.

@@ -27,8 +27,8 @@ from snellen.transport._requests import (
 MOST_BYTES = 64 << 20
 """The maximum size of an uncompressed reply, in bytes."""
 UNSTREAMED = 1 << 20
-"""The maximum size, in bytes, of a body that the HTTP client gets as `bytes`. It warns about larger
-ones, so it gets those as a stream."""
+"""The maximum size, in bytes, of a body that is passed to the HTTP client as `bytes`. Larger bodies
+are passed as a stream, since the client would warn about them."""
 EVENTS = "text/event-stream"
 LINE_END = re.compile(rb"\r\n|\n|\r")
 EVENT_END = re.compile(rb"(?>\r\n|\n|\r){2}")
@@ -63,7 +63,8 @@ class Response:
 
     @property
     def retry_after(self) -> float | None:
-        """The seconds that the server asks to wait; None if it does not ask."""
+        """The number of seconds that the server asks the client to wait; None if it does not
+        ask."""
         return wait_of(self.headers)
 
 

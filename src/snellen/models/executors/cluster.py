@@ -1,4 +1,4 @@
-"""The Ray cluster that this process uses: an existing one, or a new one on this machine alone.
+"""The Ray cluster that this process uses: an existing cluster, or a new one on only this machine.
 
 Ray: ray-project/ray@ray-2.60.0, python/ray/scripts/scripts.py#start.
 """
@@ -43,10 +43,11 @@ LAST_WORDS = 1000
 
 
 class Cluster:
-    """A connection to a Ray cluster, which lasts for as long as it has holders.
+    """A connection to a Ray cluster. The connection is open for as long as it has holders.
 
-    If this process is already in a cluster, that cluster is used. Otherwise, it joins an existing
-    cluster or starts a new one on this machine. A new cluster always ends with this process.
+    If this process is already in a cluster, that cluster is used. Otherwise, the process joins an
+    existing cluster or starts a new one on this machine. A new cluster always ends with this
+    process.
     """
 
     held: ClassVar[Cluster | None] = None
@@ -119,7 +120,7 @@ class Cluster:
         return resources
 
     def last_words(self, pid: int) -> str:
-        """The end of a worker's log, for messages. It is empty unless we started the cluster."""
+        """The end of a worker's log, for messages; empty unless we started the cluster."""
         if self.folder is None:
             return ""
         logs = self.folder / "session_latest/logs"
@@ -158,7 +159,7 @@ class Cluster:
         return started
 
     def _stop(self) -> None:
-        """Kill the cluster if we started it. It has no data to save."""
+        """Kill the cluster if we started it. There is no data to save."""
         if self._watch is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self._watch.pid, signal.SIGKILL)
@@ -170,7 +171,7 @@ class Cluster:
 
 
 def _check_listens(address: str) -> None:
-    """Check that HOST:PORT accepts connections, since Ray would try for minutes.
+    """Check that HOST:PORT accepts connections, since Ray itself would keep trying for minutes.
 
     Raises:
         UsageError: nothing accepts connections there, or the address has another form.

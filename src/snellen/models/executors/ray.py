@@ -1,8 +1,8 @@
 """Runs several replicas of a model as Ray actors, in separate processes on one or more machines.
 
-The pool is used like any other model. It sends each request to the least busy replica. When a
-worker dies, its requests raise `Overloaded`, so that the runner retries them. Ray itself retries
-nothing. Pictures and videos are sent as references and read where the model is.
+The pool of replicas is used like any other model. It sends each request to the least busy replica.
+When a worker dies, its requests raise `Overloaded`, so that the runner retries them. Ray itself
+retries nothing. Pictures and videos are sent as references and read where the model is.
 
 Ray: ray-project/ray@ray-2.60.0, python/ray/actor.py.
 """
@@ -52,16 +52,17 @@ AHEAD = 1
 """How many more questions a worker gets than its model can answer at once, so that the media of the
 next question are already loaded when the model is free."""
 DEATHS = 3
-"""After this many deaths in a row without an answer, a worker is not restarted."""
+"""After a worker has died this many times in a row without answering a question, it is not
+restarted."""
 PAUSES = (1.0, 5.0, 30.0, 0.0)
 """The seconds to wait after each failed attempt to restart a worker."""
 TOGETHER = 64
-"""The maximum number of videos for which the pool remembers the windows that are asked about, and
-the worker that decoded them."""
+"""The maximum number of videos for which the pool remembers the windows that questions are about
+and the worker that decoded the video."""
 
 
 class _Worker:
-    """A replica in the pool. `actor` is None while it is dead."""
+    """A replica in the pool. `actor` is None while the replica is dead."""
 
     def __init__(self, number: int, actor: Any) -> None:
         self.number = number
@@ -271,8 +272,8 @@ class Pool:
         self._changed.set()
 
     def _ended(self, worker: _Worker, task: asyncio.Task[None]) -> None:
-        """Report a restart that failed unexpectedly. Without this, questions would wait for the
-        worker forever."""
+        """Report a restart that failed unexpectedly. Otherwise, questions would wait for the worker
+        forever."""
         self._again.discard(task)
         if not task.cancelled() and (fault := task.exception()) is not None:
             reason = f"{type(fault).__name__}: {fault}"
@@ -455,7 +456,7 @@ def _keep(kept: dict[Path, Any], key: Path, value: Any) -> None:
 
 
 def _check_alike(hello: Hello) -> None:
-    """Check that a worker has the same versions as this machine.
+    """Check that a worker has the same versions of the software as this machine.
 
     Raises:
         UsageError: a version differs. The message says which one.
@@ -490,7 +491,8 @@ def _not_started(error: Exception) -> str:
 
 
 def _last_line(error: Exception) -> str:
-    """The last line of a Ray error, which says the cause. The other lines say where it happened."""
+    """The last line of a Ray error, which says the cause. The other lines say where the error
+    occurred."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
         return type(error).__name__

@@ -77,7 +77,7 @@ class ReplicaRequest:
     request: Request
     """The request."""
     companions: tuple[Video, ...] = ()
-    """All windows of the video that related questions are about. They are decoded together."""
+    """All windows of the video that related questions ask about. They are decoded together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,10 +94,10 @@ class ReplicaAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class MediaMissing:
-    """The answer of a worker that cannot read a medium on its machine."""
+    """The answer of a worker that cannot read one of the media on its machine."""
 
     reason: str
-    """Why the medium cannot be read."""
+    """Why one of the media cannot be read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,7 +227,7 @@ class Replica:
         """Read the media of a request on this machine, and check their digests.
 
         Raises:
-            Rejected: a medium differs from the one on the sender's machine.
+            Rejected: one of the media differs from the file on the sender's machine.
             MediaError: a video cannot be decoded.
         """
         messages = []

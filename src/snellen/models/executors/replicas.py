@@ -87,5 +87,5 @@ def shares(
 
 
 def _hold(has: float, gpus: float) -> int:
-    """The number of replicas with `gpus` GPUs each that fit into `has` GPUs."""
+    """The number of replicas that can run on `has` GPUs if each needs `gpus` GPUs."""
     return int(has // gpus) if gpus >= 1 else int(has) * int(1 / gpus + 1e-9)

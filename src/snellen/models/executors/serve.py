@@ -1,6 +1,6 @@
 """A model behind a server that Snellen starts and stops.
 
-The server starts when the first question is asked, so a run that has no open questions starts no
+The server is started when the first question is asked, so a run without open questions starts no
 server. It listens only on this machine, and it always ends with this process (see `_watch.py`).
 
 Sources of the commands: `vllm serve` (vllm-project/vllm, vllm/entrypoints/cli/serve.py), `sglang
@@ -39,17 +39,18 @@ COMMANDS: Mapping[str, Sequence[str]] = {
 INSTALL = {"vllm": "vllm", "sglang": "sglang", "transformers": "transformers[serving]"}
 HOST = "127.0.0.1"
 SHARED_BY_LISTENING = sys.platform == "linux"
-"""Whether a server can listen on a port that another process has bound but does not listen on, if
+"""Whether a server can listen on a port that another process has bound without listening on it, if
 both set SO_REUSEADDR. (Servers set it so that they can be restarted.)"""
 PATIENCE = 3600.0
 """The maximum number of seconds until a server is ready. The weights may have to be downloaded
 first."""
 EVERY = 0.25
-"""The number of seconds between checks whether a server is ready."""
+"""The number of seconds between two checks of whether a server is ready."""
 ENDING = 1.0
-"""The number of seconds to wait after an error to see whether the server ends."""
+"""The number of seconds to wait after an error, to see whether the server has ended."""
 STOPPING = 15.0
-"""The number of seconds after which a server is killed. This is more than `_watch.py` takes."""
+"""The number of seconds after which a server is killed. This is longer than `_watch.py` needs to
+end it."""
 LAST_WORDS = 1000
 """The maximum number of characters that messages quote from a server's log."""
 WATCH = Path(__file__).with_name("_watch.py")
@@ -113,8 +114,8 @@ class ModelServer:
             raise Rejected(self._died(), hopeless=True)
 
     async def ends(self) -> bool:
-        """Whether the server has ended. This waits for a moment, since connections break before the
-        process ends."""
+        """Whether the server has ended. This function waits for a moment, since connections break
+        before the process ends."""
         assert self._over is not None
         await asyncio.wait({self._over}, timeout=ENDING)
         return self._over.done()
@@ -209,8 +210,8 @@ class ModelServer:
 
 
 class Served:
-    """A model with its server, which it starts and stops. It generates and ranks if `model` does.
-    After the server has ended, requests raise `Rejected`."""
+    """A model with its own server, which it starts and stops. It can generate and rank if `model`
+    can. After the server has ended, requests raise `Rejected`."""
 
     def __init__(self, model: Model, server: ModelServer) -> None:
         self.name = model.name
