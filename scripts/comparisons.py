@@ -43,8 +43,16 @@ print(snellen.compare(before, after))
 ```
 
 `snellen.compare(a, b, ...)` takes what `evaluate` and `load_run` give, and paths: of a run, of a
-folder of runs, of predictions (`benchmark="mathvista"`). The numbers are in `.comparisons`. What
-you can mend, such as two that share no sample, is raised as `snellen.SnellenError`.
+folder of runs, of predictions (`benchmark="mathvista"`). The runs of a folder are in the order in
+which they started. `.first` of the result is the comparison of the first two sides, with a
+difference by metric in `.metrics`; `.comparisons` is the whole document, with the pairs in
+`.comparisons.comparisons` and the standings in `.comparisons.leaderboards`. What you can mend, such
+as two that share no sample, is raised as `snellen.SnellenError`:
+
+```python
+difference = snellen.compare(before, after).first.metrics["accuracy"].difference
+print(difference.value, difference.ci95)
+```
 
 - A *difference* is taken on the samples that both sides have, by the metric that the benchmark
   publishes (an average of averages too), scored again by the authors' rule; pp are percentage

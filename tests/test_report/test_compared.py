@@ -87,3 +87,13 @@ def test_nothing_that_a_name_says_acts_on_terminal_or_markdown(tmp_path: Path) -
         assert "\ufffd" in text
         assert not any(re.search(rf"[{UNSEEN}\t]", line) for line in text.split("\n"))
     assert "<script>" not in marked and "\n# x" not in marked
+
+
+def test_benchmarks_without_letters_are_not_said_to_have_letters(tmp_path: Path) -> None:
+    own = [benchmark(8, name) for name in ("easy", "hard")]
+    for of in own:
+        for name, which in (("a", range(8)), ("b", range(4))):
+            run(tmp_path, name, which, of)
+    text = compared_text(compare(tmp_path, benchmark=own).comparisons)
+    assert "models by benchmarks" in text
+    assert "letter" not in text

@@ -62,7 +62,8 @@ def parts(document: Comparisons, *, detailed: bool) -> Iterator[Part]:
         yield _board(board, document)
     if len(document.leaderboards) > 1:
         headings, rows = by_benchmark(document)
-        below = ["The letters are the groups in the leaderboard of each benchmark."]
+        has_letters = any(board.is_tested for board in document.leaderboards)
+        below = ["The letters are the groups in the leaderboard of each benchmark."] * has_letters
         yield Part("models by benchmarks", (), [headings, *rows], below)
     if len(pairs) > 1:
         for benchmark in dict.fromkeys(comparison.benchmark for comparison in pairs):

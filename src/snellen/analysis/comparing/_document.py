@@ -135,7 +135,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """The side's rank, 1 for the best; None if it is unknown whether higher is better."""
     ranks: tuple[int, int] | None
     """The best and the worst rank, the ends of an interval that contains the rank in 95 % of
-    resamples; None if `rank` is None."""
+    resamples; None if `rank` is None or a pair has no test."""
     group: str
     """The side's letters. Sides that share a letter do not differ significantly at the 5 % level,
     by Holm's method over all pairs. Empty if a pair has no test."""
@@ -166,6 +166,11 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     def is_ranked(self) -> bool:
         """Whether the sides have ranks."""
         return self.direction is not None
+
+    @property
+    def has_rank_intervals(self) -> bool:
+        """Whether the sides have intervals of their ranks."""
+        return any(standing.ranks is not None for standing in self.standings)
 
     @property
     def is_tested(self) -> bool:
@@ -230,5 +235,8 @@ class Comparisons(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Pairs of models whose order depends on the setting."""
     tests: int = 0
     """The number of tests over which the p values of the first metrics are adjusted."""
+    unusable: list[str] = []
+    """The runs and files that are in no comparison because they cannot be read, or because none of
+    their samples counts."""
     notes: list[str] = []
     """Notes on the whole document."""

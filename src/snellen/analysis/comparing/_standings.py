@@ -70,7 +70,7 @@ def leaderboard(
                 rank=1 + sum(other > worth[name] for other in worth.values())
                 if direction
                 else None,
-                ranks=(ranks[index] if ranks else (1, len(order))) if direction else None,
+                ranks=ranks[index] if ranks else None,
                 group=groups[index],
             )
             for index, name in enumerate(order)
@@ -107,7 +107,9 @@ def _standings(
         return None, groups, None
     sums = [side.sums for side in sides if side.sums is not None]
     ranks = stats.ranks(sums, lower_is_better=direction == "lower")
-    return ranks, groups, UNDEFINED if ranks is None else None
+    if ranks is None:
+        return [(1, len(sides)) for _ in sides], groups, UNDEFINED
+    return ranks, groups, None
 
 
 def best_of(

@@ -225,7 +225,7 @@ def adjustments(document: Comparisons) -> list[str]:
             "sides that share a letter do not differ significantly at the 5 % level, by Holm's "
             "method over all pairs of their table"
         )
-    if any(board.is_ranked for board in boards):
+    if any(board.has_rank_intervals for board in boards):
         notes.append("a rank interval contains a side's rank in 95 % of resamples")
     return notes
 
