@@ -87,7 +87,9 @@ def _by_setting(document: Comparisons) -> Iterator[Part]:
     sentences = [best(result) for result in document.best_of]
     sentences += [rank_flip_text(result) for result in document.rank_flips]
     if sentences:
-        yield Part("by setting", sentences)
+        is_training = all(result.checkpoints for result in document.best_of)
+        is_training = is_training and not document.rank_flips
+        yield Part("by checkpoint" if is_training else "by setting", sentences)
 
 
 def _board(board: Leaderboard, document: Comparisons) -> Part:

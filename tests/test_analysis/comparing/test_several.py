@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +11,12 @@ import pytest
 
 from snellen.analysis.comparing import Comparisons, LoadedSide, RankFlip
 from snellen.analysis.comparing.sides import in_order
-from snellen.api import compare
+from snellen.api import compare, evaluate
 from snellen.core.benchmark import Benchmark, vary
 from snellen.errors import UsageError
+from snellen.media.content import Message
 from snellen.metrics import Category, Columns, macro_average, mean
+from snellen.report import compared_text
 from snellen.scoring import ScoredRows
 from snellen.stats import Estimate
 from snellen.store import MANIFEST
@@ -355,6 +358,30 @@ def test_the_best_of_several_settings_stands_beside_what_choosing_it_gives(
     assert best.spread == 0
     assert best.held_out.value is not None and best.held_out.value < 0.5
     assert "best of 4 settings" in str(compare(tmp_path, benchmark=benchmark(100)))
+
+
+class Checkpoint:
+    """A model of a training, with the first `right` of 100 samples right."""
+
+    name = "mine"
+
+    def __init__(self, step: int, right: int) -> None:
+        self.revision = f"step-{step}"
+        self._right = right
+
+    def generate(self, messages: Sequence[Message]) -> str:
+        return "yes" if int(messages[-1].text.split()[-1]) < self._right else "no"
+
+
+def test_runs_that_differ_in_the_revision_alone_are_checkpoints(tmp_path: Path) -> None:
+    own = benchmark(100)
+    runs = [
+        evaluate(own, Checkpoint(step, right), out=tmp_path)
+        for step, right in ((1, 30), (2, 60), (3, 90))
+    ]
+    text = compared_text(compare(*runs, benchmark=own).comparisons)
+    assert "by checkpoint\n tiny: mine, best of 3 checkpoints: " in text
+    assert "setting" not in text
 
 
 def test_models_that_change_places_between_settings_are_named(tmp_path: Path) -> None:

@@ -201,6 +201,8 @@ class BestOf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The standard deviation between settings; None if it cannot be computed."""
     notes: list[str] = []
     """Limitations of the value."""
+    checkpoints: bool = False
+    """Whether the settings are checkpoints: they differ only in the revision of the model."""
 
 
 class RankFlip(msgspec.Struct, frozen=True, kw_only=True):

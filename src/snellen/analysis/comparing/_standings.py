@@ -10,7 +10,7 @@ from statistics import stdev
 from snellen import stats
 from snellen.analysis.comparing._document import BestOf, Leaderboard, RankFlip, Standing
 from snellen.analysis.comparing._measured import NO_SUMS, MetricValue, View, Views, differ
-from snellen.analysis.comparing._names import setting_names
+from snellen.analysis.comparing._names import are_checkpoints, setting_names
 from snellen.analysis.comparing._pairing import Pairing, pair_samples
 from snellen.analysis.comparing._words import LEVEL
 from snellen.analysis.comparing.sides import LoadedSide, in_order
@@ -149,6 +149,7 @@ def best_of(
                 held_out=_held_out(chosen, pairing, direction),
                 spread=stdev(known.values()),
                 notes=[f"on the {pairing.n:,} samples that all settings share"],
+                checkpoints=are_checkpoints(chosen),
             )
         )
     return results
