@@ -44,9 +44,16 @@ print(snellen.compare(before, after))
 
 """
     "`snellen.compare(a, b, ...)` takes results of `evaluate` and `load_run`, and paths of runs, "
-    'folders of runs, or predictions (`benchmark="mathvista"`). The numbers are in `.comparisons`. '
-    "An error that you can fix, such as two sides that share no sample, raises "
-    "`snellen.SnellenError`.\n\n"
+    'folders of runs, or predictions (`benchmark="mathvista"`). The runs of a folder are in the '
+    "order in which they started. `.first` of the result is the comparison of the first two sides, "
+    "with a difference for each metric in `.metrics`. `.comparisons` is the whole document: the "
+    "pairs are in `.comparisons.comparisons`, and the standings are in "
+    "`.comparisons.leaderboards`. An error that you can fix, such as two sides that share no "
+    "sample, raises `snellen.SnellenError`.\n\n"
+    "```python\n"
+    'difference = snellen.compare(before, after).first.metrics["accuracy"].difference\n'
+    "print(difference.value, difference.ci95)\n"
+    "```\n\n"
     "- A *difference* is computed on the samples that both sides have, with the metric that the "
     "benchmark publishes (even if it is an average of averages). The replies are scored again by "
     "the authors' rule; pp are percentage points. Samples that one side lacks are left out, and "

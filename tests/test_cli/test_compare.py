@@ -130,3 +130,76 @@ def test_junit_without_a_check_is_refused(
     assert exit_code(["compare", str(runs), "--junit", str(tmp_path / "junit.xml")]) == 2
     assert "--fail-if-worse" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def started_at(runs: Path, times: dict[str, str]) -> None:
+    """Set the time at which the run of each model started."""
+    for model, time in times.items():
+        [path] = runs.glob(f"eyechart/baseline__{model}/*/manifest.json")
+        manifest = json.loads(path.read_text())
+        manifest["sessions"][0]["started"] = time
+        path.write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "code"), [("reader", "first", 1), ("first", "reader", 0)]
+)
+def test_the_runs_of_a_folder_are_in_the_order_in_which_they_started(
+    runs: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    older: str,
+    newer: str,
+    code: int,
+) -> None:
+    """`first` reads far worse than `reader`, and is the first name in the alphabet."""
+    folder = shutil.copytree(runs, tmp_path / "runs")
+    started_at(folder, {older: "2026-01-01T09:00:00.000Z", newer: "2026-01-01T10:00:00.000Z"})
+    assert exit_code(["compare", str(folder), "--fail-if-worse", "0"]) == code
+    out = capsys.readouterr().out
+    assert f"eyechart: baseline/{newer} (b) against baseline/{older} (a)" in out
+    assert f"in the order in which they started; the oldest is baseline/{older}" in out
+
+
+def with_last(runs: Path, folder: Path) -> Path:
+    """The runs in a folder of their own, with a third model: the best one is the oldest, and the
+    two others are equal."""
+    copied = shutil.copytree(runs, folder)
+    words = ["run", "-b", "eyechart", "-m", "baseline/random", "--limit", "40"]
+    assert exit_code([*words, "--out", str(copied)]) == 0
+    times = {"reader": "2026-01-01", "first": "2026-01-03", "random": "2026-01-02"}
+    started_at(copied, times)
+    return copied
+
+
+def test_each_side_is_checked_against_the_first_one_only(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, xml = with_last(runs, tmp_path / "runs"), tmp_path / "junit.xml"
+    assert exit_code(["compare", str(folder), "--fail-if-worse", "0", "--junit", str(xml)]) == 1
+    assert [case.get("name") for case in ElementTree.parse(xml).getroot().iter("testcase")] == [
+        "baseline/random against baseline/reader: accuracy",
+        "baseline/first against baseline/reader: accuracy",
+    ]
+    assert capsys.readouterr().err.count("worse by more than 0") == 2
+
+
+def test_a_run_that_cannot_be_read_does_not_pass(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = with_last(runs, tmp_path / "runs")
+    [manifest] = folder.glob("eyechart/baseline__reader/*/manifest.json")
+    manifest.write_text("{")
+    capsys.readouterr()
+    assert exit_code(["compare", str(folder), "--fail-if-worse", "0.9"]) == 1
+    assert f"{manifest.parent}: no comparison: it cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("margin", "hint"), [("1", "write 0.01."), ("50", "write 0.5.")])
+def test_a_margin_that_no_side_can_exceed_is_refused(
+    runs: Path, capsys: pytest.CaptureFixture[str], margin: str, hint: str
+) -> None:
+    assert exit_code(["compare", str(runs), "--fail-if-worse", margin]) == 2
+    out, err = capsys.readouterr()
+    assert hint in err and "lies between 0 and 1" in err
+    assert not out

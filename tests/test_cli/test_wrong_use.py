@@ -16,6 +16,11 @@ RUN = ("run", "-m", "baseline/first", "-b", "mine.jsonl")
 WRONG = [
     ("shwo eyechart", "No such command 'shwo'. Commands: demo, run, .* Did you mean 'show'"),
     ("show eyechrat", "no benchmark 'eyechrat'. Did you mean eyechart"),
+    ("show ai2d", "no benchmark 'ai2d'. Did you mean AI2D_TEST\\?"),
+    (
+        "run -b realworldqa --data synthetic -m baseline/first",
+        "RealWorldQA has no bundled rows, so --data synthetic does not work",
+    ),
     ("show mine", "no benchmark 'mine'. Did you mean mine.jsonl\\?"),
     (
         "run -m baseline/first -b serve.toml",

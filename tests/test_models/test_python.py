@@ -487,3 +487,33 @@ def test_an_object_without_feed_and_ask_is_no_session() -> None:
     assert isinstance(model, Streams)
     with pytest.raises(Rejected, match="returned None as a session"):
         asyncio.run(model.open(SessionSpec()))
+
+
+@pytest.mark.parametrize(
+    ("attribute", "sizes"),
+    [("batch_size = 20", [20, 20, 20]), ("name = 'plain'", [8, 8, 8, 8, 8, 8, 8, 4])],
+)
+def test_a_batch_has_as_many_questions_as_the_object_declares(
+    tmp_path: Path, attribute: str, sizes: list[int]
+) -> None:
+    source = f"""
+class Mine:
+    {attribute}
+
+    def generate_batch(self, conversations):
+        with open({str(tmp_path / "sizes")!r}, "a") as file:
+            print(len(conversations), file=file)
+        return ["A"] * len(conversations)
+"""
+    rows = tmp_path / "mine.jsonl"
+    rows.write_text('{"question": "?", "A": "x", "B": "y", "answer": "A"}\n' * 60)
+    model = f"python:{written(tmp_path, source)}:Mine"
+    snellen.evaluate(str(rows), model, out=tmp_path / "runs", concurrency=60)
+    assert [*map(int, (tmp_path / "sizes").read_text().split())] == sizes
+
+
+@pytest.mark.parametrize("size", ["0", "'8'", "True"])
+def test_a_batch_size_that_is_no_number_is_refused(tmp_path: Path, size: str) -> None:
+    source = f"class Mine:\n batch_size = {size}\n def generate_batch(self, batch):\n  return []\n"
+    with pytest.raises(UsageError, match="whole number above 0"):
+        open_model(f"{written(tmp_path, source)}:Mine", profile=Profile(), api_key=None)

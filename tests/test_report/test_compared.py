@@ -1,13 +1,22 @@
 """Comparisons for people: what stands in the terminal and in Markdown."""
 
+import io
 import json
 import re
 from pathlib import Path
 
+import pytest
+
 from snellen import registry
-from snellen.api import compare
+from snellen.api import compare, load_run
 from snellen.errors import UNSEEN
-from snellen.report import compared_html, compared_markdown, compared_text
+from snellen.report import (
+    compared_html,
+    compared_markdown,
+    compared_text,
+    print_compared,
+    print_results,
+)
 from tests.test_analysis.comparing.test_compare import A, B, run
 from tests.tiny import benchmark
 
@@ -87,3 +96,48 @@ def test_nothing_that_a_name_says_acts_on_terminal_or_markdown(tmp_path: Path) -
         assert "\ufffd" in text
         assert not any(re.search(rf"[{UNSEEN}\t]", line) for line in text.split("\n"))
     assert "<script>" not in marked and "\n# x" not in marked
+
+
+def test_benchmarks_without_letters_are_not_said_to_have_letters(tmp_path: Path) -> None:
+    own = [benchmark(8, name=name) for name in ("easy", "hard")]
+    for of in own:
+        for name, which in (("a", range(8)), ("b", range(4))):
+            run(tmp_path, name, which, of)
+    text = compared_text(compare(tmp_path, benchmark=own).comparisons)
+    assert "models by benchmarks" in text
+    assert "The letters are" not in text and "share a letter" not in text
+
+
+class Terminal(io.StringIO):
+    """Standard output that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def table_widths(terminal: Terminal) -> set[int]:
+    """The widths of the rules below the headings of tables."""
+    lines = re.sub("\x1b\\[[0-9;]*m", "", terminal.getvalue()).splitlines()
+    return {len(line) for line in lines if set(line) == {"─"}}
+
+
+def test_tables_of_several_runs_fit_a_terminal_of_80_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    own = [benchmark(20, name=name) for name in ("mathvision", "mmbench", "mmmu")]
+    runs = [
+        run(tmp_path, model, which, of)
+        for of in own
+        for model, which in (("baseline/random", A), ("python:mine.py:answer", B), ("x", A))
+    ]
+    print_results([load_run(run) for run in runs])
+    print_compared(compare(tmp_path, benchmark=own).comparisons)
+
+    assert max(table_widths(terminal)) <= 80
+    text = terminal.getvalue()
+    assert "significant is left out, because the terminal is too narrow" in text
+    assert "adjusted p" in text and "unparsed" in text

@@ -24,6 +24,25 @@ def test_results_are_a_table_with_intervals() -> None:
     assert first[:6] == ["mine", "openai/m", "200", "accuracy", r"50.00\,\%", "{[}25.00, 75.00]"]
 
 
+@pytest.mark.parametrize("compared", [None, comparisons()])
+def test_the_first_table_counts_what_failed_and_what_is_unparsed(compared: object) -> None:
+    runs = [result(model, name) for name in ("mine", "more") for model in ("openai/m", "hf/other")]
+    first = report.latex(runs, compared).partition(r"\end{table}")[0]  # type: ignore[arg-type]
+
+    headings, *lines = rows(first + r"\end{table}", "results")
+    assert headings[5:] == [r"95\,\% interval", "failed", "unparsed"]
+    assert [line[5:] for line in lines] == [["{[}25.00, 75.00]", "3", "7"]] * 4
+
+
+def test_a_remark_on_several_runs_is_in_the_caption_once() -> None:
+    few = {"notes": [BUNDLED], "incomplete": False}
+    runs = [result(model, name, **few) for name in ("x", "y") for model in ("a", "b")]
+    runs += [result(model, "z", incomplete=model == "a") for model in ("a", "b")]
+    shown = caption(report.latex(runs), "results")
+    assert shown.count("bundled rows") == 1
+    assert shown.endswith(f"x, y: {BUNDLED}. a on z: incomplete.")
+
+
 def test_categories_have_a_column_for_each_model() -> None:
     text = report.latex([result(), result("hf/other")])
 
@@ -105,7 +124,9 @@ def test_bold_is_what_shares_a_letter_with_the_best_and_nothing_else() -> None:
 
 
 def test_differences_have_their_p_and_a_minus() -> None:
-    _, first = rows(report.compared_latex(comparisons()), "difference-1")
+    headings, first = rows(report.compared_latex(comparisons()), "difference-1")
+
+    assert headings[:3] == ["metric", "a", "b"]  # the names are in the caption
 
     assert first[:5] == [
         *("accuracy", r"60.00\,\%", r"55.00\,\%"),

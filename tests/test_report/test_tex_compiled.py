@@ -83,3 +83,17 @@ def replace_samples(document: Comparisons, samples: int) -> Comparisons:
 
     (board,) = document.leaderboards
     return with_fields(document, leaderboards=[with_fields(board, samples=samples)])
+
+
+@needs_latex
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("openai/m", "hf/other", "third"),
+        ("hf/Qwen/Qwen2.5-VL-72B-Instruct (max_side=1344 prompt=cot)", "openai/gpt_4o_mini", "m"),
+    ],
+)
+def test_no_table_is_wider_than_the_text(tmp_path: Path, names: tuple[str, str, str]) -> None:
+    results = [result(name, benchmark) for benchmark in ("mine", "more") for name in names]
+    log = compiled(tmp_path, report.latex(results, comparisons(names)))
+    assert not re.findall(r"Overfull \\hbox .*", log)

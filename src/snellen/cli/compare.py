@@ -57,8 +57,9 @@ ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
     "margin",
     type=click.FloatRange(0),
     metavar="X",
-    help="Exit with 1 if a later side is worse than an earlier one by more than X in the first "
-    "metric (0.02: 2 points), over the whole 95 % interval of the difference.",
+    help="Exit with 1 if any side is worse than the first one by more than X in the first metric "
+    "(0.02: 2 points), over the whole 95 % interval of the difference. The first side of a folder "
+    "is its oldest run.",
 )
 @click.option(
     "--junit",
@@ -82,7 +83,8 @@ def command(
     """Compare RUN folders, all runs in folders, or predictions, on the samples that they share.
 
     A difference is a later side minus an earlier one, with an interval and a p-value from paired
-    samples. No model is asked, and no file is written except the output.
+    samples. The sides are in the order of the arguments, and the runs of a folder are in the order
+    in which they started. No model is asked, and no file is written except the output.
     """
     if junit is not None and margin is None:
         raise UsageError("--junit writes the checks of --fail-if-worse, which is missing.")
@@ -95,6 +97,8 @@ def command(
         details=form in WRITTEN,  # the terminal shows details only for a single pair
         **columns,
     ).comparisons
+    if margin is not None:
+        _worse.check_margin(document, margin)
     if output is None and form == TERMINAL:
         report.print_compared(document)
     else:

@@ -50,4 +50,5 @@ def _title(recipe: recipes.Recipe) -> str:
     """A description of a recipe in one line."""
     data_sets = {data_set for data_set, _ in recipe.asks}
     provider = "" if recipe.provider == "bundled" else f" From {recipe.provider}."
-    return f"{recipe.family}: {len(data_sets)} data sets ({recipe.evidence}).{provider}"
+    family = "any model" if recipe.family == "any" else recipe.family
+    return f"{family}: {len(data_sets)} data sets ({recipe.evidence}).{provider}"

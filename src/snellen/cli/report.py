@@ -17,7 +17,7 @@ from snellen.cli._places import RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import results_as_json
 from snellen.errors import SnellenError, UsageError, plain
-from snellen.store import DEPTH, MANIFEST, REPORT, Run, runs_below, runs_elsewhere
+from snellen.store import DEPTH, MANIFEST, REPORT, Run, runs_below, runs_elsewhere, started
 
 if TYPE_CHECKING:
     from snellen.analysis.comparing import Comparisons
@@ -215,4 +215,5 @@ def _runs(path: Path) -> Sequence[Path]:
         raise UsageError(f"{path} contains no runs. It was searched {DEPTH} folders deep.")
     if (elsewhere := runs_elsewhere(path, runs)) is not None:
         print(plain(elsewhere), file=sys.stderr)
-    return runs
+    # The names of the folders of a model's runs are digests, which have no order.
+    return sorted(runs, key=lambda run: (run.parent, started(run)))

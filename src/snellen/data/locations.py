@@ -35,6 +35,10 @@ class File:
     """Information that the user needs before downloading the file."""
 
 
+PACKAGE = Path(__file__).resolve().parents[1]
+"""The folder of Snellen's own files, which has the bundled rows of benchmarks."""
+
+
 def data_folder(benchmark: str) -> Path:
     """The folder to which a benchmark's published files are downloaded."""
     return home() / "data" / benchmark
@@ -110,6 +114,12 @@ class DataFile:
             raise DataError(
                 f"{self.data} does not exist. Pass the file with the rows of {self.benchmark} "
                 f"({wanted}) or its folder as --data."
+            )
+        if self.data is not None and self.data.is_relative_to(PACKAGE):
+            there = ", ".join(sorted(path.stem for path in self.data.iterdir() if path.is_file()))
+            raise DataError(
+                f"{self.spec or self.benchmark} has no bundled rows, so --data synthetic does not "
+                f"work. {self.benchmark} has bundled rows for: {there}."
             )
         where = ", nor in ".join(f"{folder}" for folder in self._folders)
         get = (

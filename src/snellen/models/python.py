@@ -12,7 +12,7 @@ that you pass, must be one of these:
   object's class. A class is instantiated once, without arguments.
 
 - An object or class with a sync method `generate_batch(list of messages) -> list of str`, which
-  answers all waiting questions together.
+  answers up to 8 of the waiting questions together, or up to the object's attribute `batch_size`.
 
 - An object or class with `inference(video_file_name, prompt, start_time, end_time)`, as in
   OVO-Bench. It gets the path of the video's file, the question's text, and the start and end of the
@@ -104,7 +104,7 @@ def of_object(
     known = getattr(value, "concurrency", None)
     limit = known if isinstance(known, int) and known > 0 else None
     if ask == getattr(value, "generate_batch", None):
-        batched = Batched(name, answer, revision)
+        batched = Batched(name, answer, revision, _batch_size(name, value))
         copy_traits(value, batched)
         return batched
     if ask == getattr(value, "inference", None):
@@ -145,6 +145,18 @@ def _declared(value: Any) -> str | None:
     """The revision that an object declares, if any."""
     revision = getattr(value, "revision", None)
     return revision if isinstance(revision, str) and revision else None
+
+
+def _batch_size(name: str, value: Any) -> int | None:
+    """The largest batch that an object declares, if any.
+
+    Raises:
+        UsageError: the attribute `batch_size` is not a whole number above 0.
+    """
+    size = getattr(value, "batch_size", None)
+    if size is None or (type(size) is int and size > 0):
+        return size
+    raise UsageError(f"{name}: batch_size is {size!r:.80}. It must be a whole number above 0.")
 
 
 class Python:
@@ -193,11 +205,14 @@ class Python:
 
 class Batched:
     """A model that calls a function with several conversations. `models.batching` makes the
-    batches."""
+    batches, of at most `size` conversations (None: its default)."""
 
-    def __init__(self, name: str, answer: _AnswerFunction, revision: str | None) -> None:
+    def __init__(
+        self, name: str, answer: _AnswerFunction, revision: str | None, size: int | None = None
+    ) -> None:
         self.name = name
         self.revision = revision
+        self.batches = {} if size is None else {"most": size}
         self._answer = answer
 
     def generate_batch(self, requests: Sequence[Request]) -> Sequence[Reply]:

@@ -156,6 +156,19 @@ def _refuse(name: str, known: Sequence[Entry], alike: Sequence[str]) -> NoReturn
     close = [f"./{name}"] if os.path.isdir(name) else []
     close += [f"{name}{ending}" for ending in (*OWN_DATA, ".py") if os.path.isfile(name + ending)]
     aliases = [alias for entry in known for alias in entry.aliases]
-    close = close or [*alike] or difflib.get_close_matches(name, [*names, *aliases], 3, cutoff=0.5)
+    close = close or [*alike] or _close_matches(name, [*names, *aliases])
     hint = f"Did you mean {' or '.join(close)}?" if close else f"Benchmarks: {', '.join(names)}."
     raise CatalogError(f"there is no benchmark {name!r}. {hint}")
+
+
+def _close_matches(name: str, known: Sequence[str]) -> list[str]:
+    """At most three of the known names that are close to `name`. Case is ignored, unless a name
+    with the same case is close enough."""
+    close = difflib.get_close_matches(name, known, 3, cutoff=0.5)
+    if close:
+        return close
+    by_lower = {other.lower(): other for other in reversed(known)}
+    return [
+        by_lower[other]
+        for other in difflib.get_close_matches(name.lower(), by_lower, 3, cutoff=0.5)
+    ]

@@ -65,7 +65,8 @@ def parts(document: Comparisons, *, detailed: bool) -> Iterator[Part]:
         yield _board(board, document)
     if len(document.leaderboards) > 1:
         headings, rows = by_benchmark(document)
-        below = ["The letters are the groups in the leaderboard of each benchmark."]
+        has_letters = any(board.is_tested for board in document.leaderboards)
+        below = ["The letters are the groups in the leaderboard of each benchmark."] * has_letters
         yield Part("models by benchmarks", (), [headings, *rows], below)
     if len(pairs) > 1:
         for benchmark in dict.fromkeys(comparison.benchmark for comparison in pairs):
@@ -89,7 +90,9 @@ def _by_setting(document: Comparisons) -> Iterator[Part]:
     sentences = [best(result) for result in document.best_of]
     sentences += [rank_flip_text(result) for result in document.rank_flips]
     if sentences:
-        yield Part("by setting", sentences)
+        is_training = all(result.checkpoints for result in document.best_of)
+        is_training = is_training and not document.rank_flips
+        yield Part("by checkpoint" if is_training else "by setting", sentences)
 
 
 def _board(board: Leaderboard, document: Comparisons) -> Part:

@@ -37,7 +37,8 @@ def standings(board: Leaderboard, columns: Sequence[str]) -> list[tuple[str, ...
     """Headings, and a row for each side, the best side first. Of `columns`, ranks and groups are
     left out if the board does not have them."""
     absent = {
-        *(() if board.is_ranked else ("rank", "ranks")),
+        *(() if board.is_ranked else ("rank",)),
+        *(() if board.has_rank_intervals else ("ranks",)),
         *(() if board.is_tested else ("group", "groups")),
     }
     kept = tuple(name for name in columns if name not in absent)

@@ -405,7 +405,7 @@ def _board(board: Leaderboard) -> dict[str, Any]:
         "title": board.benchmark,
         "table": table(caption, headings, rows, values),
         "notes": board.notes,
-        "is_ranked": board.is_ranked,
+        "has_rank_intervals": board.has_rank_intervals,
         "is_tested": board.is_tested,
     }
 

@@ -133,15 +133,10 @@ def overview(results: Sequence[Result]) -> list[Sequence[str]]:
 
 def _overview_row(result: Result, cost: tuple[str, str]) -> tuple[str, ...]:
     counts = result.counts
-    notes = short_of(result)
     metric, cells = "", EMPTY
     if result.report.scorings:  # empty if no scoring handles the run's kind of reply
         metric = next(iter(result.scoring().metrics))
         cells = shown(result.headline)
-        if result.headline.value is None:
-            notes.append(result.headline.reason or "")
-    if counts.hidden:
-        notes.append(f"{counts.hidden:,} targets are hidden")
     return (
         f"{counts.n:,}",
         metric,
@@ -152,8 +147,45 @@ def _overview_row(result: Result, cost: tuple[str, str]) -> tuple[str, ...]:
         f"{counts.unparsed:,}",
         *cost,
         "" if result.run is None else result.run.name,
-        "; ".join(notes),
+        "; ".join(remarks_of(result)),
     )
+
+
+def remarks_of(result: Result) -> list[str]:
+    """What a reader must know about a result beside its numbers: the remarks of `short_of`, why the
+    headline has no value, and how many targets are hidden."""
+    notes = short_of(result)
+    if result.report.scorings and result.headline.value is None:
+        notes.append(result.headline.reason or "")
+    if result.counts.hidden:
+        notes.append(f"{result.counts.hidden:,} targets are hidden")
+    return notes
+
+
+def shared_remarks(results: Sequence[Result]) -> Iterator[str]:
+    """The remarks on several results, each once, with the benchmarks or the models to which it
+    applies. A remark on all results has no names."""
+    names_by_remark: dict[str, list[ResultName]] = {}
+    every = distinct_names(results)
+    for name, result in zip(every, results, strict=True):
+        for remark in remarks_of(result):
+            names_by_remark.setdefault(remark, []).append(name)
+    for remark, names in names_by_remark.items():
+        if len(names) == len(every):
+            yield remark
+            continue
+        others = [name for name in every if name not in names]
+        benchmarks = {name.benchmark for name in names} - {name.benchmark for name in others}
+        models = {name.model for name in names} - {name.model for name in others}
+        texts = (
+            name.benchmark
+            if name.benchmark in benchmarks
+            else name.model
+            if name.model in models
+            else f"{name.model} on {name.benchmark}"
+            for name in names
+        )
+        yield f"{', '.join(dict.fromkeys(texts))}: {remark}"
 
 
 OTHER_SOURCE = "scored with a changed source"

@@ -36,6 +36,9 @@ find rows."""
 LEAST, SHORTEST = 24, 12
 """The minimum width in characters of a column of names or remarks: usually, and in a table that
 would be wider than the terminal. Numbers are never wrapped."""
+SPARE = ("significant", "run", "median time", "cost/question", "p")
+"""The columns that are left out, in this order, of a table that would still be too wide. They
+repeat what other columns say, or are not needed to read them."""
 
 
 def print_result(result: Result) -> None:
@@ -166,15 +169,16 @@ def as_text(results: Sequence[Result]) -> str:
 
 def _show_all(results: Sequence[Result], console: Console) -> None:
     if len(results) > 1:
-        _show_overview(results, console, WIDE)
+        room = console.width if console.is_terminal else WIDE
+        _show_overview(results, console, room)
         capabilities, notes = side_by_side.by_capability(results)
         if capabilities:
             console.print()
             for note in notes:
                 _line(console, f"note: {note}", style="yellow")
-            _table(console, "by capability", side_by_side.CAPABILITIES, capabilities, WIDE)
+            _table(console, "by capability", side_by_side.CAPABILITIES, capabilities, room)
         for title, points in by_tokens.sweeps(results):
-            _table(console, title, by_tokens.HEADINGS, by_tokens.rows(points), WIDE)
+            _table(console, title, by_tokens.HEADINGS, by_tokens.rows(points), room)
         _line(console, side_by_side.how_to_show_a_run(results))
         return
     for result in results:
@@ -316,7 +320,8 @@ def _table(
         ]
         remarks = [f"{' '.join(row[n] for n in names)}: {row[-1]}" for row in rows if row[-1]]
         headings, rows = headings[:-1], [row[:-1] for row in rows]
-    every = [headings, *rows]
+    every, left_out = _narrowed([headings, *rows], room)
+    headings, *rows = every
     if _least(every) > room:
         width, padding = max(_least(every, SHORTEST, gap=1), room), 0
         width = min(width, _least(every, WIDE, gap=1))
@@ -336,6 +341,28 @@ def _table(
     console.print(table, crop=False)
     for remark in remarks:
         _line(console, f" {remark}")
+    if left_out:
+        what = f"{', '.join(left_out)} {'is' if len(left_out) == 1 else 'are'} left out"
+        _line(console, f" {what}, because the terminal is too narrow")
+
+
+def _narrowed(
+    rows: Sequence[Sequence[str]], room: int
+) -> tuple[list[Sequence[str]], Sequence[str]]:
+    """A table, whose first row has the headings, without the columns of `SPARE` that must be left
+    out for it to fit, and the headings of these columns. `p` is left out only beside an adjusted
+    p."""
+    narrowed, left_out = [*rows], []
+    for name in SPARE:
+        headings = narrowed[0]
+        if name not in headings or (name == "p" and "adjusted p" not in headings):
+            continue
+        if _least(narrowed, SHORTEST, gap=1) <= room:
+            break
+        column = headings.index(name)
+        narrowed = [_without(row, [column]) for row in narrowed]
+        left_out.append(name)
+    return narrowed, left_out
 
 
 def _least(rows: Sequence[Sequence[str]], most: int = LEAST, gap: int = 3) -> int:

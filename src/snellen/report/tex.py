@@ -39,6 +39,15 @@ UNTESTED = " Differences are not tested here. Use snellen compare to test them."
 HEADER = f"""\
 % Made by Snellen {__version__}. In the preamble: \\usepackage{{booktabs}}
 """
+NOT_IN_RESULTS = ("cost/question", "median time", "run")
+"""The columns that the table of results leaves out, so that it fits a page."""
+TEXT_WIDTH = 345
+"""The width of the text in points in LaTeX's class article at 10 points."""
+SIZES = (("", 5.0, 6), (r"\small", 4.6, 4), (r"\footnotesize", 4.25, 3), (r"\scriptsize", 4.0, 2))
+"""The sizes of type: the command, the width of an average character in points, and the space on
+each side of a column in points."""
+LEAST_SHARE = 0.1
+"""The least width of a column of names, as a part of the text's width."""
 SHORTFALLS = ("partial:", "incomplete:")
 """The beginnings of notes that say what a run lacks. Any other first word with a colon is a
 name."""
@@ -50,23 +59,18 @@ PDFLATEX_HAS = re.compile("[\\x00-\u024f\u2010-\u203a]*")
 
 
 def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str:
-    """Tables of the headline metrics and of the categories of each benchmark.
+    """A table of the headline metric of each run, then tables of the categories of each benchmark.
 
-    If `compared`, a comparison of the same runs, is passed, its leaderboards replace the table of
-    headline metrics. In them, values that do not differ significantly from the best are bold. If a
-    benchmark has only two runs, a table of their differences is added.
+    If `compared`, a comparison of the same runs, is passed, its leaderboards follow the first
+    table. In them, values that do not differ significantly from the best are bold. If a benchmark
+    has only two runs, a table of their differences is added.
     """
-    parts: list[str] = []
+    parts = [_results(results)]
     if compared is not None:
         parts += [_board(board, compared.sides) for board in compared.leaderboards]
         pairs = Counter(pair.benchmark for pair in compared.comparisons)
         parts += _differences_of(
             compared, [pair for pair in compared.comparisons if pairs[pair.benchmark] == 1]
-        )
-    if compared is None or not compared.leaderboards:
-        headings, *rows = side_by_side.overview(results)
-        parts.append(
-            _table(f"Headline metric of each run, {ON_ITS_OWN}.", "results", headings, rows)
         )
     if (grid := side_by_side.grid(results, intervals=False)) is not None:
         caption = f"Headline metric by benchmark, {ON_ITS_OWN}."
@@ -76,6 +80,21 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
     for name, of in side_by_side.by_benchmark(results).items():
         parts += _categories(name, of)
     return _document(parts)
+
+
+def _results(results: Sequence[Result]) -> str:
+    """The table of the headline metric of each run, with its interval, n, and the numbers of failed
+    and unparsed replies."""
+    headings, *rows = side_by_side.overview(results)
+    kept = [n for n, name in enumerate(headings) if name not in (*NOT_IN_RESULTS, "remark")]
+    names = side_by_side.distinct_names(results)
+    caption = f"Headline metric of each run, {ON_ITS_OWN}."
+    caption += _sentences(
+        [*side_by_side.shared_remarks(results)],
+        [part for name in names for part in name],
+    )
+    table = [[row[n] for n in kept] for row in (headings, *rows)]
+    return _table(caption, "results", table[0], table[1:])
 
 
 def compared_latex(of: Comparisons) -> str:
@@ -108,8 +127,9 @@ def _differences_of(compared: Comparisons, pairs: Sequence[Comparison]) -> Itera
         )
     for n, comparison in enumerate(pairs, start=1):
         headings, rows = differences("metric", comparison, comparison.metrics)
+        headings = ("metric", "a", "b", *headings[3:])  # names would make the table too wide
         caption = (
-            f"{comparison.b} minus {comparison.a} on {comparison.benchmark} "
+            f"{comparison.b} (b) minus {comparison.a} (a) on {comparison.benchmark} "
             f"({comparison.scoring}), paired, on the {comparison.samples:,} samples that count on "
             f"both sides.{adjusted}"
         )
@@ -179,6 +199,12 @@ def _categories(name: str, of: dict[str, Result]) -> Iterator[str]:
         if rows:
             untested = len(headings) > 3
             caption = f"{name} by {tag}.{UNTESTED if untested else ''}"
+            cells = [[*map(_text, row)] for row in rows]
+            if _fitted(headings, cells)[1] is not None:  # the names are too long for headings
+                numbers = [f"({n})" for n, _ in enumerate(headings[2:], start=1)]
+                columns = zip(numbers, headings[2:], strict=True)
+                caption += f" {', '.join(f'{number} {model}' for number, model in columns)}."
+                headings = [*headings[:2], *numbers]
             caption += _sentences([*side_by_side.remarks_on(scored)], scored)
             yield _table(caption, f"{name}-{tag}", headings, rows)
 
@@ -190,8 +216,7 @@ def _table(caption: str, label: str, headings: Sequence[str], rows: Sequence[Seq
         remarks = [f"{' '.join(row[n] for n in names)}: {row[-1]}" for row in rows if row[-1]]
         headings, rows = headings[:-1], [row[:-1] for row in rows]
     headings, rows = table_rows.without_empty(headings, rows)
-    if remarks:
-        caption = f"{caption} {'; '.join(remarks)}."
+    caption += _sentences(remarks, [row[0] for row in rows])
     return _lines(caption, label, headings, [[*map(_text, row)] for row in rows])
 
 
@@ -201,9 +226,19 @@ def _lines(caption: str, label: str, headings: Sequence[str], rows: Sequence[Seq
     columns = "".join(
         "l" if table_rows.is_name(n, name) else "r" for n, name in enumerate(headings)
     )
+    size, widths = _fitted(headings, rows)
+    if widths:
+        columns = columns.replace("l", f"p{{{widths}\\textwidth}}")
+        rows = [
+            [
+                _breakable(cell) if table_rows.is_name(n, headings[n]) else cell
+                for n, cell in enumerate(row)
+            ]
+            for row in rows
+        ]
     lines = [
         r"\begin{table}",
-        r"  \centering",
+        rf"  \centering{size}",
         rf"  \caption{{{_text(caption)}}}",
         rf"  \label{{tab:{_label(label)}}}",
         rf"  \begin{{tabular}}{{{columns}}}",
@@ -216,6 +251,37 @@ def _lines(caption: str, label: str, headings: Sequence[str], rows: Sequence[Seq
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _fitted(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, float | None]:
+    """The commands for the largest type in which a table is at most as wide as the text of
+    LaTeX's class article, and the width of its columns of names as a part of that text's. The
+    width is None unless the names must be broken."""
+    lines = [list(map(_text, headings)), *rows]
+    widths = [max(map(_characters, column)) for column in zip(*lines, strict=True)]
+    are_names = [table_rows.is_name(n, name) for n, name in enumerate(headings)]
+    for size, points, gap in SIZES:
+        if sum(widths) * points + 2 * gap * len(widths) <= TEXT_WIDTH:
+            return _size(size, gap), None
+    size, points, gap = SIZES[-1]
+    numbers = sum(width for width, is_name in zip(widths, are_names, strict=True) if not is_name)
+    room = TEXT_WIDTH - numbers * points - 2 * gap * len(widths)
+    share = room / sum(are_names) / TEXT_WIDTH
+    return _size(size, gap), round(max(share, LEAST_SHARE), 3)
+
+
+def _size(size: str, gap: int) -> str:
+    return rf"{size}\setlength{{\tabcolsep}}{{{gap}pt}}" if size else ""
+
+
+def _characters(cell: str) -> int:
+    """About how many characters LaTeX prints for a cell."""
+    return len(re.sub(r"\\(textbf|,|[a-z]+\{\})|[{}$\\]", "", cell))
+
+
+def _breakable(cell: str) -> str:
+    """A cell of names that LaTeX may break after a slash or an underscore, as after a hyphen."""
+    return r"\raggedright " + re.sub(r"(/|\\_)", r"\1\\allowbreak{}", cell)
 
 
 def _label(text: str) -> str:

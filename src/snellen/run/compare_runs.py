@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from msgspec import structs
+
 from snellen import registry
 from snellen.analysis import comparing
-from snellen.analysis.comparing import ComparisonResult, LoadedSide
+from snellen.analysis.comparing import ComparisonResult, Comparisons, LoadedSide
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.errors import SnellenError, UsageError
@@ -20,7 +22,16 @@ from snellen.run.qualifications import judged_by
 from snellen.run.score_run import benchmark_of, judgeable, source_notes
 from snellen.scoring import asks_notes, judge, replies_of, rules_of
 from snellen.scoring.sections.cost import stored_cost
-from snellen.store import DEPTH, MANIFEST, Run, data_at, runs_at, runs_below, runs_elsewhere
+from snellen.store import (
+    DEPTH,
+    MANIFEST,
+    Run,
+    data_at,
+    runs_at,
+    runs_below,
+    runs_elsewhere,
+    started,
+)
 
 PUBLISHED = "the judge of the published verdicts"
 
@@ -37,7 +48,8 @@ def compare(
 ) -> ComparisonResult:
     """Compare two or more sets of replies on the samples that they share. Each set is either a path
     (of a run, a folder of runs, or predictions) or a result of `evaluate` or `load_run`. A
-    difference is always a later set minus an earlier set.
+    difference is always a later set minus an earlier set. The sets are in the order of the
+    arguments, and the runs of a folder are in the order in which they started.
 
     Stored replies are scored again, in the same way as by `score`. No model is asked and nothing is
     written, so a run in progress can be compared up to its current state. For predictions,
@@ -66,12 +78,16 @@ def compare(
         )
     loaded = collected.loaded(paths)
     try:
-        return ComparisonResult(comparing.compare(loaded, collected.notes, details=details))
+        document = comparing.compare(
+            loaded, collected.notes, details=details, unreadable=collected.unreadable
+        )
     except UsageError as error:
         if not collected.broken:
             raise
         # The unreadable run may be the one that the others should be compared with.
         raise UsageError("\n".join([str(error), *collected.notes])) from error
+    notes = [*collected.order_notes(document), *document.notes]
+    return ComparisonResult(structs.replace(document, notes=notes))
 
 
 class _Sides:
@@ -83,6 +99,10 @@ class _Sides:
         self.notes: list[str] = []
         self.broken: list[SnellenError] = []
         """The errors that caused runs to be left out."""
+        self.unreadable: list[str] = []
+        """The folders of these runs."""
+        self.folders: dict[Path, list[str]] = {}
+        """The runs of each folder of several runs, the oldest first."""
         self._own = own
         self._scoring = scoring
 
@@ -100,6 +120,9 @@ class _Sides:
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder.")
         runs = [path] if (path / MANIFEST).exists() else runs_below(path)
+        if len(runs) > 1:
+            runs.sort(key=started)  # the names of the folders are digests
+            self.folders[path] = [_written(f"{run}") for run in runs]
         if (elsewhere := runs_elsewhere(path, runs)) is not None:
             self.notes.append(elsewhere)
         for run in runs:
@@ -131,10 +154,30 @@ class _Sides:
                 if path in required:
                     raise
                 self.broken.append(error)
+                self.unreadable.append(_written(f"{source}"))
                 self.notes.append(f"left out: {error}")
         if self.broken and len(loaded) < 2:
             raise self.broken[0]
         return loaded
+
+    def order_notes(self, document: Comparisons) -> Iterator[str]:
+        """For each folder with several runs of a benchmark, a note on their order, with the name of
+        the oldest run."""
+        for folder, runs in self.folders.items():
+            by_benchmark: dict[str, list[str]] = {}
+            for side in document.sides:
+                if side.where in runs:
+                    by_benchmark.setdefault(side.benchmark, []).append(side.name)
+            several = {name: sides for name, sides in by_benchmark.items() if len(sides) > 1}
+            oldest = dict.fromkeys(sides[0] for sides in several.values())
+            if len(oldest) > 1:
+                texts = (f"{sides[0]} on {name}" for name, sides in several.items())
+                oldest = dict.fromkeys(texts)
+            if oldest:
+                yield (
+                    f"the runs in {_written(str(folder))} are in the order in which they started; "
+                    f"the oldest is {', '.join(oldest)}"
+                )
 
 
 def _path_of(side: object, number: int) -> str | Path:

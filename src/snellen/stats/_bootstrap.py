@@ -181,7 +181,7 @@ def _estimate(
         return Estimate(value=value, unit=unit, n=n, reason=too_few(n_clusters))
     left = jackknife()
     if np.isnan(left).any():
-        reason = "undefined without one of its clusters: part of it depends on that cluster alone"
+        reason = "undefined without one of its clusters: a part of it comes from that cluster alone"
         return Estimate(value=value, unit=unit, n=n, reason=reason)
     drawn = resampled()
     undefined = float(np.isnan(drawn).mean())

@@ -112,7 +112,7 @@ def _by_moves(
     assert d is not None
     result, known = partial(Difference, clusters=groups), partial(replace, value)
     if not np.isfinite(moves).all():
-        reason = "undefined without one of its clusters: part of it depends on that cluster alone"
+        reason = "undefined without one of its clusters: a part of it comes from that cluster alone"
         return result(estimate=known(reason=reason), p=None, method=NONE)
     step, left_out = (of - of.mean() for of in moves)
     # Ignore rounding errors: moves that differ only by them are equal.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         DEPTH as DEPTH,
         runs_below as runs_below,
         runs_elsewhere as runs_elsewhere,
+        started as started,
     )
     from snellen.store.folder import Folder as Folder, Stamp as Stamp
     from snellen.store.formats import FORMAT as FORMAT
@@ -104,6 +105,7 @@ _FILES = {
     "schemas": "json_schemas",
     "seen_media": "records",
     "shown_media": "records",
+    "started": "finding",
     "stored_tools": "records",
 }
 __all__ = [*_FILES]

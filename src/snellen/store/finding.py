@@ -1,4 +1,4 @@
-"""Finds the runs below a folder."""
+"""Finds the runs below a folder, and the times at which they started."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from snellen.store.manifest import MANIFEST
+from snellen.errors import StoreError
+from snellen.store.folder import Folder
+from snellen.store.manifest import MANIFEST, read_manifest
 
 DEPTH = 6
 """The number of levels of folders that are searched for runs: the three levels BENCHMARK, MODEL,
@@ -39,6 +41,16 @@ def runs_below(folder: Path, *, links: bool = True) -> list[Path]:
             (runs if (path / MANIFEST).exists() else below).append(path)
         level = below
     return sorted(runs)
+
+
+def started(run: Path) -> str:
+    """The time at which a run's first process started, in UTC, such as `2026-01-31T09:30:00.125Z`;
+    "" if it is not known. The texts of two times are in the order of the times."""
+    try:
+        sessions = read_manifest(Folder(run)).get("sessions", [])
+    except (StoreError, OSError):
+        return ""
+    return str(sessions[0].get("started", "")) if sessions else ""
 
 
 def runs_elsewhere(folder: Path, runs: Sequence[Path]) -> str | None:

@@ -94,4 +94,14 @@ def differing(
 def differences(identity: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """Describe the fields in which two identities differ, such as `generation.max_tokens (64, was
     512)`."""
-    return [f"{name} ({mine}, was {theirs})" for name, mine, theirs in differing(identity, other)]
+    return [
+        f"{name} ({_text(mine)}, was {_text(theirs)})"
+        for name, mine, theirs in differing(identity, other)
+    ]
+
+
+def _text(value: Any) -> str:
+    """A field's value in a message. A field that an identity lacks is None."""
+    if value is None:
+        return "not set"
+    return str(value) or "empty"

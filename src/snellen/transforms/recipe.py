@@ -44,8 +44,8 @@ def ask_for(benchmark: Benchmark, name: str) -> recipes.Ask:
         )
     known = sorted({data_set for data_set, _ in recipe.asks})
     raise UsageError(
-        f"The recipe {recipe_name} does not say how {benchmark.name} is asked. If one of its data "
-        f"sets is this benchmark, name it: --recipe {recipe_name}:{known[0]}. It has: "
+        f"The recipe {recipe_name} does not say how {benchmark.name} is asked. If {benchmark.name} "
+        f"has another name there, use --recipe {recipe_name}:NAME, where NAME is one of: "
         f"{', '.join(known)}."
     )
 

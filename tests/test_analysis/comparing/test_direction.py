@@ -338,4 +338,8 @@ def test_untested_sides_share_no_letter_and_none_is_bold(tmp_path: Path) -> None
         .partition(r"\midrule")[0]
         .partition(r"\toprule")[2]
     )
-    assert "share a letter" not in report.compared_text(document)
+    text, page = report.compared_text(document), report.compared_html(document)
+    assert "share a letter" not in text
+    assert board.standings[0].ranks is None
+    assert "ranks " not in text and "a rank interval contains" not in text
+    assert "in 95 % of resamples" not in page

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +11,12 @@ import pytest
 
 from snellen.analysis.comparing import Comparisons, LoadedSide, RankFlip
 from snellen.analysis.comparing.sides import in_order
-from snellen.api import compare
+from snellen.api import compare, evaluate
 from snellen.core.benchmark import Benchmark, vary
 from snellen.errors import UsageError
+from snellen.media.content import Message
 from snellen.metrics import Category, Columns, macro_average, mean
+from snellen.report import compared_text
 from snellen.scoring import ScoredRows
 from snellen.stats import Estimate
 from snellen.store import MANIFEST
@@ -42,18 +45,19 @@ def test_all_runs_in_a_folder_are_compared_in_pairs_with_their_p_adjusted_over_a
 ) -> None:
     document = compared(three)
 
-    assert [side.name for side in document.sides] == ["fair", "good", "poor"]
+    # The order in which the runs started, not that of their names.
+    assert [side.name for side in document.sides] == ["poor", "good", "fair"]
     assert [(pair.a, pair.b) for pair in document.comparisons] == [
-        ("fair", "good"),
-        ("fair", "poor"),
-        ("good", "poor"),
+        ("poor", "good"),
+        ("poor", "fair"),
+        ("good", "fair"),
     ]
     assert document.tests == 3
     ps = [pair.metrics["accuracy"].p or 0.0 for pair in document.comparisons]
     adjusted = [pair.metrics["accuracy"].adjusted or 0.0 for pair in document.comparisons]
     # Two are far from chance; the third and largest stays as it is.
-    assert max(ps) == ps[0] == adjusted[0]
-    assert adjusted[1] <= 3 * ps[1] + 1e-12 and adjusted[2] <= 3 * ps[2] + 1e-12
+    assert max(ps) == ps[2] == adjusted[2]
+    assert adjusted[0] <= 3 * ps[0] + 1e-12 and adjusted[1] <= 3 * ps[1] + 1e-12
 
 
 def test_without_details_pairs_have_their_first_metric_alone_and_the_same(three: Path) -> None:
@@ -210,7 +214,7 @@ def test_the_first_one_named_comes_first_and_a_run_is_taken_once(three: Path) ->
     good = next(three.glob(f"tiny/good/*/{MANIFEST}")).parent
     document = compared(good, three)
 
-    assert [side.name for side in document.sides] == ["good", "fair", "poor"]
+    assert [side.name for side in document.sides] == ["good", "poor", "fair"]
 
 
 def test_a_run_of_another_version_of_the_data_is_compared_on_what_is_the_same(
@@ -230,7 +234,7 @@ def test_a_run_that_shares_no_question_is_left_out_and_said(three: Path, tmp_pat
     other = run(tmp_path, "other", GOOD, changed(benchmark(100), every, kind="c"))
     document = compared(three, other)
 
-    assert [side.name for side in document.sides] == ["fair", "good", "poor"]
+    assert [side.name for side in document.sides] == ["poor", "good", "fair"]
     assert f"{other} is not compared: no other side has the same questions" in document.notes
 
 
@@ -299,7 +303,8 @@ def test_what_is_so_of_two_data_sets_is_said_once(tmp_path: Path) -> None:
     document = compared(tmp_path)
     assert len(document.leaderboards) == 2
     # `changed` is not part of the benchmark that scores: it makes the rows of the second set.
-    partial, source = document.notes
+    order, partial, source = document.notes
+    assert order.endswith("in the order in which they started; the oldest is good")
     assert partial == "partial: 50 of 100"
     assert source.endswith("as it is now. It has changed since the run was made")
 
@@ -353,6 +358,30 @@ def test_the_best_of_several_settings_stands_beside_what_choosing_it_gives(
     assert best.spread == 0
     assert best.held_out.value is not None and best.held_out.value < 0.5
     assert "best of 4 settings" in str(compare(tmp_path, benchmark=benchmark(100)))
+
+
+class Checkpoint:
+    """A model of a training, with the first `right` of 100 samples right."""
+
+    name = "mine"
+
+    def __init__(self, step: int, right: int) -> None:
+        self.revision = f"step-{step}"
+        self._right = right
+
+    def generate(self, messages: Sequence[Message]) -> str:
+        return "yes" if int(messages[-1].text.split()[-1]) < self._right else "no"
+
+
+def test_runs_that_differ_in_the_revision_alone_are_checkpoints(tmp_path: Path) -> None:
+    own = benchmark(100)
+    runs = [
+        evaluate(own, Checkpoint(step, right), out=tmp_path)
+        for step, right in ((1, 30), (2, 60), (3, 90))
+    ]
+    text = compared_text(compare(*runs, benchmark=own).comparisons)
+    assert "by checkpoint\n tiny: mine, best of 3 checkpoints: " in text
+    assert "setting" not in text
 
 
 def test_models_that_change_places_between_settings_are_named(tmp_path: Path) -> None:

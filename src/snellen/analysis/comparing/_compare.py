@@ -30,11 +30,15 @@ from snellen.store import FORMAT
 
 
 def compare(
-    sides: Sequence[LoadedSide], notes: Sequence[str] = (), *, details: bool = True
+    sides: Sequence[LoadedSide],
+    notes: Sequence[str] = (),
+    *,
+    details: bool = True,
+    unreadable: Sequence[str] = (),
 ) -> Comparisons:
     """Compare each pair of sides that share samples of a benchmark. Three or more sides also get a
     leaderboard. Without `details`, each pair is compared only by its first metric, unless there is
-    a single pair.
+    a single pair. `unreadable` are the places of runs that could not be loaded.
 
     Raises:
         UsageError: no two sides share a sample.
@@ -56,7 +60,8 @@ def compare(
             draft.add_leaderboard(benchmark, group, names)
     if not draft.comparisons:
         raise UsageError(why_unpaired(groups))
-    return draft.document(notes)
+    without_score = [side.where for side in sides if side not in counting]
+    return replace(draft.document(notes), unusable=[*unreadable, *without_score])
 
 
 @dataclass(kw_only=True)

@@ -135,7 +135,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """The side's rank, 1 for the best; None if it is unknown whether higher is better."""
     ranks: tuple[int, int] | None
     """The best and the worst rank in the interval that contains the side's rank in 95 % of
-    resamples; None if `rank` is None."""
+    resamples; None if `rank` is None or a pair has no test."""
     group: str
     """The side's letters. Sides that share a letter do not differ significantly at the 5 % level,
     by Holm's method over all pairs. Empty if some pair could not be tested."""
@@ -168,6 +168,11 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         return self.direction is not None
 
     @property
+    def has_rank_intervals(self) -> bool:
+        """Whether the sides have intervals of their ranks."""
+        return any(standing.ranks is not None for standing in self.standings)
+
+    @property
     def is_tested(self) -> bool:
         """Whether every pair was tested. Only then do the sides have groups."""
         return all(standing.group for standing in self.standings)
@@ -195,6 +200,8 @@ class BestOf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The standard deviation of the metric over the settings; None if it cannot be computed."""
     notes: list[str] = []
     """Limitations of the value."""
+    checkpoints: bool = False
+    """Whether the settings are checkpoints: they differ only in the revision of the model."""
 
 
 class RankFlip(msgspec.Struct, frozen=True, kw_only=True):
@@ -229,5 +236,8 @@ class Comparisons(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Pairs of models whose order depends on the setting."""
     tests: int = 0
     """The number of tests for which the p values of the first metrics are adjusted."""
+    unusable: list[str] = []
+    """The runs and files that are not compared, because they cannot be read or none of their
+    samples counts."""
     notes: list[str] = []
     """Notes on the whole comparison."""

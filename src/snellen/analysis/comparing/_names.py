@@ -14,6 +14,8 @@ from snellen.store import differing
 
 NAMES = ("model", "replies")
 """The fields of an identity that contain the model's name or the file of the replies."""
+REVISIONS = {"model_revision", "profile.revision"}
+"""The fields of an identity that name the weights of a model."""
 ECHOES = {
     "probe": "data.digest",
     "profile.images": "media.images",
@@ -50,6 +52,12 @@ def setting_names(sides: Sequence[SideIdentity]) -> list[str]:
     of these settings."""
     fields = _distinguishing_fields([sides])
     return [_setting(side, fields) for side in sides]
+
+
+def are_checkpoints(sides: Sequence[SideIdentity]) -> bool:
+    """Whether runs of one model differ only in the model's revision."""
+    fields = {*_distinguishing_fields([sides])}
+    return bool(fields) and fields <= REVISIONS
 
 
 def side_names(groups: Sequence[Sequence[SideIdentity]]) -> list[list[str]]:

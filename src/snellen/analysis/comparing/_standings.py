@@ -10,7 +10,7 @@ from statistics import stdev
 from snellen import stats
 from snellen.analysis.comparing._document import BestOf, Leaderboard, RankFlip, Standing
 from snellen.analysis.comparing._measured import NO_SUMS, MetricValue, View, Views, differ
-from snellen.analysis.comparing._names import setting_names
+from snellen.analysis.comparing._names import are_checkpoints, setting_names
 from snellen.analysis.comparing._pairing import Pairing, pair_samples
 from snellen.analysis.comparing._words import LEVEL
 from snellen.analysis.comparing.sides import LoadedSide, in_order
@@ -70,7 +70,7 @@ def leaderboard(
                 rank=1 + sum(other > worth[name] for other in worth.values())
                 if direction
                 else None,
-                ranks=(ranks[index] if ranks else (1, len(order))) if direction else None,
+                ranks=ranks[index] if ranks else None,
                 group=groups[index],
             )
             for index, name in enumerate(order)
@@ -107,7 +107,9 @@ def _standings(
         return None, groups, None
     sums = [side.sums for side in sides if side.sums is not None]
     ranks = stats.ranks(sums, lower_is_better=direction == "lower")
-    return ranks, groups, UNDEFINED if ranks is None else None
+    if ranks is None:
+        return [(1, len(sides)) for _ in sides], groups, UNDEFINED
+    return ranks, groups, None
 
 
 def best_of(
@@ -147,6 +149,7 @@ def best_of(
                 held_out=_held_out(chosen, pairing, direction),
                 spread=stdev(known.values()),
                 notes=[f"on the {pairing.n:,} samples that all settings share"],
+                checkpoints=are_checkpoints(chosen),
             )
         )
     return results

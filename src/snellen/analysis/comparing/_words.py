@@ -174,14 +174,15 @@ def notes_of(sides: Sequence[Side]) -> Iterator[str]:
 def best(best_of: BestOf) -> str:
     """Describe the best of several settings in one line."""
     value, held = shown_value(best_of.values[best_of.best]), shown_value(best_of.held_out)
+    kind = "checkpoints" if best_of.checkpoints else "settings"
     spread = ""
     if best_of.spread is not None:
         apart = f"{_number(best_of.spread, best_of.held_out)} {_unit(best_of.held_out)}".rstrip()
-        spread = f"; settings differ by {apart} (standard deviation)"
+        spread = f"; {kind} differ by {apart} (standard deviation)"
     interval = f" {held.interval}" if held.interval else ""
     reason = f" ({held.remark})" if held.remark else ""
     return (
-        f"{best_of.benchmark}: {best_of.model}, best of {len(best_of.values)} settings: "
+        f"{best_of.benchmark}: {best_of.model}, best of {len(best_of.values)} {kind}: "
         f"{best_of.best} has {value.value}; on samples not used to choose it "
         f"{held.value}{interval}{reason}{spread}"
     )
@@ -225,7 +226,7 @@ def adjustments(document: Comparisons) -> list[str]:
             "sides that share a letter do not differ significantly at the 5 % level, by Holm's "
             "method over all pairs of their table"
         )
-    if any(board.is_ranked for board in boards):
+    if any(board.has_rank_intervals for board in boards):
         notes.append("a rank interval contains a side's rank in 95 % of resamples")
     return notes
 
