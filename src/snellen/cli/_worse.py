@@ -13,8 +13,8 @@ def checks(document: Comparisons, margin: float) -> Iterator[CheckResult]:
     The margin is in the metric's unit (0.02 means 2 percentage points).
 
     The check fails if the whole 95 % interval of the difference is beyond the margin. Without an
-    interval, the difference itself must not be beyond it. The check also fails if the difference
-    has no value, or if it is unknown whether higher is better.
+    interval, the check fails if the difference itself is beyond the margin. The check also fails if
+    the difference has no value, or if it is unknown whether higher is better.
     """
     for pair in document.comparisons:
         metric = next(iter(pair.metrics))
