@@ -71,8 +71,8 @@ def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
 
 
 def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
-    """The benchmark with up to `most` passes of each question. Rows are not read until they are
-    needed."""
+    """A benchmark that asks each question of `benchmark` in up to `most` passes. Rows are not read
+    until they are needed."""
 
     def of_original(function: Callable[[Sample], str] | None) -> Callable[[Sample], str]:
         return lambda sample: (function or _id)(_original(sample))

@@ -98,7 +98,8 @@ class Listed:
 
 
 class Runs:
-    """The runs in folders and their subfolders. Each call looks at the folders again."""
+    """The runs in folders and their subfolders. Each call searches the folders again, unless the
+    last search was slow and recent."""
 
     def __init__(self, *roots: Path) -> None:
         self.roots = [root.resolve() for root in roots]
