@@ -255,7 +255,7 @@ OVERVIEW = """
 ──────────────────────────────────────────────────────────────────────────────────────────────
  mine   openai/m   200   accuracy   61.50 %   [54.60, 68.00]   5   10   PRICE   incomplete
  mine   other        0   acuity           -                    4    0   PRICE   REMARK
-`snellen report RUN` shows one in full, with its notes
+`snellen report RUN` shows one run in full, with its notes
 """
 
 

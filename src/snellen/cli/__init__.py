@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 VERBS: Mapping[str, str] = {
     "demo": "Measure the built-in reader on the built-in eye chart, offline.",
     "run": "Run models on benchmarks; store, score, and report the replies.",
-    "card": "Run a model card's benchmarks as its maker did, and compare with its figures.",
+    "card": "Run a model card's benchmarks as the model's maker did, and compare the results.",
     "score": "Score a run again, or predictions from a file.",
     "judge": "Ask a judge model about replies that the rules leave undecided.",
     "compare": "Compare runs or predictions: which is better, and is the difference significant?",

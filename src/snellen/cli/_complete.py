@@ -41,7 +41,7 @@ def benchmarks(
 
 
 def _with_options(name: str, incomplete: str) -> list[tuple[str, str | None]]:
-    """`mmbench:lang=en,` followed by each option of the benchmark."""
+    """The completions of a spec such as `mmbench:lang=en,`: the spec, followed by each option."""
     from snellen import registry
     from snellen.errors import CatalogError
 

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 def lines(estimates: Sequence[CostEstimate]) -> list[str]:
     """
-    `mmbench × openai/m  4,329 requests  4,329 pictures  tokens in about 2,100,000, out at most
-    69,264  at most 1.19 USD  about 21 min 30 s`, with the notes below it.
+    A line for each estimate, with its notes below, such as `mmbench × openai/m  4,329 requests
+    4,329 pictures  tokens in about 2,100,000, out at most 69,264  at most 1.19 USD  about 21 min
+    30 s`.
     """
     text_lines = []
     for estimate in estimates:
@@ -27,8 +28,8 @@ def lines(estimates: Sequence[CostEstimate]) -> list[str]:
 
 
 def _line(name: str, estimates: Sequence[CostEstimate]) -> str:
-    """The line for one estimate or for the total of several. If the value of one is unknown, so is
-    the total."""
+    """The line for one estimate or for the total of several. If an estimate has an unknown value,
+    the total of that value is unknown, too."""
     counts = {
         "request": sum(estimate.requests for estimate in estimates),
         "picture": sum(estimate.pictures for estimate in estimates),

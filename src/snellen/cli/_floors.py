@@ -35,7 +35,7 @@ def floors(ctx: click.Context, param: click.Parameter, values: Sequence[str]) ->
 def check_floors(
     floors: Mapping[str, float], benchmarks: Sequence[Benchmark], *, no_score: bool
 ) -> None:
-    """Check that the metric of each floor will exist, before any question is asked."""
+    """Before any question is asked, check that the runs will have the metric of each floor."""
     if floors and no_score:
         raise UsageError("--fail-under needs a score. Leave out --no-score or --fail-under.")
     known = {

@@ -1,4 +1,5 @@
-"""The option that names the user's own benchmark, for commands that read runs of it."""
+"""The option that names the user's own benchmark, for commands that read runs of such a
+benchmark."""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ class StorePath(click.Path):
 OUT = StorePath(path_of)
 """The folder in which runs are created."""
 RUNS = StorePath(runs_at)
-"""Runs, folders of runs, or predictions. Using it updates the local mirror."""
+"""Runs, folders of runs, or predictions. Parsing an argument of this type updates the local
+mirror."""
 DATA = StorePath(data_at)
-"""Rows and the files that they name. Using it updates the local mirror."""
+"""Rows and the files that they name. Parsing an argument of this type updates the local mirror."""

@@ -77,8 +77,8 @@ def _as_flags(option: click.Option, value: Any) -> Any:
 
 
 def _take_profiles(plan: dict[str, Any], path: Path) -> dict[str, Profile]:
-    """Move the profiles of models that are tables out of the plan. Only the models' names stay in
-    it."""
+    """Move profiles out of the plan. If a model is a table, the table is its profile, and only the
+    model's name stays in the plan."""
     profiles = {}
     names = []
     models = plan.get("models", [])

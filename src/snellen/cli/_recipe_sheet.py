@@ -15,7 +15,8 @@ LISTS = ("prompt", "conflicts", "unknown", "evidence")
 
 
 def recipe_sheet(name: str) -> dict[str, Any]:
-    """A recipe in JSON types. `name` is RECIPE, a path, or RECIPE:DATA_SET, also with :VARIANT.
+    """A recipe in JSON types. `name` is RECIPE, RECIPE:DATA_SET, or RECIPE:DATA_SET:VARIANT, and
+    RECIPE may be a path.
 
     Raises:
         UsageError: there is no such recipe, or it does not have this data set.

@@ -59,7 +59,7 @@ class Videos:
     """The videos of questions. Each video file is looked up only once."""
 
     by: tuple[str, ...] = ()
-    """The tags by whose categories the questions are counted."""
+    """The questions are counted by the categories of these tags."""
     there: dict[Path, bool] = field(default_factory=dict)
     """Whether each video file exists."""
     missing: list[str] = field(default_factory=list)

@@ -31,9 +31,9 @@ def checks(document: Comparisons, margin: float) -> Iterator[CheckResult]:
     2 percentage points).
 
     The check fails if the whole 95 % interval of the difference is beyond the margin. Without an
-    interval, the difference itself must not be beyond it. The check also fails if the difference
-    has no value, if it is unknown whether higher is better, or if the two sides cannot be compared.
-    A run that is in no comparison because it cannot be read or has no score fails too.
+    interval, the check fails if the difference itself is beyond the margin. The check also fails if
+    the difference has no value, if it is unknown whether higher is better, or if the two sides
+    cannot be compared. A run that cannot be read or has no score fails, too.
     """
     pairs = {(pair.benchmark, pair.a, pair.b): pair for pair in document.comparisons}
     first: dict[str, str] = {}

@@ -63,8 +63,8 @@ def command(
     output: Path | None,
     as_json: bool,
 ) -> int:
-    """Find samples that occur twice within BENCHes or between them, and samples that occur in a
-    corpus. Pictures and words are compared.
+    """Find samples that occur twice in one BENCH or in several, and samples that occur in a corpus.
+    Pictures and words are compared.
 
     Pictures match even if they were recompressed, scaled, brightened, or slightly cropped.
     Paraphrases, translations, and larger crops are not found.

@@ -383,8 +383,8 @@ class _Drawn:
 def progress_line(files: Sequence[FileProgress], seconds: float) -> str:
     """`images.zip 12.3 MB of 52.4 MB  8.1 MB/s  5 s left`; empty if nothing is in progress.
 
-    The rate excludes bytes that earlier calls downloaded. The remaining time is shown only if all
-    sizes are known.
+    The rate excludes bytes that earlier invocations of the command downloaded. The remaining time
+    is shown only if all sizes are known.
     """
     doing = []
     for file in files:

@@ -42,7 +42,7 @@ PATH = click.Path(path_type=Path)
     type=int,
     default=0,
     show_default=True,
-    help="For `labels`: the seed that draws the replies.",
+    help="For `labels`: the seed for drawing the replies.",
 )
 @click.option(
     "--scoring", metavar="NAME", help="For `labels`: the scoring whose judge is to be measured."
@@ -61,7 +61,7 @@ PATH = click.Path(path_type=Path)
     "--hub-revision", metavar="COMMIT", help="For `hf-results`: the commit of the data set."
 )
 @click.option(
-    "--source-url", metavar="URL", help="For `hf-results`: where the replies or a report are."
+    "--source-url", metavar="URL", help="For `hf-results`: the address of the replies or a report."
 )
 @json_option
 def command(

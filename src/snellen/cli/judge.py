@@ -56,7 +56,7 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--probe",
     type=click.Choice(["steering"]),
-    help="Measure how far replies that try to steer the judge change its verdicts.",
+    help="Measure how much the verdicts change if replies try to steer the judge.",
 )
 @click.option(
     "--qualify",
@@ -87,7 +87,7 @@ PATH = click.Path(path_type=Path)
     help=f"The number of replies for --probe, or of questions for --qualify.  [default: {PROBED}, "
     "all]",
 )
-@run_option("sample_seed", help="The seed that draws the replies or questions.")
+@run_option("sample_seed", help="The seed for drawing the replies or questions.")
 @run_option("data", help="The benchmark's rows, for --qualify.")
 @run_option("out", help="The folder of runs that --qualify writes to, in `.qualified`.")
 @click.option(

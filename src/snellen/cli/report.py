@@ -134,8 +134,8 @@ def command(
 
 
 def _load(paths: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result], int]:
-    """All results, and the exit code. A run in a folder that cannot be read is left out; a run that
-    was named itself and cannot be read is an error."""
+    """All results, and the exit code. If a run cannot be read, it is left out if it was found in a
+    folder, and it is an error if the user named it."""
     results = []
     code = DONE
     used: set[str] = set()

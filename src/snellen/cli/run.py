@@ -215,7 +215,7 @@ def _show_sweep(results: Sequence[Result]) -> None:
 def _common(results: Sequence[Result]) -> str | None:
     """The scoring for the comparison if the runs have different headline scorings, which happens
     with different prompts: `robust`, which parses any form of answer, or else the first run's
-    headline scoring. None if all runs have the same one."""
+    headline scoring. None if all runs have the same headline scoring."""
     if len({result.report.headline for result in results}) == 1:
         return None
     all_have = all(ROBUST in result.report.scorings for result in results)
@@ -223,7 +223,8 @@ def _common(results: Sequence[Result]) -> str | None:
 
 
 def _show_without_probe(result: Result) -> None:
-    """If the run used a probe, show its comparison with the plain run, or how to get one."""
+    """If the run used a probe, compare it with the run without the probe, or say how to get such a
+    run."""
     if result.run is None or not api.is_paired(result.report.identity):
         return
     try:

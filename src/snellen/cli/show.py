@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 )
 @json_option
 def command(benchmark: str | None, data: Path | None, recipe: str | None, as_json: bool) -> int:
-    """Show where BENCH's data, prompt, and scorings come from, an example, and the score that
-    guessing gets."""
+    """Show the sources of BENCH's data, prompt, and scorings, with an example question and the
+    score of random guessing."""
     if (benchmark is None) == (recipe is None):
         raise click.UsageError("Name a benchmark, or a recipe with --recipe NAME.")
     if recipe is not None:
@@ -94,7 +94,7 @@ def _bundled(spec: str) -> Benchmark:
 
 @dataclass(frozen=True)
 class _Survey:
-    """The number of rows, the score of drawing a choice blindly, and the first sample.
+    """The number of rows, the score of choosing at random, and the first sample.
 
     `chance` is the mean of 1 / number of choices over the questions, where a question without
     choices counts as 0. It is None if no question has choices.

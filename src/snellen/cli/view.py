@@ -38,7 +38,7 @@ def command(
     samples, what the model saw and said, the scores, and runs side by side.
 
     Only this machine can reach the viewer. Nothing is sent elsewhere, and no file of a run is
-    changed. With --json, the document contains the viewer's address. The viewer runs until it is
+    changed. With --json, the output contains the viewer's address. The viewer runs until it is
     stopped.
     """
     try:

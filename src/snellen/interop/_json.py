@@ -121,7 +121,8 @@ def _loads(raw: bytes, as_object: Callable[[list[tuple[str, Any]]], Any] | None 
     """Parse JSON with Python's parser, with NaN and the infinities as None.
 
     Raises:
-        ValueError: it is not JSON, is nested too deeply, or has a number with thousands of digits.
+        ValueError: the text is not JSON, is nested too deeply, or has a number with thousands of
+            digits.
     """
     try:
         return json.loads(raw, parse_constant=lambda _: None, object_pairs_hook=as_object)

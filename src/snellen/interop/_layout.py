@@ -1,6 +1,6 @@
-"""The rows of other tools' logs under the same columns.
+"""The columns to which the rows of other tools' logs are converted.
 
-The columns are no names that a file could have for columns of its own.
+The column names are in parentheses, so that they do not clash with columns of the file itself.
 """
 
 from snellen.errors import DataError
@@ -22,7 +22,7 @@ def choices_of(value: object, label: str) -> list[str]:
     """The choices of a question; empty if the row has none.
 
     Raises:
-        DataError: it is no list of texts.
+        DataError: the choices are not a list of texts.
     """
     if value is None:
         return []
@@ -35,7 +35,7 @@ def repeat_of(value: object, label: str) -> int:
     """The number of a repeat, from 0.
 
     Raises:
-        DataError: it is no such number.
+        DataError: the value is not an integer from 0 to `MOST_REPEATS` - 1.
     """
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_REPEATS:
         return value

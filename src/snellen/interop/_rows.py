@@ -28,7 +28,7 @@ INSTEAD = {
 def rows_of(path: Path) -> Iterator[LabeledRow]:
     """The rows of a JSONL, JSON, CSV, or TSV file (with or without .gz), of an XLSX file, or of a
     log of Inspect. Lines of Every Eval Ever, and samples of lm-eval with several replies to a
-    question, have the columns of `_layout`.
+    question, are converted to the columns of `_layout`.
 
     Raises:
         DataError: the name has another extension, or the content does not match the extension.
@@ -53,7 +53,7 @@ def rows_of(path: Path) -> Iterator[LabeledRow]:
 
 
 def _of_log(path: Path, label: str, row: Mapping[str, Any]) -> Iterator[LabeledRow]:
-    """A row of another tool's log as one row for each repeat; other rows as they are."""
+    """Split a row of another tool's log into one row for each repeat. Other rows stay unchanged."""
     where = f"{path}: {label}"
     if every_eval_ever.is_line(row):
         yield label, every_eval_ever.row_of(row, where)

@@ -1,4 +1,4 @@
-"""Reads JSON documents out of a zip whose parts may be compressed with Zstandard."""
+"""Reads JSON documents from a zip file whose members may be compressed with Zstandard."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ import orjson
 from snellen.errors import DataError, UsageError, install
 
 ZSTANDARD = 93
-"""The number of Zstandard among the compression methods of zip files (APPNOTE.TXT 4.4.5)."""
+"""The number of the compression method Zstandard in zip files (APPNOTE.TXT 4.4.5)."""
 LARGEST = 1 << 28
 """The maximum size of a document in bytes. Parsed JSON can take 32 times as much memory."""
 DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, UnicodeDecodeError),
     *(NotImplementedError, RuntimeError),  # another method; encrypted
 )
-"""What `zipfile` raises for a document that it cannot read."""
+"""The exceptions that `zipfile` raises for a document that it cannot read."""
 LOCAL_HEADER = struct.Struct("<26xHH")
 """The end of a local file header: the lengths of the name and of the extra field."""
 
 
 def document(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
-    """A JSON document of the archive.
+    """Read a JSON document from the archive.
 
     Raises:
-        DataError: it is damaged, not JSON, or larger than 256 MiB.
-        UsageError: it needs an extra that is not installed.
+        DataError: the document is damaged, not JSON, or larger than 256 MiB.
+        UsageError: the document needs an extra that is not installed.
     """
     info = archive.getinfo(name)
     if info.file_size > LARGEST:
@@ -46,7 +46,8 @@ def document(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
 
 
 def _lenient(path: Path, name: str, raw: bytes) -> Any:
-    """JSON as Python writes it, with NaN and the infinities, which are read as None."""
+    """Parse JSON that may contain NaN and the infinities, as Python writes them. They are read as
+    None."""
     import json
 
     try:

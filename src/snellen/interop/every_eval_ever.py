@@ -1,7 +1,7 @@
 """Writes and reads the records of Every Eval Ever: an aggregate, and a line for each sample.
 
 Source: evaleval/every_eval_ever, version 0.3.0: every_eval_ever/schemas/eval.schema.json and
-instance_level_eval.schema.json; the paths are those of its data store.
+instance_level_eval.schema.json; the paths of the files are those of that project's data store.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from snellen.store import ReplyRecord, ScoreRow
 
 VERSION = "0.3.0"
 UNITS: Mapping[str, str] = {"fraction": "proportion"}
-"""Their names of units."""
+"""The names that Every Eval Ever uses for units."""
 UNPORTABLE = re.compile(r'[<>:"\\|?*\x00-\x1f/]')
 NUMBER = re.compile("[0-9]{1,6}")
 COLUMNS = ("schema_version", "evaluation_id", "sample_id", "interaction_type")
@@ -46,7 +46,8 @@ FILL_IN = (
 
 @dataclass
 class _Lines:
-    """The lines of the samples, and what has none."""
+    """Facts about the lines that were written, and the number of results without a line, by
+    state."""
 
     n: int = 0
     digest: Any = field(default_factory=sha256)
@@ -57,8 +58,8 @@ class _Lines:
 def write(folder: Path, facts: RunFacts, samples: Iterable[RunSample]) -> tuple[Path, list[str]]:
     """Write `data/BENCHMARK/DEVELOPER/MODEL/UUID.json` and `UUID_samples.jsonl` into a folder.
 
-    A sample has a line for each scoring that gives it a number. The schema requires a score of each
-    line, so that samples without one, such as failed ones, have no line.
+    A sample has a line for each scoring that gives it a number. The schema requires a score in each
+    line, so samples without a score, such as failed samples, have no line.
 
     Returns the path of the aggregate, and notes on what the records cannot hold.
 
@@ -113,7 +114,7 @@ def _notes(facts: RunFacts, lines: _Lines) -> Iterator[str]:
     if lost := [figure for figure in facts.figures if figure.value is None]:
         yield f"{len(lost):,} metrics without a value, such as {lost[0].metric}, are left out"
     if lines.pictures:
-        yield "the records have no pictures: their digests stand in the lines"
+        yield "the records have no pictures: their digests are in the lines"
 
 
 def _aggregate(facts: RunFacts, evaluation: str, model: str, lines: _Lines) -> dict[str, Any]:
@@ -292,7 +293,7 @@ def _messages(
 
 
 def _attribution(row: ScoreRow, number: int | None) -> list[dict[str, Any]]:
-    """Where the answer is from: the message with this number, or the only reply."""
+    """The source of the answer: the message with this number, or the only reply."""
     if row.answer is None:
         return []
     return [
@@ -307,7 +308,8 @@ def _attribution(row: ScoreRow, number: int | None) -> list[dict[str, Any]]:
 
 
 def _usage(record: ReplyRecord) -> dict[str, int | None] | None:
-    """The token counts; None unless the server counted both sides, which the schema requires."""
+    """The token counts; None unless the server counted both input and output, because the schema
+    requires both counts."""
     used = record.usage
     if used is None or used.input is None or used.output is None:
         return None
@@ -331,14 +333,15 @@ def _performance(record: ReplyRecord) -> dict[str, float | None] | None:
 
 
 def _model_id(model: str) -> str:
-    """The model as DEVELOPER/NAME: without the back end if the rest has both."""
+    """The model as DEVELOPER/NAME. The back end is left out if the rest of the name has both
+    parts."""
     _, _, rest = model.partition("/")
     name = rest if "/" in rest else model
     return name if "/" in name else f"local/{name}"
 
 
 def _portable(name: str) -> str:
-    """A part of a path that every system takes."""
+    """Change a name to one that every operating system accepts as part of a path."""
     return UNPORTABLE.sub("_", name).rstrip(". ") or "unknown"
 
 
@@ -351,7 +354,8 @@ def is_line(row: Mapping[str, Any]) -> bool:
 
 
 def row_of(row: Mapping[str, Any], label: str) -> Mapping[str, Any]:
-    """The reply in a line for a sample. A line with an error has none.
+    """Convert a line for a sample to the columns of `_layout`. If the line has an error, the reply
+    is None.
 
     Raises:
         DataError: the line lacks a field that the schema requires.
@@ -372,15 +376,15 @@ def row_of(row: Mapping[str, Any], label: str) -> Mapping[str, Any]:
 
 
 def _reply_of(row: Mapping[str, Any], label: str) -> object:
-    """The reply as it stands in the line; None if there is none, or if a conversation ends with a
-    question."""
+    """The reply exactly as it is in the line; None if there is none, or if a conversation ends with
+    a question."""
     output, messages = row.get("output"), row.get("messages")
     if isinstance(output, dict):
         raw = output.get("raw")
         texts = raw if isinstance(raw, list) else []
         if len(texts) > 1:
             raise DataError(
-                f"{label} has {len(texts)} responses. Lines with one response each can be read."
+                f"{label} has {len(texts)} responses. Only lines with one response can be read."
             )
         return texts[0] if texts else None
     for message in reversed(messages if isinstance(messages, list) else []):

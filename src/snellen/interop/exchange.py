@@ -1,4 +1,5 @@
-"""One scored run as the formats of other tools take it: facts of the run, and its samples."""
+"""One run in the form that the writers of other tools' formats need: facts about the run, and its
+samples."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ class RunMetric:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFacts:
-    """What is known of a run as a whole."""
+    """Facts about a run as a whole."""
 
     benchmark: str
     """The benchmark's name."""
@@ -60,17 +61,18 @@ class RunFacts:
     repeats: int
     """How often each question is asked."""
     scores_turns: bool
-    """Whether each turn of a conversation is scored."""
+    """Whether each turn of a conversation is scored separately."""
     generation: Mapping[str, Any]
     """The generation settings."""
     figures: Sequence[RunMetric]
     """The metrics of all scorings; the first is the headline."""
     best: Mapping[str, float]
-    """The score of a perfect answer by scoring."""
+    """For each scoring, the score of a perfect answer."""
     readings: Mapping[str, Mapping[str, int]]
-    """By scoring, the number of replies by the state of their reading."""
+    """For each scoring, the number of replies in each state of reading."""
     provenance: Mapping[str, Any]
-    """Versions, digests, recipe, proof, counts, and notes: what formats have no field for."""
+    """Facts for which the formats have no field: versions, digests, recipe, proof, counts, and
+    notes."""
 
     @property
     def headline(self) -> RunMetric | None:
@@ -87,23 +89,26 @@ class RunFacts:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The provenance for formats whose extra fields are texts: other values as JSON."""
+        """The provenance for formats whose extra fields are texts. Values that are not text become
+        JSON."""
         return as_texts(self.provenance)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSample:
-    """One sample of a run with all its turns and scores, once for each repeat."""
+    """One repeat of a sample in a run, with all its turns and scores."""
 
     turns: Sequence[tuple[Question, ReplyRecord | None]]
-    """The questions in order, each with its final record; None if there is none."""
+    """Each question, in order, with its final record, which is None if there is none."""
     scores: Sequence[ScoreRow] = field(default=())
-    """The results of all scorings. Of a conversation whose turns are scored, each turn's."""
+    """The results of all scorings. If the turns of a conversation are scored separately, these are
+    the results of each turn."""
     scored_turns: Sequence[Question] = field(default=())
-    """If turns are scored, each turn as a question of its own, under the id of its scores."""
+    """If turns are scored separately, each turn as a question that has the id of the turn's
+    scores."""
 
     def turn(self, number: int) -> RunSample:
-        """A turn that is scored by itself, as a sample."""
+        """A turn that is scored separately, as a sample."""
         question = self.scored_turns[number]
         return RunSample(
             turns=[(question, self.turns[number][1])],
@@ -111,7 +116,7 @@ class RunSample:
         )
 
     def turn_of(self, name: str) -> RunSample:
-        """What is scored under this id: a turn, or the whole sample."""
+        """The part that is scored under this id: a turn, or the whole sample."""
         names = [question.key.sample for question in self.scored_turns]
         return self.turn(names.index(name)) if name in names else self
 
@@ -152,8 +157,8 @@ class RunSample:
 
     @property
     def transcript(self) -> list[tuple[str, str, ReplyRecord | None]]:
-        """(role, text, record) of all messages in order. Pictures are marks in the text; only the
-        model's own replies have a record."""
+        """All messages in order, as (role, text, record). In the text, marks stand for pictures.
+        Only the model's own replies have a record."""
         messages: list[tuple[str, str, ReplyRecord | None]] = []
         own = iter([record for _, record in self.turns])
         question, last = self.turns[-1]
@@ -186,7 +191,7 @@ def _mark(question: Question, number: int) -> str:
 
 
 def media_of(sample: RunSample) -> list[dict[str, Any]]:
-    """Kind, path, digest, and size of the media of all turns."""
+    """The kind, path, digest, and size of each medium in all turns."""
     media: dict[str, dict[str, Any]] = {}
     for question, _ in sample.turns:
         for medium in question.media:
@@ -204,7 +209,7 @@ def media_of(sample: RunSample) -> list[dict[str, Any]]:
 
 
 def as_texts(values: Mapping[str, Any]) -> dict[str, str]:
-    """The values as texts, without None; what is not text as JSON."""
+    """Convert values to texts. None is left out, and a value that is not text becomes JSON."""
     return {
         name: value if isinstance(value, str) else orjson.dumps(value).decode()
         for name, value in values.items()
@@ -213,8 +218,8 @@ def as_texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def questions_of(facts: RunFacts, samples: Iterable[RunSample]) -> Iterator[list[RunSample]]:
-    """The repeats of each question together, for formats with a line for each question. If turns
-    are scored, each turn is a question."""
+    """Yield a list of all repeats of each question, for formats with one line per question. If
+    turns are scored separately, each turn is a question."""
     for repeats in _repeats_together(samples):
         if not facts.scores_turns:
             yield repeats
@@ -224,7 +229,7 @@ def questions_of(facts: RunFacts, samples: Iterable[RunSample]) -> Iterator[list
 
 
 def _repeats_together(samples: Iterable[RunSample]) -> Iterator[list[RunSample]]:
-    """The repeats of a sample, which follow each other in a run."""
+    """Yield a list of all repeats of each sample. They are consecutive in a run."""
     repeats: list[RunSample] = []
     for sample in samples:
         if repeats and repeats[0].id != sample.id:

@@ -24,8 +24,8 @@ UNKNOWN_FRAMEWORK = (
     f"{FRAMEWORK} must be added there, or replace evaluation_framework"
 )
 NO_REPLIES = (
-    "the file has one value and no replies. Publish them in another format, and name their address "
-    "with --source-url"
+    "the file has one value and no replies. To publish the replies, write them in another "
+    "format, and pass their address with --source-url"
 )
 
 
@@ -47,7 +47,8 @@ NO_TARGET = HubTarget()
 
 
 def write_result(path: Path, facts: RunFacts, target: HubTarget) -> list[str]:
-    """Write the headline as an entry of `.eval_results/*.yaml`. Returns notes on what it lacks.
+    """Write the headline as an entry of `.eval_results/*.yaml`. Returns notes on what the entry
+    lacks.
 
     Raises:
         UsageError: the data set or the task is not named, or the headline has no value.
@@ -98,7 +99,7 @@ def write_benchmark(path: Path, facts: RunFacts, target: HubTarget) -> list[str]
 
 
 def _setup(facts: RunFacts) -> Iterator[str]:
-    """What the entry's notes say: how the value was measured."""
+    """The parts of the entry's notes, which say how the value was measured."""
     headline, provenance = facts.headline, facts.provenance
     assert headline is not None
     unit = f" ({headline.unit})" if headline.unit else ""

@@ -1,9 +1,9 @@
 """Writes and reads Inspect's logs: `.eval`, a zip of JSON documents.
 
-Source: UKGovernmentBEIS/inspect_ai, version 0.3.285: inspect_ai/log/_log.py has the fields,
-inspect_ai/log/_recorders/eval.py the names of the documents. It compresses with Zstandard, which
-Python reads from 3.14 on; for older versions the extra `inspect` has it. It reads deflated
-documents too, so writing needs no extra.
+Source: UKGovernmentBEIS/inspect_ai, version 0.3.285: inspect_ai/log/_log.py (the fields) and
+inspect_ai/log/_recorders/eval.py (the names of the documents). Inspect compresses its logs with
+Zstandard, for which reading a log needs the extra `inspect`. Inspect also reads deflated documents,
+so writing a log needs no extra.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ STOPS: Mapping[str, str] = {
 }
 """Inspect's reason why the model stopped, by the state of a reply."""
 ATTACHMENT = "attachment://"
-"""Begins a text that stands for an attachment."""
+"""The prefix of a text that stands for an attachment."""
 PICTURES = (
-    "the log has no pictures: their digests stand in the messages and in each sample's metadata"
+    "the log has no pictures: their digests are in the messages and in each sample's metadata"
 )
 
 
@@ -277,8 +277,8 @@ def _output(model: str, message: Mapping[str, Any], record: ReplyRecord) -> dict
 
 
 def _usage(record: ReplyRecord | None) -> dict[str, int] | None:
-    """The token counts; None unless the server counted both sides, since Inspect has 0 for those
-    that are not known."""
+    """The token counts; None unless the server counted both input and output, because Inspect would
+    store 0 for an unknown count."""
     used = None if record is None else record.usage
     if used is None or used.input is None or used.output is None:
         return None
@@ -293,7 +293,7 @@ def _usage(record: ReplyRecord | None) -> dict[str, int] | None:
 
 
 def _facts_of(record: ReplyRecord) -> dict[str, Any]:
-    """What Inspect has no field for."""
+    """The facts about a reply for which Inspect has no field."""
     usage, times = record.usage, record.times
     known = {
         "state": record.state,
@@ -316,17 +316,17 @@ def names_of(path: Path) -> tuple[str, str]:
     """The model and the task of a log.
 
     Raises:
-        DataError: it is not a log.
+        DataError: the file is not a log.
     """
     header = _header_of(path)
     return str(header["eval"].get("model", "")), str(header["eval"].get("task", ""))
 
 
 def notes_of(path: Path) -> list[str]:
-    """Notes for the report: the log's task, and that its run did not end if so.
+    """Notes for the report: the log's task, and the status of its run if the run did not succeed.
 
     Raises:
-        DataError: it is not a log.
+        DataError: the file is not a log.
     """
     header = _header_of(path)
     status = header.get("status", "unknown")
@@ -342,7 +342,7 @@ def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     without output, has no reply.
 
     Raises:
-        DataError: it is not a log, or a document in it is damaged.
+        DataError: the file is not a log, or a document in it is damaged.
         UsageError: the log needs an extra that is not installed.
     """
     with _opened(path) as log:
@@ -373,8 +373,8 @@ def _header_of(path: Path) -> dict[str, Any]:
     with _opened(path) as log:
         if HEADER not in log.namelist():
             raise DataError(
-                f"{path} has no {HEADER}: it is not a whole log of Inspect. If it is still being "
-                "written, wait; else `inspect eval-retry` completes it."
+                f"{path} has no {HEADER}: it is not a complete log of Inspect. If it is still "
+                "being written, wait; otherwise, complete it with `inspect eval-retry`."
             )
         header = document(path, log, HEADER)
     if not isinstance(header, dict) or not isinstance(header.get("eval"), dict):
@@ -390,8 +390,8 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 
 def _reply_of(sample: Mapping[str, Any]) -> object:
-    """The text of the last output; None if the sample has an error, or no output. Content of a kind
-    that Inspect does not write is returned as it is."""
+    """The text of the last output; None if the sample has an error, or no output. Content of a type
+    that Inspect does not write is returned unchanged."""
     output = sample.get("output")
     if sample.get("error") is not None or not isinstance(output, dict):
         return None
@@ -404,7 +404,7 @@ def _reply_of(sample: Mapping[str, Any]) -> object:
 
 
 def _input_of(sample: Mapping[str, Any]) -> str | None:
-    """The text of the input; of a conversation, what its users say."""
+    """The text of the input; if the input is a conversation, the text of the user's messages."""
     content = sample.get("input")
     if isinstance(content, list):
         texts = (
@@ -417,8 +417,9 @@ def _input_of(sample: Mapping[str, Any]) -> str | None:
 
 
 def _text_of(content: object, sample: Mapping[str, Any]) -> str | None:
-    """The text of a message, with the attachments that stand for long texts put back. None if a
-    part of it is not text, or if its attachment is missing."""
+    """The text of a message. References to attachments, which Inspect uses for long texts, are
+    replaced with the texts. None if the content has another type, or if an attachment is
+    missing."""
     match content:
         case str() if content.startswith(ATTACHMENT):
             attachments = sample.get("attachments")

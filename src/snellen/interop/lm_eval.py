@@ -1,4 +1,5 @@
-"""Writes and reads sample files like lm-eval's --log_samples, and the results file beside them.
+"""Writes and reads sample files in the format of lm-eval's --log_samples, and writes the results
+file that belongs to them.
 
 Source: EleutherAI/lm-evaluation-harness@034ab03621186e68aa1f73ee1508370580ea77b5:
 lm_eval/loggers/evaluation_tracker.py, in `save_results_aggregated` and `save_results_samples`, and
@@ -38,10 +39,11 @@ def write(
 ) -> tuple[Path, list[str]]:
     """Write `samples_TASK_TIME.jsonl` and `results_TIME.json` into a folder.
 
-    A question has a line for each scoring that gives it a score, as lm-eval's have for each filter;
-    without any, one line without a metric. Repeats are further responses of one line. Readers take
-    null for the answer `None`, so that failed replies are left out: a question whose replies all
-    failed has no line. Their errors are in the results.
+    A question has one line for each scoring that gives it a score, just as lm-eval writes one line
+    for each filter. If no scoring gives it a score, it has one line without a metric. The replies
+    to all repeats are in the same line. Programs that read the file would treat null as the answer
+    `None`. Failed replies are therefore left out, and a question whose replies all failed has no
+    line. The errors of failed replies are in the results.
 
     Returns the path of the samples, and notes on what the files cannot hold.
 
@@ -79,7 +81,7 @@ def write(
     if several:
         notes.append("only the last reply of each conversation is in the file")
     if pictures:
-        notes.append("the file has no pictures: their digests stand in `doc`")
+        notes.append("the file has no pictures: their digests are in `doc`")
     return path, notes
 
 
@@ -92,13 +94,13 @@ def replies_of(repeats: Iterable[RunSample]) -> list[str | None]:
 
 
 def mean_score(rows: Iterable[ScoreRow]) -> float | None:
-    """The mean of the scores that count; None if there is none."""
+    """The mean of the scores that are not None; None if there are none."""
     scores = [row.score for row in rows if row.score is not None]
     return sum(scores) / len(scores) if scores else None
 
 
 def scoring_facts(repeats: Iterable[RunSample], scoring: str) -> list[dict[str, Any]]:
-    """What a scoring made of each repeat: the score, the state, the answer, and the rule."""
+    """The result of a scoring for each repeat: the score, the state, the answer, and the rule."""
     return [
         {
             "repeat": row.repeat,
@@ -116,7 +118,7 @@ def scoring_facts(repeats: Iterable[RunSample], scoring: str) -> list[dict[str, 
 
 
 def errors_of(repeats: Iterable[RunSample]) -> dict[str, str]:
-    """The errors of failed repeats, by their number."""
+    """The errors of failed repeats, by the number of the repeat."""
     return {f"{sample.repeat}": sample.error for sample in repeats if sample.error is not None}
 
 
@@ -172,12 +174,12 @@ def write_results(
     when: datetime,
     errors: Mapping[str, Mapping[str, str]] | None = None,
 ) -> None:
-    """Write the metrics of a run as lm-eval and lmms-eval do: `METRIC,SCORING` for a value, and
-    `METRIC_stderr,SCORING` for its error, or N/A. A metric without a value is left out. `errors`
-    are those of failed replies, by sample and repeat.
+    """Write the metrics of a run in the format of lm-eval and lmms-eval. The key `METRIC,SCORING`
+    has the value, and `METRIC_stderr,SCORING` has its standard error, or N/A. A metric without a
+    value is left out. `errors` contains the errors of failed replies, by sample and repeat.
 
     Raises:
-        DataError: it cannot be written.
+        DataError: the file cannot be written.
     """
     task = facts.task
     values: dict[str, Any] = {"alias": task}
@@ -246,17 +248,17 @@ def _hash(raw: bytes) -> str:
 
 
 def has_repeats(row: Mapping[str, Any]) -> bool:
-    """Whether the responses of a row are repeats, even if there is only one: in a sample of
-    lm-eval, and in one of our own that numbers them."""
+    """Whether the responses of a row are repeats, even if there is only one response. They are
+    repeats in samples of lm-eval, and in Snellen's own samples that number the repeats."""
     return "repeats" in row or all(column in row for column in COLUMNS)
 
 
 def responses(row: Mapping[str, Any]) -> list[tuple[object, str | None]] | None:
-    """(repeat, response) of a sample that was asked several times; None if `resps` is none of
-    these.
+    """The responses to a sample's only request, as pairs (repeat, response); None if `resps` has
+    another structure.
 
-    lm-eval has a list for each request of a sample, with its responses. Ranked choices are several
-    requests, or pairs.
+    In `resps`, lm-eval stores a list of responses for each request of a sample. Ranked choices are
+    stored as several requests, or as pairs.
     """
     match row.get("resps"):
         case [[_, *_] as texts] if all(text is None or isinstance(text, str) for text in texts):

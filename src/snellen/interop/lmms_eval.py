@@ -36,10 +36,11 @@ def file_name(task: str, when: datetime) -> str:
 def write(
     path: Path, facts: RunFacts, samples: Iterable[RunSample], when: datetime, results: Path
 ) -> list[str]:
-    """Write the samples to `path`, a line for each question, and the metrics to `results`.
+    """Write the samples to `path`, one line per question, and the metrics to `results`.
 
-    `id` is the sample's id, so that the file can be read again. A failed reply is null. Repeats are
-    further responses in `resps`. Each scoring has its score and its reading under its own name.
+    `id` is the sample's id, so that the file can be read again. A failed reply is null. The replies
+    to all repeats are in `resps`. The score and the reading of each scoring are stored under the
+    scoring's name.
 
     Returns notes on what the files cannot hold.
 

@@ -91,8 +91,8 @@ class Predictions:
     answers: Mapping[str, str] = field(default_factory=dict)
     """The right answers in the column `answer`, by id."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
-    """Further replies to a question, by id; None where one is missing. A question of `again`
-    without a first reply is not in `replies`."""
+    """The replies to each question after the first, by id; None for a missing reply. A question
+    without a first reply is only here, not in `replies`."""
     choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The choices in the file, by id, if it has them as a list."""
 
@@ -457,7 +457,7 @@ def _merged(
 def _further(
     parts: Sequence[_FilePredictions], replies: Mapping[tuple[str, int], str]
 ) -> dict[str, list[str | None]]:
-    """The replies after the first to each question, with None for a missing one."""
+    """The replies to each question after the first, with None for a missing reply."""
     most: dict[str, int] = {}
     for part in parts:
         for name, repeat, *_ in part.replies:
@@ -471,7 +471,7 @@ def _further(
 
 def _possible_names(path: Path) -> Sequence[tuple[str, str]]:
     """The pairs (model, data set) that the name of a file from VLMEvalKit or lmms-eval may mean. A
-    log of Inspect names them inside."""
+    log of Inspect contains these names itself."""
     if kind_of(path) == INSPECT:
         return (inspect_log.names_of(path),)
     stem = path.name.removesuffix(".gz").removesuffix(path.suffix)

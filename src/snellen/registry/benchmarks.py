@@ -118,7 +118,8 @@ def few_shot(
 def of_run(
     manifest: Mapping[str, Any], spec: str | None = None, *, data: Path | None = None
 ) -> Benchmark:
-    """The benchmark of a run, from the run's manifest, with its options. The data need not exist.
+    """Create the benchmark of a run from the run's manifest, with the run's options. The data need
+    not exist.
 
     A file or module that a manifest names is never run. For such a run, the user names the file or
     module again with `spec`.
@@ -170,7 +171,8 @@ def supplied(
 
 
 def _name_by_itself(spec: str) -> str | None:
-    """The name of a benchmark that is created without a run's options. None if it needs them."""
+    """The name of the benchmark that a spec creates without a run's options; None if the benchmark
+    needs options."""
     try:
         return benchmark(spec).name
     except SnellenError:
@@ -221,7 +223,7 @@ def options_of(spec: str) -> dict[str, dict[str, Any]]:
 
 def listed_options(name: str) -> dict[str, dict[str, Any]]:
     """Like `options_of`, but never runs a user's file or module, because the name may come from a
-    file that the user has not written.
+    file that the user did not write.
 
     Raises:
         CatalogError: the catalog has no benchmark with that name.

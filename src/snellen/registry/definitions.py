@@ -25,7 +25,7 @@ from snellen.registry.specs import Spec
 BUNDLED = "the data are the few bundled rows, so the score is not a result"
 """The note on a run that used the rows that are bundled with a benchmark."""
 _BUNDLED_BEFORE = "the data are the few bundled rows: this is no result"
-"""The same note as older versions of Snellen wrote it."""
+"""The wording of this note in older versions of Snellen."""
 SYNTHETIC = "synthetic"
 """The value of `data` that stands for the rows that are bundled with a benchmark."""
 

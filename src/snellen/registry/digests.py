@@ -50,8 +50,8 @@ def digest_of_benchmark(benchmark: Benchmark) -> str | None:
 
 
 def with_benchmark(digest: str | None, files: Files, benchmark: Benchmark) -> str | None:
-    """Extend the digest of a benchmark's files by other files of its functions, because its metrics
-    may come from another package."""
+    """Extend the digest of a benchmark's files with the other files that define its functions,
+    because its metrics may come from another package."""
     others = {other for file, other in _code_files(benchmark).items() if file not in files}
     return digest_of_all([*([digest] if digest else []), *others])
 
@@ -79,7 +79,8 @@ def _code_files(benchmark: Benchmark) -> Mapping[Path | bytes, str]:
 
 
 def _code_in(value: Any, seen: set[int]) -> Iterator[Any]:
-    """The functions and classes that a benchmark uses. They are not searched for in its rows."""
+    """The functions and classes that a benchmark uses. The benchmark's rows are not searched for
+    them."""
     if id(value) in seen:
         return
     seen.add(id(value))

@@ -22,7 +22,7 @@ FOR_WORKERS = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 """The environment variables that `worker:` processes get: those for programs, libraries, and
 devices."""
 SECRET_ENDINGS = ("KEY", "KEYS", "TOKEN", "SECRET", "PASSWORD")
-"""An environment variable whose name ends like this is treated as a secret."""
+"""An environment variable whose name has one of these endings is treated as a secret."""
 HUB_PREFIXES = ("HF_", "HUGGING_FACE_")
 """The prefixes of the Hugging Face hub's environment variables. A server that Snellen starts may
 need these variables."""
@@ -48,7 +48,7 @@ def key_variable(spec: str, kind: str, profile: Profile) -> str | None:
     if profile.api_key_env and not names.isidentifier():
         raise UsageError(
             f"{spec}: the value of --api-key-env is not the name of an environment variable. It is "
-            "not shown here, because it may be the key itself. Put the key into an environment "
+            "not shown here, because it may be the key itself. Put the key in an environment "
             "variable, and pass the name of that variable."
         )
     if profile.base_url:

@@ -30,7 +30,8 @@ from snellen.registry.sources import load_plugin
 
 IN_THIS_PROCESS = ("python", "worker", "vlmevalkit", "recorded", "hf", "hf-stream", "vllm")
 REPLICATED = ("python", "hf", "vllm", "baseline")
-"""The kinds of models that can have replicas. They run here and answer one request at a time."""
+"""The kinds of models that can have replicas. They need no server and answer one request at a
+time."""
 EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "hf": ("hf", ("torch", "transformers")),
     "hf-stream": ("hf", ("torch", "transformers")),
@@ -38,7 +39,8 @@ EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 """For each back end that needs an extra: the extra, and the packages in it."""
 IN_PROCESS = 32
-"""The number of concurrent requests to a model that runs here and does not name a number itself."""
+"""The number of concurrent requests to a model that runs on this machine, unless its back end sets
+a number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +57,7 @@ class Opened:
     revision: str | None = None
     """The version of its weights or code, if known; part of a run's identity."""
     concurrency: int | None = None
-    """The number of concurrent requests that suits it; None if the run must determine it."""
+    """A suitable number of concurrent requests; None if the run must determine it."""
     timed: bool = False
     """Whether it enforces the profile's timeouts itself."""
     served: Mapping[str, Any] | None = None
@@ -65,7 +67,7 @@ class Opened:
     speed: tuple[str, ...] = ()
     """The fields of the profile's `extra` that affect only speed, not replies."""
     runs_on: Mapping[str, Any] = field(default_factory=dict)
-    """The devices and packages of a model that runs here."""
+    """The devices and packages of a model that runs on this machine."""
     listeners: list[Callable[[str], object]] = field(default_factory=list)
     """Called with messages for the user while the model is asked."""
 
@@ -77,8 +79,9 @@ def model(
     logs: Path = Path("runs"),
     replicas: Replicas | None = None,
 ) -> Opened:
-    """Open the model with a name, which matches one of `MODELS` or is a plug-in's. If a server is
-    started for the model, its logs go to the folder `logs`. `replicas` run in Ray workers.
+    """Open the model with this name, which matches a pattern in `MODELS` or belongs to a plug-in.
+    If a server is started for the model, its logs go to the folder `logs`. `replicas` run in Ray
+    workers.
 
     Raises:
         CatalogError: there is no model with that name.
@@ -231,7 +234,7 @@ def _served(spec: str, profile: Profile, logs: Path) -> Opened:
     kind, _, name = spec.partition("/")
     if kind != "openai" or not name:
         raise UsageError(
-            f"{spec}: Snellen starts a server only for models named openai/NAME. Name the model so."
+            f"{spec}: Snellen starts a server only for models named openai/NAME. Use such a name."
         )
     if profile.base_url or profile.api_key_env:
         raise UsageError(
@@ -259,7 +262,7 @@ def _served(spec: str, profile: Profile, logs: Path) -> Opened:
 
 
 def _in_process(spec: str, kind: str, name: str, profile: Profile) -> Opened:
-    """A model that runs here: one of Snellen's own, or one from a user's file."""
+    """A model that runs on this machine: one of Snellen's own, or one from a user's file."""
     file = kind.replace("-", "_") if kind != "baseline" else MODELS[_with_no_seconds(spec)][0]
     more = {"environment": keys.for_workers()} if kind == "worker" else {}
     if kind == "vllm":

@@ -28,7 +28,8 @@ class Definition(msgspec.Struct, frozen=True):
     returns: str = ""
     """For a function, the source text of its return annotation."""
     reads_data: bool = False
-    """Whether a function uses its parameter `data`. Raising an error about it does not count."""
+    """Whether a function uses its parameter `data`. It does not count if the function only raises
+    an error about `data`."""
     is_class: bool = False
     """Whether it is a class."""
 

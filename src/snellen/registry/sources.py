@@ -103,9 +103,9 @@ def _forget_changed(helpers: Files) -> None:
 
 
 def _name_in(module: ModuleType, name: str | None, where: str) -> str:
-    """The name in a module under which a benchmark is defined. If `name` is None, it is the only
-    benchmark in the module, or the one with the name of the file. Otherwise, `name` may differ in
-    case and separators, or be the benchmark's own name.
+    """The name in a module under which a benchmark is defined. If `name` is None, the result is the
+    name of the only benchmark in the module, or of the one that is named like the file. Otherwise,
+    `name` may differ in case and separators, or be the benchmark's own name.
 
     Raises:
         UsageError: the module has no such benchmark, or it has several.

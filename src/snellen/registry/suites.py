@@ -1,4 +1,5 @@
-"""Suites: benchmarks that run together, selected by a single name or listed in a small file."""
+"""Suites: benchmarks that are run together, and are selected by a single name or listed in a small
+file."""
 
 from __future__ import annotations
 

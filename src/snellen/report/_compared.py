@@ -50,10 +50,10 @@ class Part(NamedTuple):
     below: Sequence[str] = ()
     """Lines below the table."""
     untested: bool = False
-    """Whether the differences in the table were not tested, so that they have no p-values."""
+    """Whether the table's differences were not tested and therefore have no p-values."""
     most: int = 0
-    """The maximum width of the table in characters where the output is not a terminal; wider words
-    are wrapped. 0: a row is a line."""
+    """The maximum width of the table in characters if the output is not a terminal. Longer texts
+    are wrapped. If it is 0, each row is on one line."""
 
 
 def parts(document: Comparisons, *, detailed: bool) -> Iterator[Part]:

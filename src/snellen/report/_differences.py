@@ -34,8 +34,8 @@ def sides(of: Comparisons) -> list[tuple[str, ...]]:
 
 
 def standings(board: Leaderboard, columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """Headings, and a row for each side, the best side first. Of `columns`, ranks and groups are
-    left out if the board does not have them."""
+    """Headings, and a row for each side, the best side first. The columns for ranks and groups are
+    left out if the leaderboard does not have them."""
     absent = {
         *(() if board.is_ranked else ("rank",)),
         *(() if board.has_rank_intervals else ("ranks",)),

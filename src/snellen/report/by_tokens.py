@@ -1,4 +1,5 @@
-"""Runs of the same models in several settings: the score by the tokens that the replies took."""
+"""Relates the scores of runs of the same models in several settings to the number of tokens in
+their replies."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ class TokenPoint(NamedTuple):
 
 
 def sweeps(results: Sequence[Result]) -> Iterator[tuple[str, list[TokenPoint]]]:
-    """The runs of each benchmark whose tokens are known, if a model has several. With each, a
-    title."""
+    """For each benchmark, a title and the runs of every model that has several runs with known
+    token counts. A benchmark without such a model is skipped."""
     for benchmark, of in side_by_side.by_benchmark(results).items():
         points = [
             TokenPoint(
@@ -55,7 +56,7 @@ def sweeps(results: Sequence[Result]) -> Iterator[tuple[str, list[TokenPoint]]]:
 
 
 def rows(points: Sequence[TokenPoint]) -> list[Sequence[str]]:
-    """A row under HEADINGS for each run."""
+    """A row with the columns HEADINGS for each run."""
     lines: list[Sequence[str]] = []
     for point in points:
         score, per_reply = shown(point.score), shown(point.per_reply)

@@ -15,7 +15,7 @@ TITLE = "other metrics"
 
 
 def companions(results: Sequence[Result], names: Sequence[str]) -> list[Sequence[str]]:
-    """Rows with the columns HEADINGS, for each result in the order of `names`.
+    """Rows with the columns HEADINGS: for each result, its metrics in the order of `names`.
 
     Args:
         results: The results. A result that lacks a name gets no row for it.

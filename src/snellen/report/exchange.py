@@ -23,9 +23,9 @@ from snellen.store import STEM, Key, Question, ReplyRecord, Run, ScoreRow, safe_
 FORMATS = ("inspect", "every-eval-ever", "lm-eval", "lmms-eval", "hf-results", "hf-benchmark")
 OF_HUB = ("hf-results", "hf-benchmark")
 UNSCORED = ("lm-eval", "lmms-eval", "inspect")
-"""The formats that hold replies without scores."""
+"""The formats to which a run can be exported before it is scored."""
 TEXTS = ("inspect", "every-eval-ever", "lm-eval")
-"""The formats that hold only replies in words."""
+"""The formats that can contain only replies that are texts."""
 
 
 def write(
@@ -36,9 +36,9 @@ def write(
     states: Counter[str],
     target: hub.HubTarget,
 ) -> tuple[Path, list[str]]:
-    """Write a run (loaded) in one of FORMATS; return the path and notes for the reader.
+    """Write a loaded run in one of FORMATS. Returns the path, and notes for the user.
 
-    `states` counts the samples by the state of their last reply, as far as they are written.
+    While the samples are written, `states` counts them by the state of their last reply.
 
     Raises:
         UsageError: the run has not been scored, or its replies are not texts.
@@ -87,7 +87,8 @@ def _placed(out: Path | None, name: str, *suffixes: str) -> Path:
 
 
 def _result_of(run: Run, benchmark: Benchmark, to: str) -> Result | None:
-    """The run's result; None if it has not been scored and the format holds bare replies."""
+    """The run's result; None if the run has not been scored and the format does not require
+    scores."""
     try:
         return load_report(run.path, benchmark)
     except UsageError:
@@ -154,7 +155,7 @@ def _figures(result: Result, benchmark: Benchmark) -> Iterator[RunMetric]:
 def _provenance(
     run: Run, manifest: Mapping[str, Any], sheet: str, result: Result | None
 ) -> dict[str, Any]:
-    """What travels with every export, without anything that is not known."""
+    """The provenance that every export contains. Unknown values are left out."""
     identity = manifest["identity"]
     sessions: Sequence[Mapping[str, Any]] = manifest.get("sessions", [])
     report = None if result is None else result.report
@@ -197,7 +198,8 @@ def _sheet_of(benchmark: Benchmark) -> str:
 
 
 def _proof(sheet: str) -> str | None:
-    """How the scoring was compared with the authors' code, as the benchmark's sheet says."""
+    """The text in the benchmark's sheet that says how the scoring was compared with the authors'
+    code; None if there is none."""
     lines = iter(sheet.splitlines())
     for line in lines:
         if line.startswith("Proof "):
@@ -218,7 +220,7 @@ def _finished(run: Run, sessions: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _states(run: Run) -> dict[str, int]:
-    """The number of final replies by state, of a run that has not been scored."""
+    """For a run that has not been scored, the number of final replies in each state."""
     finals = (run.final(question.key) for question in run.questions())
     return dict(Counter("absent" if record is None else record.state for record in finals))
 
@@ -227,8 +229,8 @@ def _states(run: Run) -> dict[str, int]:
 
 
 def _scores_of(run: Run) -> dict[tuple[str, int], list[ScoreRow]]:
-    """The results of the scorings by sample and repeat; those of turns under their own names. A
-    failed sample has no score, also where `--missing wrong` counts it as wrong."""
+    """The results of the scorings by sample and repeat. A turn that is scored separately counts as
+    a sample. A failed sample has no score, even if `--missing wrong` counts it as wrong."""
     scores: dict[tuple[str, int], list[ScoreRow]] = {}
     for row in run.scores():
         if row.reply in ("failed", "absent"):
@@ -240,14 +242,16 @@ def _scores_of(run: Run) -> dict[tuple[str, int], list[ScoreRow]]:
 def _samples(
     run: Run, benchmark: Benchmark, scores: Mapping[tuple[str, int], list[ScoreRow]]
 ) -> Iterator[RunSample]:
-    """The samples that were asked, in the order of the data set, then of repeats."""
+    """The samples that were asked, in the order of the data set. The repeats of a sample are
+    consecutive."""
     turns: list[Question] = []
     for question in run.questions():
         if turns and turns[-1].key[:2] != question.key[:2]:
             yield _sample(run, benchmark, turns, scores)
             turns = []
         if question.key.step and turns and turns[-1].key.turn == question.key.turn:
-            # The reply to a turn is the reply to its last step, whose messages have all before it.
+            # The reply to a turn is the reply to its last step. The messages of that step include
+            # those of all earlier steps.
             turns[-1] = msgspec.structs.replace(
                 turns[-1], key=question.key, messages=question.messages, media=question.media
             )

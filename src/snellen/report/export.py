@@ -58,8 +58,8 @@ class LabelSheet:
     sample: int | None = None
     """The number of replies to draw at random. Default: all that the scoring passes to a judge."""
     seed: int = 0
-    """The seed that draws the replies. With the same seed, a smaller sheet is the beginning of a
-    larger one."""
+    """The seed for drawing the replies. With the same seed, the replies of a smaller sheet are the
+    first replies of a larger sheet."""
 
 
 ALL_REPLIES = LabelSheet()
@@ -86,7 +86,7 @@ def export(
 
     The format `labels` is a blank sheet for people, with the replies that `sheet` selects.
 
-    `benchmark` is the caller's own benchmark of the run: the object, `FILE.py:NAME`, or
+    If the run used the caller's own benchmark, `benchmark` names it: the object, `FILE.py:NAME`, or
     `module:NAME`.
 
     Raises:
@@ -94,7 +94,8 @@ def export(
         UsageError: there is no such format, the benchmark has no test server, its authors have no
             format of their own, or an extra is missing.
         StoreError: `folder` is not a run folder.
-        DataError: a reply does not fit into such a file, or the rows are missing or not the run's.
+        DataError: a reply cannot be stored in such a file, or the rows are missing or are not those
+            of the run.
     """
     if to not in FORMATS:
         raise UsageError(f"No such format {to!r}. Formats: {', '.join(FORMATS)}.")

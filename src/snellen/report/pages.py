@@ -411,8 +411,8 @@ def _board(board: Leaderboard) -> dict[str, Any]:
 
 
 def _verdicts(of: Comparisons) -> Iterator[tuple[str, list[tuple[str, list[str]]]]]:
-    """For each benchmark, the verdict on each pair and the notes on the pair. Counts in them refer
-    to the samples that both sides share."""
+    """For each benchmark, the verdict on each pair and the notes on the pair. The counts in a
+    verdict refer to the samples that both sides share."""
     for benchmark in dict.fromkeys(comparison.benchmark for comparison in of.comparisons):
         pairs = [comparison for comparison in of.comparisons if comparison.benchmark == benchmark]
         yield benchmark, [(verdict(comparison), comparison.notes) for comparison in pairs]
@@ -446,8 +446,8 @@ def _pair(comparison: Comparison, of: Comparisons, number: str) -> dict[str, Any
 def _differences_table(
     heading: str, comparison: Comparison, differences: Mapping[str, MetricDifference]
 ) -> PageTable:
-    """A table of differences by metric or category. Those with the same unit as the first are
-    drawn, with a line at 0."""
+    """A table of differences by metric or category. Differences with the same unit as the first are
+    also drawn, with a line at 0."""
     in_points = [_differences.in_points(metric.difference) for metric in differences.values()]
     drawn = [metric if metric.unit == in_points[0].unit else None for metric in in_points]
     headings, rows = _differences.differences(heading, comparison, differences)

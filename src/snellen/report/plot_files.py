@@ -218,8 +218,8 @@ def _values(levels: Mapping[str, MetricReport]) -> list[float]:
 
 
 def _by_tokens(title: str, points: Sequence[TokenPoint]) -> Figure:
-    """The score of each setting by the tokens of its replies, with both intervals, and a line
-    through the settings of each model."""
+    """A plot of the score of each setting against the number of tokens in its replies, with the
+    intervals of both, and a line through the settings of each model."""
     figure = _figure(3.6)
     on = figure.subplots()
     unit = points[0].score.unit

@@ -32,7 +32,7 @@ class ResultName(NamedTuple):
 
 
 class ResultSide(NamedTuple):
-    """A result as a side of a comparison, from which its name is made."""
+    """A result as a side of a comparison. The name of the side is derived from these fields."""
 
     model: str
     """The model's name."""
@@ -301,7 +301,7 @@ def how_to_show_a_run(results: Sequence[Result]) -> str:
     """A line with the command that shows one of several results in full."""
     run = next((result.run for result in results if result.run is not None), None)
     such_as = "" if run is None else f": RUN is its folder, such as {run}"
-    return f"`snellen report RUN` shows one in full, with its notes{such_as}"
+    return f"`snellen report RUN` shows one run in full, with its notes{such_as}"
 
 
 def grid(

@@ -166,8 +166,8 @@ def ladder_lines(result: Result, tag: str) -> list[str]:
 
 
 def slices(result: Result, *, differing: bool) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
-    """The slices whose bins differ in score, or those whose bins do not. Each has a title, and a
-    row with the columns SLICE for each bin."""
+    """For each slice whose bins differ in score (or, if `differing` is false, do not differ), a
+    title, and a row with the columns SLICE for each bin."""
     for name, bins_report in result.report.slices.items():
         if bins_report.differs == differing:
             verdict = "" if bins_report.adjusted is None else f": {differs(bins_report)}"

@@ -54,7 +54,8 @@ def questions(n: int) -> str:
 
 
 def left_out(reasons: Counter[str]) -> str:
-    """`; left out: 13 without choices, 6 with an empty choice`, or an empty text."""
+    """The counts in words: `; left out: 13 without choices, 6 with an empty choice`; empty if there
+    are none."""
     counts = ", ".join(f"{n:,} {why}" for why, n in reasons.most_common())
     return f"; left out: {counts}" if counts else ""
 

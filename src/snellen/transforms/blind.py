@@ -155,8 +155,8 @@ def _instead(
 
 class _Others:
     """Chooses, for each question, another question whose pictures are shown with it. All distinct
-    sets of media form a circle in an order that the seed draws. Each question gets the next set in
-    the circle that shares no medium with its own."""
+    sets of media form a circle in random order. Each question gets the next set in the circle that
+    shares no medium with its own."""
 
     def __init__(self, benchmark: Benchmark, seed: int) -> None:
         self._benchmark = benchmark

@@ -71,8 +71,8 @@ def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
 
 
 def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
-    """The benchmark with up to `most` passes of each question. Rows are not read until they are
-    needed."""
+    """A benchmark that asks each question of `benchmark` in up to `most` passes. Rows are not read
+    until they are needed."""
 
     def of_original(function: Callable[[Sample], str] | None) -> Callable[[Sample], str]:
         return lambda sample: (function or _id)(_original(sample))
@@ -97,8 +97,9 @@ def orders(options: int, most: int, key: str) -> Sequence[Order]:
     """Up to `most` distinct orders of this many choices. The first is the original order.
 
     If `most` is at least the number of choices, all shifts of the original order are included, so
-    that each choice is in each position once. Then come all shifts of other orders, which `key`
-    draws, as many as fit. If `most` is less than the number of choices, `key` draws the shifts.
+    that each choice is in each position once. They are followed by all shifts of other orders, as
+    many as fit; these orders are drawn with `key`. If `most` is less than the number of choices,
+    the shifts are drawn with `key`.
 
     >>> orders(3, 4, "any")
     [(0, 1, 2), (1, 2, 0), (2, 0, 1)]

@@ -22,7 +22,8 @@ def probed(
     seed: int = 0,
 ) -> Benchmark:
     """Apply one probe to a benchmark. Without a probe, the benchmark is returned unchanged. With a
-    probe, its rows are read once, to count which questions are asked and which are left out.
+    probe, the benchmark's rows are read once, to count the questions that are asked and those that
+    are left out.
 
     Raises:
         UsageError: several probes are set, the probe does not exist, or the benchmark does not

@@ -1,4 +1,5 @@
-"""Asks a benchmark as a recipe says: with the maker's prompt in the place of its own."""
+"""Asks a benchmark's questions as a recipe describes: with the prompt of the model's maker instead
+of the benchmark's own prompt."""
 
 from __future__ import annotations
 
@@ -14,16 +15,16 @@ from snellen.media.content import Message
 
 
 def ask_for(benchmark: Benchmark, name: str) -> recipes.Ask:
-    """How a recipe asks a benchmark.
+    """Find the part of a recipe that describes how to ask a benchmark.
 
     Args:
         benchmark: The benchmark.
-        name: RECIPE, RECIPE:DATA_SET, or RECIPE:DATA_SET:VARIANT; an empty DATA_SET is the one of
-            the recipe's data sets that is this benchmark.
+        name: RECIPE, RECIPE:DATA_SET, or RECIPE:DATA_SET:VARIANT. If DATA_SET is empty, it is the
+            only one of the recipe's data sets that corresponds to this benchmark.
 
     Raises:
-        UsageError: there is no such recipe, it does not ask this benchmark, or it asks it in
-            several ways and `name` does not say which.
+        UsageError: there is no such recipe, the recipe does not cover this benchmark, or it covers
+            the benchmark with several data sets and `name` does not name one.
     """
     recipe_name, _, rest = name.partition(":")
     data_set, _, variant = rest.partition(":")
@@ -51,23 +52,23 @@ def ask_for(benchmark: Benchmark, name: str) -> recipes.Ask:
 
 
 def _of_builder(ask: recipes.Ask) -> recipes.Ask:
-    """The ask, if it has no toolkit's fault or names the toolkit.
+    """Return the ask if it has no fault of a toolkit, or if its variant names the toolkit.
 
     Raises:
-        UsageError: a toolkit's fault would have the maker's name.
+        UsageError: a toolkit's fault would be attributed to the model's maker.
     """
     builder = ask.manner.builder
     if ask.manner.fault and builder and ask.variant != builder:
         raise UsageError(
-            f"The recipe {ask.recipe} knows only how {builder} asks {ask.data_set}, with a fault: "
-            f"{ask.manner.fault} To repeat it, name the toolkit: "
+            f"The recipe {ask.recipe} describes only how {builder} asks {ask.data_set}, which has "
+            f"a fault: {ask.manner.fault} To reproduce it anyway, name the toolkit: "
             f"--recipe {ask.recipe}:{ask.data_set}:{builder}."
         )
     return ask
 
 
 def _is_of(ask: recipes.Ask, benchmark: Benchmark) -> bool:
-    """Whether a data set is this benchmark, by the options that its spec names."""
+    """Whether a data set's spec names this benchmark, with options that the benchmark has."""
     name, _, options = (ask.manner.benchmark or "").partition(":")
     if name != benchmark.name:
         return False
@@ -79,12 +80,13 @@ def _is_of(ask: recipes.Ask, benchmark: Benchmark) -> bool:
 def in_words_of_recipe(benchmark: Benchmark, name: str) -> Benchmark:
     """The benchmark with the prompt of a recipe.
 
-    Its identity has a digest of the prompt and the system message, not the recipe's name, so that
-    two recipes that ask the same are one run.
+    Its identity contains a digest of the prompt and the system message, but not the recipe's name.
+    If two recipes have the same prompt and system message, they therefore share one run.
 
     Raises:
-        UsageError: the recipe does not ask this benchmark, it sends what no back end can send, or
-            the benchmark is not one of single questions for text replies.
+        UsageError: the recipe does not cover this benchmark, it requires something that no back end
+            can send, or the benchmark does not consist of separate questions that are answered in
+            words.
     """
     ask = ask_for(benchmark, name)
     procedure = benchmark.procedure
@@ -94,7 +96,7 @@ def in_words_of_recipe(benchmark: Benchmark, name: str) -> Benchmark:
             f"for {'sessions' if procedure.kind == 'session' else 'a ranking'} here."
         )
     if benchmark.provenance.shots:
-        raise UsageError("--recipe asks questions without examples: leave --shots out.")
+        raise UsageError("--recipe asks questions without examples. Leave out --shots.")
     ask.check_sendable()
     manner = ask.manner
     parts = [ask.template, manner.variables, *([manner.question] if manner.question else [])]
@@ -119,7 +121,7 @@ def in_words_of_recipe(benchmark: Benchmark, name: str) -> Benchmark:
 
 
 def notes_of(ask: recipes.Ask, benchmark: Benchmark) -> list[str]:
-    """What a result must say of the recipe that asked this benchmark."""
+    """The notes about the recipe that a result must have."""
     manner = ask.manner
     notes = [
         f"asked by the recipe {ask.recipe} (as {ask.data_set}; evidence: {ask.evidence}; "
@@ -139,11 +141,11 @@ def notes_of(ask: recipes.Ask, benchmark: Benchmark) -> list[str]:
 def in_part_of_recipe(
     benchmark: Benchmark, name: str, *, prompt: bool = False, system: bool = False
 ) -> Benchmark:
-    """The benchmark with only the prompt of a recipe, or only its system message. The rest is the
-    benchmark's own; with both, it is `in_words_of_recipe`.
+    """The benchmark with only the prompt of a recipe, or only its system message. The other part is
+    the benchmark's own. If both flags are set, the result is that of `in_words_of_recipe`.
 
     Raises:
-        UsageError: as of `in_words_of_recipe`.
+        UsageError: for the same reasons as in `in_words_of_recipe`.
     """
     by_recipe = in_words_of_recipe(benchmark, name)
     if prompt and system:
@@ -160,7 +162,7 @@ def in_part_of_recipe(
         first = tuple(part for part in head.prompt(sample, ()) if part.role == "system")
         return (*first, *rest)
 
-    # "part" tells it from a whole recipe without a system message.
+    # "part" distinguishes it from a complete recipe without a system message.
     digest = by_recipe.provenance.recipe["prompt"]
     part = {"prompt": digest} if prompt else {"system": ask.manner.system}
     name_of_part = "prompt" if prompt else "system"

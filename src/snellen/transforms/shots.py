@@ -44,8 +44,9 @@ def with_shots(
     the same order, except that a spare example replaces one that shares the question's id or one of
     its pictures.
 
-    `seed` draws the examples from the rows of `source` that the benchmark does not ask. Without a
-    source, the examples are drawn from the benchmark's own rows, and these rows are not asked.
+    The examples are drawn with `seed` from the rows of `source` that the benchmark does not ask.
+    Without a source, the examples are drawn from the benchmark's own rows, and these rows are not
+    asked.
 
     Raises:
         UsageError: n is less than 1; the benchmark asks in several messages, shows videos, or does

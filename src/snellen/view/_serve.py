@@ -188,7 +188,7 @@ class Server:
             row = find(connection, _key(request))
             record = None if row is None else reply_of(index, connection, row)
         if record is None:
-            raise NotThere("There is no reply to that.")
+            raise NotThere("This sample has no reply.")
         thought = request.query_params.get("what") == "reasoning"
         content = (record.reasoning or "") if thought else record.reply
         return PlainTextResponse(content.encode(errors="replace"))

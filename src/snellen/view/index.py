@@ -29,7 +29,7 @@ from snellen.view._text import excerpt
 VERSION = 3
 FILE = "view.sqlite"
 HEAD = 1024
-"""The number of bytes at the beginning of a file by which it is recognized."""
+"""A file is recognized by this many bytes at its beginning."""
 SHOWN = 160
 """The maximum number of characters of a text in a list."""
 EVENT_TEXT = 2_000

@@ -1,4 +1,4 @@
-"""Loads the pictures and frames that a model was shown again, from their original files.
+"""Reloads from their original files the pictures and frames that a model was shown.
 
 Only media that a run's questions name can be requested, and they are shown only if their digests
 match the stored ones. No other file on this machine can be requested.
@@ -130,8 +130,8 @@ class Media:
         raise _gone(run, shown.place, others)
 
     def _parts(self, run: Listed, question: Question, number: int) -> Iterator[Image | Video]:
-        """The media of a question's row: the sample's (first the one with this number), then those
-        that only the prompt contains."""
+        """The media of a question's row: first the sample's medium with this number, then all of
+        the sample's media, then those that only the prompt contains."""
         try:
             benchmark = self._benchmark(run)
             sample = next(benchmark.read(row) for row in rows_at(benchmark.data, [question.place]))

@@ -53,10 +53,11 @@ filters. For 100,000 samples, counting takes 200 ms."""
 MAX_SIDE_BY_SIDE = 3
 """The maximum number of runs side by side."""
 READ = 0.99
-"""The indexed share of a run's files from which its facet counts are kept. It is below 1, because
-records may be appended all the time."""
+"""Facet counts are kept if at least this share of the run's files is indexed. It is below 1,
+because records may be appended at any time."""
 ALL_READ = 0.999
-"""The indexed share of a run's files from which the page no longer says that it is reading them."""
+"""If at least this share of a run's files is indexed, the page no longer says that it is reading
+them."""
 
 
 class NotThere(Exception):
@@ -67,9 +68,9 @@ class Counted(NamedTuple):
     """Facet counts that are kept for a while."""
 
     changes: Any
-    """The state of the index when they were counted."""
+    """The state of the index when the facets were counted."""
     at: float
-    """The time at which they were counted."""
+    """The time at which the facets were counted."""
     took: float
     """The time that counting took, in seconds."""
     facets: list[Facet]
@@ -357,7 +358,7 @@ class Pages:
 
     def _known_facets(self, run: Listed, index: Index, scoring: str, best: float) -> list[Facet]:
         """The last facet counts. If the index has changed since then, a thread counts again, but
-        not at once: while a run is in progress, only a small share of the time is spent on
+        only after a pause: while a run is in progress, only a small share of the time is spent on
         counting.
         """
         key = (run.path, scoring)
@@ -386,8 +387,8 @@ class Pages:
         best: float,
         other_index: Path | None,
     ) -> Facet:
-        """Count a facet's samples under all other filters. `connection` has the samples under all
-        filters."""
+        """Count a facet's samples with all filters applied except the facet's own. In `connection`,
+        all filters are applied."""
         if not wanted.by_facet(facet.name):
             return narrowed(connection, facet, scoring, best)
         others = wanted.without(facet.name)

@@ -1,4 +1,5 @@
-"""Which samples a page shows, and in what order, as the query string of its address says."""
+"""Selects and orders the samples that a page shows, according to the query string of its
+address."""
 
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ class Wanted:
     scoring: str = ""
     """The scoring to which `score`, `reading`, and `rule` refer."""
     differ: str = ""
-    """A second scoring. Only samples that it scores differently are selected."""
+    """A second scoring. Only samples to which the two scorings give different scores are
+    selected."""
     vs: str = ""
     """Another run to compare with."""
     flip: str = ""
@@ -99,8 +101,8 @@ class Wanted:
         return cls(tags=tags, **values)
 
     def address(self, **other: Any) -> str:
-        """The query string of these filters. `other` gives parts new values; None removes a
-        part."""
+        """The query string of these filters. `other` has new values for parts of the query string;
+        None removes a part."""
         pairs: dict[str, Any] = {
             attribute.name: getattr(self, attribute.name) for attribute in fields(self)
         }
@@ -151,8 +153,8 @@ class Clause:
 
 
 def conditions(wanted: Wanted, scoring: str, best: float) -> list[Clause]:
-    """The conditions that the selected samples meet. Each is a query of the table that has the
-    column. The other run's index is attached as `other`."""
+    """The conditions that the selected samples meet. Each condition is a query on the table that
+    has the column. The other run's index is attached as `other`."""
     clauses: list[Clause] = []
 
     def add(sql: str, *values: Any) -> None:

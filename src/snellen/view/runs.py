@@ -27,8 +27,8 @@ RESTED = 50
 SLOW = 0.05
 """The time in seconds that a search for runs must take for the pause to apply."""
 QUIET = 30.0
-"""The time in seconds after the last record from which a run counts as stopped, if the system does
-not say whether its lock is held."""
+"""A run counts as stopped this many seconds after its last record, if the operating system does not
+say whether the run's lock is held."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Listed:
 
     @property
     def wanted(self) -> int:
-        """The number of questions that the last session was to ask, with repeats."""
+        """The number of questions that the last session was supposed to ask, counting repeats."""
         rows, repeats = self.manifest.get("rows"), self.manifest.get("repeats", 1)
         last = self.sessions[-1] if self.sessions else {}
         limits = [last.get("limit"), last.get("sample")]
@@ -98,7 +98,8 @@ class Listed:
 
 
 class Runs:
-    """The runs in folders and their subfolders. Each call looks at the folders again."""
+    """The runs in folders and their subfolders. Each call searches the folders again, unless the
+    last search was slow and recent."""
 
     def __init__(self, *roots: Path) -> None:
         self.roots = [root.resolve() for root in roots]
@@ -170,7 +171,8 @@ class Runs:
 
 
 def _runs(root: Path) -> Iterator[Path]:
-    """The runs in a folder, or the folder itself if it is a run, and the judges' runs in each."""
+    """The runs in a folder, or the folder itself if it is a run. Each run is followed by its
+    judges' runs."""
     for run in [root] if (root / MANIFEST).exists() else runs_below(root, links=False):
         yield run
         for manifest in run.glob(f"{JUDGED}/{MANIFEST}"):

@@ -317,7 +317,7 @@ def question_of(index: Index, connection: sqlite3.Connection, row: int) -> Quest
 
 
 def reply_of(index: Index, connection: sqlite3.Connection, row: int) -> ReplyRecord | None:
-    """The reply of a row that counts, read from the run's file."""
+    """The reply that counts for a row, read from the run's file."""
     where = connection.execute(
         "SELECT reply_file, reply_at, reply_size FROM samples WHERE row = ?", (row,)
     ).fetchone()
