@@ -175,7 +175,7 @@ class _Sides:
                 oldest = dict.fromkeys(texts)
             if oldest:
                 yield (
-                    f"the runs in {_written(str(folder))} are in the order in which they started; "
+                    f"the runs in {_written(f'{folder}')} are in the order in which they started; "
                     f"the oldest is {', '.join(oldest)}"
                 )
 
