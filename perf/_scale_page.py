@@ -428,8 +428,8 @@ def full_driver(figures: Mapping[str, Any]) -> str:
         "## Predictions: what fills one driver\n\nEach part serves only so many GPUs, at the rates "
         "assumed above. With more GPUs, it keeps them waiting.\n\n"
         + table(("part", "questions/s", *names), rows)
-        + "\nOnly for video is decoding full before the driver is. The last row is for one "
-        "decoding core, and a driver decodes in at most 8 threads.\n"
+        + "\nWith video only, decoding reaches its limit before the driver does. The last row is "
+        "for one decoding core; a driver decodes in at most 8 threads.\n"
     )
 
 

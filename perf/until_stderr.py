@@ -3,9 +3,10 @@
 usage: python perf/until_stderr.py [--draws 2000] [--rows 20000] [--seed 1]
 
 Each draw is a run: scores from a known distribution come in random order, up to 32 more are in
-flight when it stops, and the interval is that of reports. `coverage` is the share of intervals with
-the true value in it, `fixed` the same for samples of the same mean size without looking. `bias` is
-the mean of value minus truth, in standard errors `X`; `n` the mean number of questions.
+flight when it stops, and the interval is that of reports. `coverage` is the share of intervals that
+contain the true value. `fixed` is the same share for samples of a fixed size, which is the mean
+size of these runs, and whose scores do not decide when to stop. `bias` is the mean of value minus
+truth, in standard errors `X`, and `n` is the mean number of questions.
 """
 
 import argparse

@@ -1,9 +1,9 @@
 """Write logs as Inspect itself writes them: `python scripts/draw_inspect.py`.
 
-It needs the packages of constraints-exchange.txt. A model that says what stands here answers three
-questions of our own twice, as multiple choice. It fails once, and one reply has no answer. A second
-log has the choices in another order. Tracebacks are left out, since they name folders of the
-machine.
+It needs the packages of constraints-exchange.txt. A scripted model, whose replies are in `REPLIES`,
+answers three questions that we wrote, twice each, as multiple choice. It fails once, and one reply
+has no answer. A second log has the choices in another order. Tracebacks are left out, since they
+name folders of the machine.
 """
 
 import tempfile

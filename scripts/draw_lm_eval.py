@@ -1,8 +1,8 @@
 """Write samples as lm-eval itself writes them: `python scripts/draw_lm_eval.py`.
 
-It needs lm-eval 0.4.13 and torch, which are in no pins of ours. A model that says what stands here
-answers three questions of our own: twice each, with two filters, and once by the likelihood of
-their choices.
+It needs torch, and lm-eval 0.4.13, which our constraints files do not pin. A scripted model, whose
+replies are in `REPLIES`, answers three questions that we wrote: twice each, with two filters, and
+once by the likelihood of the choices.
 """
 
 import json
@@ -58,7 +58,7 @@ RANKED = {
 
 
 class Scripted(LM):  # type: ignore[misc]
-    """Says what stands in REPLIES, and finds each choice less likely than the one before."""
+    """Gives the replies in `REPLIES`, and finds each choice less likely than the one before."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -125,9 +125,9 @@ def test_a_log_of_a_run_that_did_not_end_says_so(tmp_path: Path) -> None:
     ("samples", "header", "message"),
     [
         ({}, None, "has no samples. Was it written with --no-log-samples"),
-        ({"a": "{"}, None, "samples/a.json is not whole JSON"),
+        ({"a": "{"}, None, "samples/a.json cannot be parsed as JSON"),
         ({"a": [1]}, None, "samples/a.json is not a sample of Inspect's log"),
-        ({"a": "[" * 200_000}, None, "samples/a.json is not whole JSON"),
+        ({"a": "[" * 200_000}, None, "samples/a.json cannot be parsed as JSON"),
         (
             {"a": sample("a", "A", epoch=10**9)},
             None,

@@ -163,7 +163,7 @@ def test_a_ladder_is_a_picture_with_words_and_its_numbers() -> None:
     html = report.html([result()])
     text = Page(html).text
 
-    assert "Reading ends at 6.00 pixels [4.00, 12.00] (dashed): acuity." in text
+    assert "Dashed line (acuity): 6.00 pixels [4.00, 12.00]." in text
     assert "Accuracy at each level of letters" in text
     assert "008 pixels 50.00 % 5" in text
 

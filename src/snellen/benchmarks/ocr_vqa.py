@@ -3,8 +3,8 @@
 Paper    Mishra et al. 2019, OCR-VQA: Visual Question Answering by Reading Text in Images (ICDAR),
          https://ocr-vqa.github.io.
 Data     The authors' page has dataset.json, a JSON object that maps ids to covers with their
-         questions and answers. It also has a script that downloads the covers from the store's URLs
-         as images/<id>.<extension>. No license is stated.
+         questions and answers. It also has a script that downloads the covers from the online
+         bookstore's URLs as images/<id>.<extension>. No license is stated.
          Split 1 is train, 2 is val, and 3 is test. `test` has 20,797 covers and about 100,000
          questions.
          The hub's howard-hou/OCR-VQA has the same data (parquet, with a row for each cover; pass

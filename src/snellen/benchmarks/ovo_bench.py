@@ -857,7 +857,10 @@ class _ResultRows:
         )
         if absent:
             tasks = ", ".join(f"{n:,} of {task}" for task, n in sorted(absent.items()))
-            yield f"without a row, and in no mean, as in the authors' script: {tasks}"
+            yield (
+                "points without a row, which are left out of all means, as in the authors' "
+                f"script: {tasks}"
+            )
         if empty := sum(text is not None and not text.strip() for text in replies.values()):
             yield f"{empty:,} responses are empty"
         failed = [name for name, text in replies.items() if text and ERROR.match(text)]

@@ -298,9 +298,10 @@ def letters(sample: Sample) -> str:
 def layout(path: Path) -> Published | None:
     """Read the files that the authors' and LLaVA's scripts write, gzipped or not.
 
-    Files with `{results, outputs}` have the index that was parsed from each output, or drawn
+    Files with `{results, outputs}` contain, for each output, the index of the choice that was
+    parsed from it, or of a randomly drawn choice if none could be parsed
     (models/run_gpt3.py#L80-L91, llava/eval/eval_science_qa.py#L88-L114). Files with `{correct,
-    incorrect}` have only the outputs (#L79-L112).
+    incorrect}` contain only the outputs (#L79-L112).
     """
     held = json_object(path)
     if held is None:

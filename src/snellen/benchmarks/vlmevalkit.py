@@ -2,8 +2,8 @@
 
 Paper    none. Each set has its own paper. VLMEvalKit is Duan et al. 2024,
          https://arxiv.org/abs/2407.11691.
-Data     VLMEvalKit's TSV files, called sheets: `name=MMStar`, or `-b MMStar`. The sets are those of
-         the kinds MCQ, Y/N, and VQA in open-compass/
+Data     VLMEvalKit's TSV files, called sheets here. Select one with `name=MMStar` or `-b MMStar`.
+         The sets are those of the kinds MCQ, Y/N, and VQA in open-compass/
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/
          {image_mcq,image_yorn,image_vqa}.py. Their URLs and MD5s are in families/
          vlmevalkit_sets.tsv. Each set has a license of its own.

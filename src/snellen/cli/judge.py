@@ -192,7 +192,8 @@ def _check_use(
         )
     if sample is not None and not probe:
         raise UsageError(
-            "--sample is the number of replies for --probe, or of questions for --qualify. Add one."
+            "--sample sets the number of replies for --probe, or of questions for --qualify. Add "
+            "--probe or --qualify."
         )
     if options["sample_seed"] and not probe:
         raise UsageError("--sample-seed draws replies or questions. Add --probe or --qualify.")

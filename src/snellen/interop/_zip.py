@@ -53,7 +53,10 @@ def _lenient(path: Path, name: str, raw: bytes) -> Any:
     try:
         return json.loads(raw, parse_constant=lambda _: None)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: {name} is not whole JSON: {error}.") from error
+        raise DataError(
+            f"{path}: {name} cannot be parsed as JSON: {error}. If the file was downloaded, "
+            "download it again."
+        ) from error
 
 
 def _zstandard(path: Path, info: zipfile.ZipInfo) -> bytes:

@@ -80,7 +80,7 @@ def threshold(
     8.0
 
     Raises:
-        ValueError: Raised by the metric if the scoring does not score single samples.
+        ValueError: Raised by the metric if the scoring does not give each sample its own score.
     """
 
     ladder = _LadderTrials(tag, unit, trials, guess, harder, scale)

@@ -84,7 +84,7 @@ class OpenAIResponses(OpenAIService):
     # -- and back
 
     def _streamed(self, response: Response) -> Reply:
-        """The reply, which the last event of a stream contains."""
+        """The reply, taken from the last event of the stream."""
         first = None
         for event in response.events:
             fields = self._there.json(event.data, "an event of a response")

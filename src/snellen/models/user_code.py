@@ -206,8 +206,8 @@ class Calls:
         """Call the function and return its result.
 
         Raises:
-            Rejected: the function raised an exception. The message quotes the exception and the
-                number of its line.
+            Rejected: the function raised an exception. The message quotes the exception and, if
+                known, gives the line number in the user's file.
         """
 
         def call() -> Any:  # converts errors in the thread, since futures reject StopIteration

@@ -171,8 +171,8 @@ def supplied(
 
 
 def _name_by_itself(spec: str) -> str | None:
-    """The name of the benchmark that a spec creates without a run's options; None if the benchmark
-    needs options."""
+    """The name of the benchmark that a spec creates on its own, without the options of a run; None
+    if it cannot be created without them."""
     try:
         return benchmark(spec).name
     except SnellenError:

@@ -332,7 +332,7 @@ def _ladder(result: Result, tag: str, number: str) -> LadderFigure | None:
         else:
             remark = f" ({cells.remark})" if cells.remark else ""
             amount = f"{cells.value} {cells.interval}".rstrip()
-            caption += f" Reading ends at {amount} (dashed): {name}{remark}."
+            caption += f" Dashed line ({name}): {amount}{remark}."
     first = next(iter(levels))
     return LadderFigure(
         id=f"ladder-{number}",

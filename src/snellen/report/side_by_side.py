@@ -152,8 +152,8 @@ def _overview_row(result: Result, cost: tuple[str, str]) -> tuple[str, ...]:
 
 
 def remarks_of(result: Result) -> list[str]:
-    """What a reader must know about a result beside its numbers: the remarks of `short_of`, why the
-    headline has no value, and how many targets are hidden."""
+    """What a reader must know about a result besides its numbers: the remarks from `short_of`, why
+    the headline has no value, and how many targets are hidden."""
     notes = short_of(result)
     if result.report.scorings and result.headline.value is None:
         notes.append(result.headline.reason or "")

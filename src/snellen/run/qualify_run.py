@@ -93,8 +93,9 @@ def qualify_run(
     replies = _drawn(every, n, seed)
     if not any(reply.is_open for reply in replies):
         raise UsageError(
-            f"{', '.join(map(str, files))}: no reply has a published verdict that {published_as} "
-            f"can read, and a right answer in {benchmark.data.where}. A judge is measured on those."
+            f"{', '.join(map(str, files))}: no reply that the rules leave to a judge has both a "
+            f"published verdict that {published_as} can read and a public right answer in "
+            f"{benchmark.data.where}. Measuring a judge needs such replies."
         )
     asking = judge.graded(
         benchmark,
@@ -249,8 +250,8 @@ def _published(
 
 
 def _drawn(replies: list[PublishedReply], n: int | None, seed: int) -> list[PublishedReply]:
-    """All models' replies to `n` of the questions. More questions include fewer of the same
-    seed."""
+    """All models' replies to `n` of the questions. With the same seed, a larger `n` draws the same
+    questions and additional ones."""
 
     def order(name: str) -> bytes:
         return blake2b(f"{seed} {name}".encode(errors="surrogatepass"), digest_size=8).digest()

@@ -29,7 +29,8 @@ from snellen.store import Run
 FIRST_LOOK = 100
 """The number of replies before the first look."""
 GROWTH = 1.1
-"""Each further look is after this many times as many replies, so that looks are few."""
+"""The factor by which the number of replies grows from one look to the next, so that there are only
+a few looks."""
 NEW_ROWS = 1 << 30
 """The row index of the first reply of this call; those of the run's earlier replies are below."""
 

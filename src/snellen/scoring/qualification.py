@@ -53,7 +53,7 @@ class ModelScores(msgspec.Struct, frozen=True, kw_only=True):
     judge: float
     """The mean score by the judge's verdicts."""
     n: int
-    """The number of replies with both, those that rules decide included."""
+    """The number of replies that have both scores, including the replies that rules decide."""
 
 
 class Criterion(msgspec.Struct, frozen=True, kw_only=True):
@@ -267,8 +267,9 @@ SAME = ("all clusters have the same mean", "all resamples have the same value")
 
 
 def _with_bound(metric: MetricReport, loss: float, sides: int) -> MetricReport:
-    """The metric with an interval if it lacks one only because all clusters agree. The interval
-    reaches down by `loss`, and with `sides` 1 up as well."""
+    """Add an interval to the metric if it lacks one only because all clusters agree. The interval
+    extends `loss` below the value. If `sides` is 1, it also extends `loss` above the value;
+    otherwise, it ends at the value."""
     if metric.value is None or metric.ci95 is not None or metric.reason not in SAME:
         return metric
     high = metric.value + loss if sides == 1 else metric.value

@@ -308,7 +308,7 @@ class Run:
     # -- writing
 
     def append_question(self, question: Question) -> None:
-        """Append the question of a key."""
+        """Append a question, which is stored under its key."""
         self._append(QUESTIONS, question)
         self._index.add_question(Key.of(question.key))
 

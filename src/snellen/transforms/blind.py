@@ -230,8 +230,8 @@ class _Others:
 
     @cached_property
     def _kept(self) -> Mapping[int, Sample]:
-        """The samples whose media are shown instead of others. Used if the data have no random
-        access."""
+        """The samples whose media replace those of other samples. Used only if the data do not
+        support random access."""
         rows = rows_at(self._benchmark.data, self._circle.values())
         return {row.position: self._benchmark.read(row) for row in rows}
 

@@ -1,4 +1,4 @@
-"""Reloads from their original files the pictures and frames that a model was shown.
+"""Reloads the pictures and frames that a model was shown, from their original files.
 
 Only media that a run's questions name can be requested, and they are shown only if their digests
 match the stored ones. No other file on this machine can be requested.

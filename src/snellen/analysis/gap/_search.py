@@ -71,7 +71,8 @@ def measured_fields(measured: Measured, fields: Sequence[GapField]) -> list[GapF
             result.append(field)
             continue
         (into, out, mean), p = tested[field.name]
-        # The only field in which the ways differ makes the gap, if there is one.
+        # If only one field is tested, any gap between the two configurations comes from it, so the
+        # significance level of the gap is enough.
         level = FIELD_LEVEL if len(names) > 1 else GAP_LEVEL
         result.append(
             replace(

@@ -88,9 +88,10 @@ def load_models(loading: Loading) -> list[Any]:
 def _loader(loading: Loading) -> tuple[Callable[..., Any], Mapping[str, Any]]:
     """The function that loads the model, and arguments of it.
 
-    Own classes are called without the class of transformers that usually loads them. It would take
-    an own class that it loaded before for a configuration of the same class, and that one without
-    `generate`, which it adds to classes from before version 4.50.
+    A checkpoint's own model class is called directly, not through transformers' auto class. The
+    auto class would reuse a model class that it loaded earlier for the same configuration class,
+    and would use it without `generate`, which transformers has to add to classes written for
+    versions before 4.50.
     """
     checkpoint, library = loading.checkpoint, loading.library
     if checkpoint.reference is None:

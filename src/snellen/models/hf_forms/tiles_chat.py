@@ -229,7 +229,7 @@ class _TilesChat(ChatReplica):
 
 
 def _joined(text: str, part: str) -> str:
-    """Both, with a line break where neither has white space."""
+    """Join two texts, with a line break if neither has whitespace where they meet."""
     needs_break = text and part and not (text[-1].isspace() or part[0].isspace())
     return f"{text}\n{part}" if needs_break else text + part
 
