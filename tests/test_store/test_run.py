@@ -405,7 +405,7 @@ def test_a_number_that_cannot_be_stored_is_refused() -> None:
 
 def test_the_order_of_an_identitys_fields_does_not_matter() -> None:
     assert identity_digest({"a": 1, "b": 2}) == identity_digest({"b": 2, "a": 1})
-    assert differences({"a": 1}, {"b": 1}) == ["a (1, was None)", "b (None, was 1)"]
+    assert differences({"a": 1}, {"b": 1}) == ["a (1, was not set)", "b (not set, was 1)"]
 
 
 def test_names_cannot_leave_the_runs_folder() -> None:

@@ -87,4 +87,13 @@ def differing(
 
 def differences(identity: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """The fields in which two identities differ, as `generation.max_tokens (64, was 512)`."""
-    return [f"{name} ({mine}, was {theirs})" for name, mine, theirs in differing(identity, other)]
+    return [
+        f"{name} ({_in_words(mine)}, was {_in_words(theirs)})"
+        for name, mine, theirs in differing(identity, other)
+    ]
+
+
+def _in_words(value: Any) -> str:
+    if value is None:
+        return "not set"
+    return "empty" if value in ("", [], ()) else f"{value}"

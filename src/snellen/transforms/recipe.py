@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import sha256
 
 import msgspec
@@ -13,13 +14,18 @@ from snellen.errors import UsageError
 from snellen.media.content import Message
 
 
-def ask_for(benchmark: Benchmark, name: str) -> recipes.Ask:
+Load = Callable[[str], recipes.Recipe]
+"""Returns a recipe by its name or path."""
+
+
+def ask_for(benchmark: Benchmark, name: str, load: Load = recipes.load) -> recipes.Ask:
     """How a recipe asks a benchmark.
 
     Args:
         benchmark: The benchmark.
         name: RECIPE, RECIPE:DATA_SET, or RECIPE:DATA_SET:VARIANT; an empty DATA_SET is the one of
             the recipe's data sets that is this benchmark.
+        load: Returns the recipe.
 
     Raises:
         UsageError: there is no such recipe, it does not ask this benchmark, or it asks it in
@@ -27,7 +33,7 @@ def ask_for(benchmark: Benchmark, name: str) -> recipes.Ask:
     """
     recipe_name, _, rest = name.partition(":")
     data_set, _, variant = rest.partition(":")
-    recipe = recipes.load(recipe_name)
+    recipe = load(recipe_name)
     if data_set:
         return _of_builder(recipe.ask(data_set, variant))
     candidates = [
@@ -44,9 +50,9 @@ def ask_for(benchmark: Benchmark, name: str) -> recipes.Ask:
         )
     known = sorted({data_set for data_set, _ in recipe.asks})
     raise UsageError(
-        f"The recipe {recipe_name} does not say how {benchmark.name} is asked. If one of its data "
-        f"sets is this benchmark, name it: --recipe {recipe_name}:{known[0]}. It has: "
-        f"{', '.join(known)}."
+        f"The recipe {recipe_name} does not say how {benchmark.name} is asked. It has: "
+        f"{', '.join(known)}. If one of them is this benchmark, name it: "
+        f"--recipe {recipe_name}:DATA_SET."
     )
 
 
@@ -76,7 +82,9 @@ def _is_of(ask: recipes.Ask, benchmark: Benchmark) -> bool:
     return all(chosen.get(key) == value for key, _, value in pairs)
 
 
-def in_words_of_recipe(benchmark: Benchmark, name: str) -> Benchmark:
+def in_words_of_recipe(
+    benchmark: Benchmark, name: str, load: Load = recipes.load
+) -> Benchmark:
     """The benchmark with the prompt of a recipe.
 
     Its identity has a digest of the prompt and the system message, not the recipe's name, so that
@@ -86,7 +94,7 @@ def in_words_of_recipe(benchmark: Benchmark, name: str) -> Benchmark:
         UsageError: the recipe does not ask this benchmark, it sends what no back end can send, or
             the benchmark is not one of single questions for text replies.
     """
-    ask = ask_for(benchmark, name)
+    ask = ask_for(benchmark, name, load)
     procedure = benchmark.procedure
     if procedure.kind != "generate" or procedure.streaming is not None:
         raise UsageError(
@@ -136,7 +144,12 @@ def notes_of(ask: recipes.Ask, benchmark: Benchmark) -> list[str]:
 
 
 def in_part_of_recipe(
-    benchmark: Benchmark, name: str, *, prompt: bool = False, system: bool = False
+    benchmark: Benchmark,
+    name: str,
+    load: Load = recipes.load,
+    *,
+    prompt: bool = False,
+    system: bool = False,
 ) -> Benchmark:
     """The benchmark with only the prompt of a recipe, or only its system message. The rest is the
     benchmark's own; with both, it is `in_words_of_recipe`.
@@ -144,12 +157,12 @@ def in_part_of_recipe(
     Raises:
         UsageError: as of `in_words_of_recipe`.
     """
-    by_recipe = in_words_of_recipe(benchmark, name)
+    by_recipe = in_words_of_recipe(benchmark, name, load)
     if prompt and system:
         return by_recipe
     if not prompt and not system:
         return benchmark
-    ask = ask_for(benchmark, name)
+    ask = ask_for(benchmark, name, load)
     turn, head = (by_recipe, benchmark) if prompt else (benchmark, by_recipe)
 
     def messages(sample: Sample, history: History) -> tuple[Message, ...]:
