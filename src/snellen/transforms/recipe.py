@@ -13,7 +13,6 @@ from snellen.core.sample import Sample
 from snellen.errors import UsageError
 from snellen.media.content import Message
 
-
 Load = Callable[[str], recipes.Recipe]
 """Returns a recipe by its name or path."""
 
@@ -82,9 +81,7 @@ def _is_of(ask: recipes.Ask, benchmark: Benchmark) -> bool:
     return all(chosen.get(key) == value for key, _, value in pairs)
 
 
-def in_words_of_recipe(
-    benchmark: Benchmark, name: str, load: Load = recipes.load
-) -> Benchmark:
+def in_words_of_recipe(benchmark: Benchmark, name: str, load: Load = recipes.load) -> Benchmark:
     """The benchmark with the prompt of a recipe.
 
     Its identity has a digest of the prompt and the system message, not the recipe's name, so that

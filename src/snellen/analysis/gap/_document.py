@@ -9,11 +9,21 @@ import msgspec
 from snellen.scoring import MetricReport
 
 GapKind = Literal[
-    "alike", "noise", "field", "added", "joint", "either", "pair", "unexplained", "unfinished"
+    "alike",
+    "noise",
+    "field",
+    "added",
+    "joint",
+    "either",
+    "opposed",
+    "pair",
+    "unexplained",
+    "unfinished",
 ]
-"""The outcome: nothing differs; no significant difference; a single field; fields that each
-contribute; fields that act only, or more, together; fields of which either is enough; no single
-field, but a pair; neither; or an interrupted search."""
+"""The outcome: nothing differs; no significant difference; a single field; fields whose effects add
+up; fields that do more together than the sum of their effects; fields that do less, because they
+make each other needless; fields that move the score in opposite directions, and whose effects do
+not add up; no single field, but a pair; neither; or an interrupted search."""
 
 
 class GapEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +66,11 @@ class GapField(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     after_p: float | None = None
     """The p of `after`, adjusted over the other fields; None if it was not measured."""
 
+    @property
+    def raises(self) -> bool:
+        """Whether the recipe's value raises the score, by `mean`."""
+        return self.mean is not None and (self.mean.difference.value or 0.0) > 0
+
 
 class GapGroup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Several fields that are exchanged together."""
@@ -71,8 +86,12 @@ class GapGroup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     share: float
     """`mean` as a fraction of the gap."""
     interaction: GapEffect | None = None
-    """The effect of all together minus the sum of their single effects, the mean of both
-    directions; None if the single effects were not measured."""
+    """What the fields do together beyond the sum of their single effects: the mean of
+    `interaction_into` and `interaction_out`; None if the single effects were not measured."""
+    interaction_into: GapEffect | None = None
+    """`into` minus the sum of the single effects into the base."""
+    interaction_out: GapEffect | None = None
+    """The sum of the single effects out of the recipe, minus `out`."""
     p: float | None = None
     """The p of a pair of the search: the smallest of its tests, times their number; None of fields
     that matter singly."""
@@ -104,11 +123,12 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     fields: list[GapField]
     """The fields in which the ways differ."""
     base: MetricReport | None = None
-    """The mean score of the base, as a fraction of the best score; None if it was not measured."""
+    """The mean score of the base on the questions of the gap, as a fraction of the best score; None
+    if it was not measured."""
     by_recipe: MetricReport | None = None
-    """The mean score by the recipe."""
+    """The mean score by the recipe on the same questions."""
     total: GapEffect | None = None
-    """The gap: the recipe minus the base."""
+    """The gap: the recipe minus the base, on the questions that have a score both ways."""
     detectable: float | None = None
     """The smallest true gap that these questions detect with 80 % probability at 5 %."""
     matters: list[str] = []
