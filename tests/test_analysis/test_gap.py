@@ -1,10 +1,12 @@
 """Which fields are named, from scores whose effects are known by construction."""
 
+import re
 from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from snellen.analysis.gap import (
@@ -17,6 +19,7 @@ from snellen.analysis.gap import (
     exchanges,
     gap_lines,
     gap_verdict,
+    group_lines,
     groups_measured,
     measured_fields,
     pairs_in_order,
@@ -106,6 +109,38 @@ def test_fields_that_work_against_each_other_are_named_too() -> None:
     assert tested[1].share is not None and tested[1].share < -0.7
 
 
+def test_fields_that_work_against_each_other_and_do_not_add_up_are_opposed() -> None:
+    # 20 of 100, 95 with a alone, 10 with b alone, 55 with both.
+    levels = {"": 0.2, "a": 0.95, "b": 0.1, "ab": 0.55}
+    kind, names, tested, [group] = outcome(lambda way: levels["".join(sorted(way & {"a", "b"}))])
+    assert (kind, names) == ("opposed", ["a", "b"])
+    gap = explained("opposed", tested, [group], ["a", "b"])
+    assert re.search(
+        r"a and b work against each other, and their effects do not add up: a raises the score "
+        r"\(\+\d\d\.\d\d pp\) and b lowers it \(-\d\d\.\d\d pp\); together they make "
+        r"\d\d\.\d\d pp less than the sum of what each does alone",
+        gap_verdict(gap),
+    )
+
+
+def test_what_is_beyond_the_sum_follows_from_the_numbers_that_are_shown() -> None:
+    levels = {"": 0.2, "a": 0.95, "b": 0.1, "ab": 0.55}
+    _, _, tested, [group] = outcome(lambda way: levels["".join(sorted(way & {"a", "b"}))])
+    into, out, mean = map(numbers, group_lines(explained("opposed", tested, [group], ["a", "b"])))
+    together, first, second, both, beyond = into
+    assert both == pytest.approx(first + second)
+    assert beyond == pytest.approx(together - both)
+    first, second, both, together, rest = out
+    assert both == pytest.approx(first + second)
+    assert rest == pytest.approx(both - together)
+    assert mean[0] == pytest.approx((beyond + rest) / 2, abs=0.011)
+
+
+def numbers(line: str) -> list[float]:
+    """The numbers of a line: `+1.00 - 2.50 = -1.50 pp` as 1.0, -2.5, -1.5."""
+    return [float(number.replace(" ", "")) for number in re.findall(r"(?:[+-] ?)?\d+\.\d\d", line)]
+
+
 def test_a_pair_is_named_if_no_field_moves_the_score_alone() -> None:
     # Any two of three: neither putting a field in nor taking it out changes anything.
     kind, names, tested, groups = outcome(lambda way: 0.3 + 0.4 * (len(way & {"a", "b", "c"}) > 1))
@@ -182,25 +217,45 @@ def test_if_no_question_moves_six_would_have_to() -> None:
     assert smallest_detectable(measured) == pytest.approx(6 / 50)
 
 
-def test_noise_is_said_with_the_gap_that_would_have_been_seen() -> None:
-    report = MetricReport(value=0.5, unit="fraction", n=100, stderr=None, ci95=None)
-    measured = scores(lambda way: 0.5, [frozenset(), frozenset(FIELDS)])
-    gap = Gap(
+def explained(
+    kind: GapKind, fields: list[GapField], groups: list[GapGroup], matters: list[str]
+) -> Gap:
+    report = MetricReport(value=0.5, unit="fraction", n=N, stderr=None, ci95=None)
+    return Gap(
         format=1,
         benchmark="mmstar",
         recipe="r",
         model="m",
         against="official",
         scoring="official",
-        questions=100,
+        questions=N,
         requests=1000,
-        kind="noise",
-        fields=fields(),
+        kind=kind,
+        fields=fields,
+        matters=matters,
+        groups=groups,
         base=report,
         by_recipe=report,
-        total=measured.effect(measured.into(frozenset(FIELDS))),
-        detectable=0.069,
+        total=groups[0].mean if groups else None,
     )
+
+
+def test_the_scores_of_a_gap_are_of_the_questions_that_it_is_of() -> None:
+    base, recipe = np.array([0.0] * 10 + [1.0] * 20), np.array([1.0] * 30)
+    recipe[:10] = np.nan
+    measured = Measured(
+        fields=("a",), scores={frozenset(): base, frozenset("a"): recipe}, cluster=np.arange(30)
+    )
+    gap = measured.into(frozenset("a"))
+    ends = [measured.value(frozenset(way), gap) for way in ("", "a")]
+    assert [(end.value, end.n) for end in ends] == [(1.0, 20), (1.0, 20)]
+    assert measured.effect(gap).difference.n == 20
+
+
+def test_noise_is_said_with_the_gap_that_would_have_been_seen() -> None:
+    measured = scores(lambda way: 0.5, [frozenset(), frozenset(FIELDS)])
+    total = measured.effect(measured.into(frozenset(FIELDS)))
+    gap = replace(explained("noise", fields(), [], []), total=total, detectable=0.069)
     assert gap_verdict(gap).startswith("The gap is not significant: ")
     assert gap_verdict(gap).endswith("No field is named.")
     assert any("would have shown a gap of 6.9 pp" in line for line in gap_lines(gap))

@@ -6,6 +6,7 @@ the benchmark names).
 
 import json
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -613,3 +614,38 @@ def test_the_servers_file_has_llavas_words() -> None:
     assert benchmark.interop.submission.columns == ("questionId", "prediction")
     sample = Sample(id="020000011", question="?")
     assert benchmark.interop.submission.row(sample, "Yes.") == ("020000011", "yes")
+
+
+# -- stored replies, scored again
+
+
+def test_a_run_is_scored_again_with_the_choices_next_to_its_questions(tmp_path: Path) -> None:
+    folder, spec = tmp_path / "gqa", "gqa:split=testdev_all"
+    copytree(BUNDLED, folder)
+    with_choices(folder)
+    runs = [
+        snellen.evaluate(spec, lambda _, word=word: word, data=folder, out=tmp_path / word)
+        for word in ("yes", "cup")
+    ]
+    every = json.loads((BUNDLED / "testdev_all_questions.json").read_text()).values()
+    rows = [row for row in every if row["isBalanced"]]
+    valid = sum(row["answer"] in ("yes", "no") for row in rows) / len(rows)
+    (pair,) = snellen.compare(*runs).comparisons.comparisons
+    assert pair.metrics["validity"].a.value == pytest.approx(valid)
+    (folder / "testdev_choices.json").unlink()
+    (folder / "testdev_all_questions.json").unlink()
+    (pair,) = snellen.compare(*runs).comparisons.comparisons
+    assert pair.metrics["validity"].a.reason == "it needs the authors' testdev_choices.json"
+    assert pair.metrics["accuracy"].difference.n == len(rows)
+
+
+def test_runs_on_the_bundled_rows_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SNELLEN_HOME", f"{tmp_path}")  # without the published files
+    runs = [
+        snellen.evaluate("gqa", f"baseline/{name}", data="synthetic", out=tmp_path / "runs")
+        for name in ("first", "random")
+    ]
+    (pair,) = snellen.compare(*runs).comparisons.comparisons
+    assert pair.metrics["accuracy"].difference.n == 12

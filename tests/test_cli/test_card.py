@@ -1,6 +1,7 @@
 """snellen card: what is run, what the table says, and how a gap is explained."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,35 @@ def test_a_failed_request_is_no_score_and_ends_with_1(card: Command) -> None:
     assert "incomplete" in line["notes"]
 
 
+def test_each_result_has_its_own_n_failed_and_unparsed(card: Command) -> None:
+    def answer(request: ReceivedRequest) -> Answer:
+        has_a_triangle = b"triangle" in request.body
+        if limit_of(request) == 64:
+            return status(400) if has_a_triangle else completion("Yes")
+        return completion("No")
+
+    with serving(answer) as server:
+        words = (*at("Mine-7B", server), "-b", "pope")
+        done, shown = card(*words, "--json"), card(*words)
+    line = row(done.json, "pope")
+    counts = line["counts"]
+    for name in ("by_recipe", "official"):
+        assert line[name]["n"] == 24 - counts[name]["failed"]
+        cells = f"{line[name]['n']} +{counts[name]['failed']} +{counts[name]['unparsed']}"
+        setting = {"by_recipe": "recipe"}.get(name, name)
+        assert re.search(rf"^ pope +{setting} .* {cells} *$", shown.out, re.MULTILINE)
+    assert counts["by_recipe"]["failed"] > 0
+    assert line["paired"]["difference"]["n"] == line["by_recipe"]["n"]  # the pairs
+    assert "only questions that have a score both ways count" in shown.out
+
+
+def test_without_any_reply_the_reason_is_that(card: Command) -> None:
+    with serving(status(400)) as server:
+        line = row(card(*at("Mine-7B", server), "-b", "pope", "--json").json, "pope")
+    assert "no difference: none of the 24 questions has a reply" in line["notes"]
+    assert not any("unit" in note or "scoring" in note for note in line["notes"])
+
+
 def test_from_python_a_card_takes_a_function(snellen: Snellen, recipe: Path) -> None:
     result = package.card(
         f"{recipe}", lambda messages: "Yes", benchmarks=["pope"], data="synthetic"
@@ -287,7 +317,12 @@ def test_a_failed_question_is_left_out_of_every_effect(snellen: Snellen) -> None
     [gap] = done.json["gaps"]
     assert done.code == 1
     assert (gap["questions"], gap["total"]["difference"]["n"]) == (40, 39)
-    assert "questions left out, since they lack a score in a configuration: 1" in shown.out
+    assert "left out, without a score both ways: 1 of 40" in shown.out
+    assert "; 39 questions, " in shown.out
+    assert (gap["base"]["n"], gap["by_recipe"]["n"]) == (39, 39)
+    assert gap["by_recipe"]["value"] - gap["base"]["value"] == pytest.approx(
+        gap["total"]["difference"]["value"]
+    )
 
 
 def test_a_budget_that_is_too_small_says_what_is_enough(explained: Callable[..., Any]) -> None:

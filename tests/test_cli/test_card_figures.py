@@ -102,6 +102,52 @@ def test_a_figure_of_hallusionbench_is_compared_with_the_mean_of_three_accuracie
     assert line["difference"]["value"] == pytest.approx((7 / 12 + 1 / 6 + 1 / 6) / 3 - 0.5)
 
 
+SCORED = """\
+
+[prompts]
+short = "{{ images | join }}{{ question }}"
+
+[[asks]]
+data_sets = ["mmmu_val"]
+prompt = "short"
+generation = { max_new_tokens = 64 }
+scoring = { rule = "VLMEvalKit's", scoring = "vlmevalkit" }
+"""
+FIGURE = 'figures = [{ checkpoint = "Mine-7B", value = 50.0, source = "me" }]\n'
+
+
+@pytest.mark.parametrize(
+    ("ending", "row_of"), [("md", r"^\| mmmu.{0,3}val \| (.*)"), ("tex", r"mmmu.{0,3}val & (.*)")]
+)
+def test_the_results_beside_a_figure_are_by_its_scoring(
+    card: Command, ending: str, row_of: str
+) -> None:
+    path = write_recipe({})
+    path.write_text(RECIPE + SCORED + FIGURE)
+    line = row(card(path, "--json").json, "mmmu_val")
+    assert line["as_published"]["value"] != line["by_recipe"]["value"]
+    assert line["difference"]["value"] == pytest.approx(line["as_published"]["value"] - 0.5)
+    # By the official rule "No" is a letter drawn at random; by VLMEvalKit's it is no answer.
+    assert line["counts"]["by_recipe"] == {"failed": 0, "unparsed": 0}
+    assert line["counts"]["as_published"]["unparsed"] > 0
+    card(path, "-o", f"card.{ending}")
+    first = re.search(row_of, Path(f"card.{ending}").read_text(), re.MULTILINE)
+    assert first is not None
+    value, less = (100 * line[name]["value"] for name in ("as_published", "difference"))
+    assert f"{value:.2f}" in first[1]
+    assert f"{abs(less):.2f}" in first[1]
+    assert f"{100 * line['by_recipe']['value']:.2f}" not in first[1]
+
+
+def test_a_row_without_a_figure_is_by_the_benchmarks_own_scoring(card: Command) -> None:
+    path = write_recipe({})
+    path.write_text(RECIPE + SCORED)
+    line = row(card(path, "--json").json, "mmmu_val")
+    assert "figure_scoring" not in line
+    assert "as_published" not in line
+    assert not any("scor" in note and "bundled" not in note for note in line["notes"])
+
+
 def test_what_is_not_run_stands_in_the_table_with_the_reason(card: Command, server: Server) -> None:
     figures = {name: FIGURES[name] for name in ("AI2D", "LVBench", "DocVQA (test)")}
     done = card(write_recipe(figures))
@@ -147,7 +193,8 @@ def bundled(card: Command) -> Command:
 def test_the_tables_fit_80_columns(bundled: Command) -> None:
     lines = bundled().out.splitlines()
     rules = [line for line in lines if line.strip("─ ") == "" and "─" in line]
-    assert len(rules) == 3  # a table for the card, the values, and the paired differences
+    # The card, the values by both scorings, and the paired differences.
+    assert len(rules) == 4
     assert max(map(len, rules)) <= 80
     table = lines[: next(n for n, line in enumerate(lines) if line.startswith(" [1]"))]
     assert max(map(len, table[2:])) <= 80

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
 import msgspec
 
 from snellen.analysis.comparing import MetricDifference, p_value, shown_difference
-from snellen.analysis.gap import Gap, gap_lines, gap_verdict
+from snellen.analysis.gap import Gap, gap_lines, gap_verdict, group_lines
 from snellen.analysis.result import shown
 from snellen.errors import plain
 from snellen.scoring import MetricReport
@@ -27,6 +27,15 @@ class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
     """The figure, in the unit of its source."""
     source: str
     """Where it is published."""
+
+
+class CardCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """The replies of a run that are missing or have no answer."""
+
+    failed: int
+    """The number of questions without a reply, which are in no score."""
+    unparsed: int
+    """The number of replies in which the scoring found no answer."""
 
 
 class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -50,18 +59,23 @@ class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The metric of the run with the official settings, or with the user's own options; None if
     that run has no result, or if its settings are the same as the recipe's."""
     figure_scoring: str | None = None
-    """The scoring of the published figure, if it differs from `scoring`."""
+    """The scoring of the published figures, if there are any and it is another than `scoring`."""
+    figure_metric: str | None = None
+    """The metric under `figure_scoring`; None without one."""
     as_published: MetricReport | None = None
     """The metric that `figure_scoring` gives the recipe's run; None if there is none."""
     official_as_published: MetricReport | None = None
     """The metric that `figure_scoring` gives the official run; None if there is none."""
     difference: MetricReport | None = None
-    """The metric of the recipe's run (`as_published`, if there is one) minus the published figure,
-    with the interval of our estimate. If no source says how the benchmark is asked, the metric of
-    the official run takes its place. None if the difference is unknown."""
+    """By the recipe minus published, with the interval of our estimate; official minus published if
+    no source says how the benchmark is asked. It is `as_published` (or `official_as_published`)
+    minus published, if there is one. None if it is unknown."""
     paired: MetricDifference | None = None
-    """The metric of the recipe's run minus that of the official run, on the samples that both runs
-    have. The p value is adjusted over the rows of the card. None without two runs."""
+    """By the recipe minus official, on the samples of both, p adjusted over the rows; None without
+    two runs."""
+    counts: dict[str, CardCounts] = {}
+    """What is missing of each result, by the name of its field: `by_recipe`, `official`,
+    `as_published`, `official_as_published`."""
     runs: list[str] = []
     """The run folders: first the recipe's run, then the official run."""
     reason: str = ""
@@ -128,19 +142,84 @@ def card_table(card: Card) -> CardTable:
     return [headings, *rows]
 
 
+VALUE_HEADINGS = ("benchmark", "setting", "value", "95 % interval", "n", "failed", "unparsed")
+
+
 def value_table(card: Card) -> CardTable:
-    """Each result with its interval, by the benchmark's scoring; no row without a result."""
+    """Each result by the benchmark's scoring, with its interval and counts."""
+    return _value_rows(card, ("by_recipe", "official"))
+
+
+def figure_table(card: Card) -> CardTable:
+    """Each result by the scoring of its published figure, where that is another one, with its
+    interval and counts."""
+    return _value_rows(card, ("as_published", "official_as_published"))
+
+
+def _value_rows(card: Card, names: tuple[str, str]) -> CardTable:
+    """Headings, and a row for each result with one of these names of fields; empty without any."""
     rows = []
     for row in card.rows:
-        metrics = [metric for metric in (row.by_recipe, row.official) if metric is not None]
-        if metrics:
-            cells = []
-            for metric in (row.by_recipe, row.official):
-                cells += [_value(metric), "" if metric is None else shown(metric).interval]
-            counts = dict.fromkeys(f"{metric.n:,}" for metric in metrics)
-            rows.append((row.data_set, *cells, "; ".join(counts)))
-    headings = ("benchmark", "recipe", "95 % interval", card.against, "95 % interval", "n")
-    return [headings, *rows] if rows else []
+        for name, setting in zip(names, ("recipe", card.against), strict=True):
+            metric: MetricReport | None = getattr(row, name)
+            if metric is not None:
+                cells, counts = shown(metric), row.counts[name]
+                rows.append(
+                    (
+                        *(row.data_set, setting, _number(cells.value), cells.interval, cells.n),
+                        *(f"{counts.failed:,}", f"{counts.unparsed:,}"),
+                    )
+                )
+    return [VALUE_HEADINGS, *rows] if rows else []
+
+
+def value_lines(card: Card) -> Iterator[str]:
+    """What `value_table` is of, and why intervals are missing."""
+    yield _by_name("scoring", {row.data_set: row.scoring for row in card.rows})
+    yield _by_name("metric", {row.data_set: row.metric for row in card.rows})
+    yield from _missing({row.data_set: [row.by_recipe, row.official] for row in card.rows})
+
+
+def figure_lines(card: Card) -> Iterator[str]:
+    """What `figure_table` is of, and why intervals are missing."""
+    rows = [row for row in card.rows if row.figure_metric is not None]
+    yield _by_name("scoring", {row.data_set: row.figure_scoring for row in rows})
+    yield _by_name("metric", {row.data_set: row.figure_metric for row in rows})
+    yield from _missing(
+        {row.data_set: [row.as_published, row.official_as_published] for row in rows}
+    )
+
+
+def _is_of_fewer(row: CardRow) -> bool:
+    """Whether the paired difference leaves out questions that a result has."""
+    results = [it.n for it in (row.by_recipe, row.official) if it is not None]
+    return row.paired is not None and any(n != row.paired.difference.n for n in results)
+
+
+def _by_name(what: str, names: Mapping[str, str | None]) -> str:
+    """`metric: accuracy (mmmu, mathvision), mean_f1 (pope)`; without data sets if all are alike."""
+    data_sets: dict[str, list[str]] = {}
+    for data_set, name in names.items():
+        if name is not None:
+            data_sets.setdefault(name, []).append(data_set)
+    if len(data_sets) == 1:
+        return f"{what}: {next(iter(data_sets))}"
+    parts = [f"{name} ({', '.join(of)})" for name, of in data_sets.items()]
+    return f"{what}: {'; '.join(parts)}"
+
+
+def _missing(metrics: Mapping[str, Sequence[MetricReport | None]]) -> Iterator[str]:
+    """Why values and intervals are missing."""
+    reasons: dict[str, list[str]] = {}
+    for data_set, of in metrics.items():
+        for metric in of:
+            if metric is not None and metric.ci95 is None:
+                what = "interval" if metric.value is not None else "value"
+                why = f"no {what}: {metric.reason or 'no reply has a score'}"
+                if data_set not in reasons.setdefault(why, []):
+                    reasons[why].append(data_set)
+    for why, data_sets in reasons.items():
+        yield f"{', '.join(data_sets)}: {why}"
 
 
 def paired_table(card: Card) -> CardTable:
@@ -153,6 +232,21 @@ def paired_table(card: Card) -> CardTable:
             rows.append((row.data_set, _number(cells.value), cells.interval, p, cells.n))
     headings = ("benchmark", "difference", "95 % interval", "adjusted p", "n")
     return [headings, *rows] if rows else []
+
+
+def paired_lines(card: Card) -> Iterator[str]:
+    """How `paired_table` was computed, and why intervals are missing."""
+    paired = {row.data_set: row.paired for row in card.rows if row.paired is not None}
+    if any(_is_of_fewer(row) for row in card.rows):
+        yield (
+            "only questions that have a score both ways count, so some differences are not those "
+            "of the results above"
+        )
+    tested = {data_set: it for data_set, it in paired.items() if it.p is not None}
+    methods = {data_set: it.method for data_set, it in tested.items() if it.method != "none"}
+    if methods:
+        yield f"{_by_name('p', methods)}; adjusted over the rows by Holm's method"
+    yield from _missing({data_set: [it.difference] for data_set, it in paired.items()})
 
 
 def _value(metric: MetricReport | None) -> str:
@@ -205,8 +299,9 @@ def card_lines(card: Card) -> Iterator[str]:
         yield f"[{number}] {note}"
     if any(row.difference is not None for row in card.rows):
         yield (
-            "difference: by the recipe minus published, unless a note says otherwise. The interval "
-            "is that of ours alone: the sampling error of the published figure is not known"
+            "difference: the result by the recipe in this table minus published, unless a note "
+            "says otherwise. Its interval is that of our result alone: the sampling error of the "
+            "published figure is not known"
         )
     here = [
         f"{row.data_set} is {row.benchmark}"
@@ -253,7 +348,7 @@ class CardResult:
 
     def __str__(self) -> str:
         lines = [card_title(self.card)]
-        tables = (card_table, value_table, paired_table)
+        tables = (card_table, figure_table, value_table, paired_table)
         for headings, *rows in filter(None, (table(self.card) for table in tables)):
             for row in rows:
                 pairs = zip(headings[1:], row[1:], strict=True)
@@ -261,7 +356,8 @@ class CardResult:
                 lines.append(f"  {'  '.join([row[0], *cells])}")
         lines += [f"  {line}" for line in card_lines(self.card)]
         for gap in self.card.gaps:
-            lines += [f"{gap.benchmark}: {gap_verdict(gap)}", *(f"  {it}" for it in gap_lines(gap))]
+            lines.append(f"{gap.benchmark}: {gap_verdict(gap)}")
+            lines += [f"  {line}" for line in (*gap_lines(gap), *group_lines(gap))]
         return "\n".join(map(plain, lines))
 
     __repr__ = __str__

@@ -386,8 +386,12 @@ def scorings(data_file: DataFile, split: Split) -> dict[str, Scoring]:
 
 def choices_of(data_file: DataFile, file: str) -> Choices | None:
     """The valid and plausible answers, keyed by question id. They are in the authors' file, next to
-    the questions or in `eval` next to their folder. None if there is no such file."""
-    folder = data_file.folder
+    the questions or in `eval` next to their folder. None if there is no such file, or the questions
+    are not there."""
+    try:
+        folder = data_file.folder
+    except DataError:  # stored replies are scored without the questions
+        return None
     for path in (folder / file, folder / "eval" / file, data_file.path.parent / file):
         if path.is_file():
             known: Any = authors_files.of_json(path)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from snellen import recipes
+from snellen import registry
 from snellen.recipes import RecipeScoring, RecipeThinking
 
 LISTS = ("prompt", "conflicts", "unknown", "evidence")
@@ -22,7 +22,7 @@ def recipe_sheet(name: str) -> dict[str, Any]:
         UsageError: there is no such recipe, or it does not have this data set.
     """
     recipe_name, _, rest = name.partition(":")
-    recipe = recipes.load(recipe_name)
+    recipe = registry.recipe(recipe_name)
     data_set, _, variant = rest.partition(":")
     document: dict[str, Any] = {
         "recipe": recipe.name,
@@ -41,7 +41,7 @@ def recipe_sheet(name: str) -> dict[str, Any]:
         manner = msgspec.to_builtins(ask.manner)
         return {
             **document,
-            "data_set": data_set,
+            "data_set": ask.data_set,
             "variant": variant,
             "template": ask.template,
             "modes": ask.modes,

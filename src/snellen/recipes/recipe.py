@@ -64,6 +64,11 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     figures: list[Figure] = []
     """Published figures. `unknown` says so if they may have been measured with other settings."""
 
+    def is_of(self, benchmark: str) -> bool:
+        """Whether this is a benchmark in Snellen, by its name with or without options."""
+        spec = (self.benchmark or "").casefold()
+        return bool(spec) and benchmark.casefold() in (spec, spec.partition(":")[0])
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
@@ -220,9 +225,15 @@ class Recipe:
     def ask(self, data_set: str, variant: str = "") -> Ask:
         """How the questions of a data set are asked.
 
+        Args:
+            data_set: The data set, or the benchmark in Snellen if only one data set is it.
+            variant: The variant or mode; empty for the usual way of asking.
+
         Raises:
-            UsageError: the recipe does not say.
+            UsageError: the recipe does not say, or several of its data sets are this benchmark.
         """
+        if data_set not in {name for name, _ in self.asks}:
+            data_set = self._of_benchmark(data_set)
         ask = self.asks.get((data_set, variant))
         usual = self.asks.get((data_set, ""))
         if ask is None and usual is not None and variant in (*usual.modes, usual.manner.builder):
@@ -234,3 +245,21 @@ class Recipe:
                 f"The recipe {self.name} does not say how {wanted} is asked. It has: {known}."
             )
         return ask
+
+    def _of_benchmark(self, benchmark: str) -> str:
+        """The data set that is a benchmark in Snellen; `benchmark` itself if none is.
+
+        Raises:
+            UsageError: several are.
+        """
+        data_sets = [
+            name
+            for (name, variant), ask in self.asks.items()
+            if not variant and ask.manner.is_of(benchmark)
+        ]
+        if len(data_sets) > 1:
+            raise UsageError(
+                f"The recipe {self.name} asks {benchmark} in {len(data_sets)} ways: "
+                f"{', '.join(data_sets)}. Name one."
+            )
+        return data_sets[0] if data_sets else benchmark

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         lmms_eval_name as lmms_eval_name,
         vlmevalkit_name as vlmevalkit_name,
     )
+    from snellen.registry.recipe_benchmarks import recipe as recipe
     from snellen.registry.sources import source_of as source_of
 
 _FILES = {
@@ -96,6 +97,7 @@ _FILES = {
     "options_of": "benchmarks",
     "own": "benchmarks",
     "reads_data": "benchmarks",
+    "recipe": "recipe_benchmarks",
     "runs_a_program": "benchmarks",
     "source_of": "sources",
     "supplied": "benchmarks",

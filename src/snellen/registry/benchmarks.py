@@ -22,7 +22,7 @@ from snellen.registry.names import ambiguous, is_canonical, is_same_name, resolv
 from snellen.registry.options import described
 from snellen.registry.outlines import outline
 from snellen.registry.specs import parse
-from snellen.store import data_at, is_object_run
+from snellen.store import data_at, data_path, is_object_run
 from snellen.transforms.probes import again
 from snellen.transforms.shots import with_shots
 
@@ -119,7 +119,8 @@ def of_run(
     manifest: Mapping[str, Any], spec: str | None = None, *, data: Path | None = None
 ) -> Benchmark:
     """Create the benchmark of a run from the run's manifest, with the run's options. The data need
-    not exist.
+    not exist. Without `data`, a benchmark of this package uses the run's own data if they still
+    exist, since some metrics read a file next to them.
 
     A file or module that a manifest names is never run. For such a run, the user names the file or
     module again with `spec`.
@@ -335,7 +336,8 @@ def _of_run(manifest: Mapping[str, Any], data: Path | None) -> Benchmark:
     for entry in entries():
         plugin = entry.plugin
         if entry.name == name and distribution == (plugin and plugin.distribution):
-            return _built_again(definition_of_entry(entry, {}), options, data)
+            own_data = data or (None if plugin else _data_of(manifest))
+            return _built_again(definition_of_entry(entry, {}), options, own_data)
     if distribution:
         raise CatalogError(
             f"the run's benchmark {name!r} comes from the package {distribution} "
@@ -344,6 +346,13 @@ def _of_run(manifest: Mapping[str, Any], data: Path | None) -> Benchmark:
     # Runs store only canonical names, so the name is not resolved further. Except for `options`,
     # nothing in a manifest may lead to running code or reading a file.
     raise CatalogError(f"the catalog has no benchmark {name!r}.")
+
+
+def _data_of(manifest: Mapping[str, Any]) -> Path | None:
+    """The path of a run's rows; None if it is not known, or nothing is there."""
+    where = manifest.get("data")
+    path = data_path(where) if where and isinstance(where, str) else None
+    return path if path is not None and path.exists() else None
 
 
 def _unknown(name: str, source: Mapping[str, Any]) -> str:

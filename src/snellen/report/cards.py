@@ -10,10 +10,24 @@ from snellen.analysis.cards import (
     card_lines,
     card_table,
     card_title,
+    figure_lines,
+    figure_table,
+    paired_lines,
     paired_table,
+    value_lines,
     value_table,
 )
-from snellen.analysis.gap import Gap, field_rows, gap_lines, gap_verdict, group_rows
+from snellen.analysis.gap import (
+    Gap,
+    direction_lines,
+    direction_rows,
+    effect_rows,
+    gap_lines,
+    gap_verdict,
+    group_lines,
+    group_rows,
+    value_rows,
+)
 from snellen.report._compared import Part
 from snellen.report.pages import parts_html
 from snellen.report.table_rows import without_empty
@@ -21,9 +35,9 @@ from snellen.report.terminal import parts_text, print_parts
 from snellen.report.tex import parts_latex
 from snellen.report.words import parts_markdown
 
-PAGE, WIDE_PAGE = 80, 160
-"""The widths of a card's tables, and of those of gaps, in characters where the output is not a
-terminal. Numbers are never wrapped."""
+PAGE = 80
+"""The width of a card's tables in characters where the output is not a terminal. Numbers are never
+wrapped."""
 
 
 def print_card(card: Card) -> None:
@@ -53,11 +67,15 @@ def card_latex(card: Card) -> str:
 
 def _parts(card: Card) -> Iterator[Part]:
     yield _part(card_title(card), card_table(card), [*card_lines(card)])
+    if table := figure_table(card):
+        title = "each result by the scoring of the published figure"
+        yield _part(title, table, [*figure_lines(card)])
     if table := value_table(card):
-        yield _part("each result with its interval, by the benchmark's scoring", table)
+        title = "each result by the benchmark's own scoring"
+        yield _part(title, table, [*value_lines(card)])
     if table := paired_table(card):
-        title = f"by the recipe minus {card.against}, paired, by the benchmark's scoring"
-        yield _part(title, table)
+        title = f"by the recipe minus {card.against}, paired, by the benchmark's own scoring"
+        yield _part(title, table, [*paired_lines(card)])
     for gap in card.gaps:
         yield from _gap_parts(gap)
 
@@ -70,7 +88,13 @@ def _part(title: str, table: CardTable, below: Sequence[str] = ()) -> Part:
 
 def _gap_parts(gap: Gap) -> Iterator[Part]:
     title = f"{gap.benchmark}: which field makes the difference"
-    table = field_rows(gap) if gap.fields else ()
-    yield Part(title, [gap_verdict(gap)], table, [*gap_lines(gap)], most=WIDE_PAGE)
+    effects, values = effect_rows(gap), value_rows(gap)
+    # Without a table, LaTeX would lose the verdict.
+    yield Part(title, [gap_verdict(gap)], effects or values, [*gap_lines(gap)], most=PAGE)
     if rows := group_rows(gap):
-        yield Part(f"{gap.benchmark}: fields exchanged together", (), rows, most=WIDE_PAGE)
+        title = f"{gap.benchmark}: fields exchanged together"
+        yield _part(title, rows, [*group_lines(gap)])
+    if rows := direction_rows(gap):
+        yield _part(f"{gap.benchmark}: the effect in each direction", rows, [*direction_lines(gap)])
+    if effects:
+        yield _part(f"{gap.benchmark}: the fields in which the two ways differ", values)

@@ -134,7 +134,7 @@ def card_entries(request: CardRequest) -> list[CardEntry]:
         UsageError: there is no such recipe, it has no such data set, variant, or benchmark, or it
             has modes and the request names none.
     """
-    recipe = recipes.load(request.recipe_name)
+    recipe = registry.recipe(request.recipe_name)
     if request.data_set:
         chosen = [_entry_of(recipe.ask(request.data_set, request.variant))]
     else:
@@ -266,7 +266,7 @@ def card_checkpoint(request: CardRequest, entries: Sequence[CardEntry]) -> str |
 
 def further_figures(request: CardRequest) -> list[str]:
     """Where figures are that this card does not show, because they belong to other variants."""
-    figures = recipes.load(request.recipe_name).figures
+    figures = registry.recipe(request.recipe_name).figures
     variants = dict.fromkeys(figure.variant for figure in figures if figure.variant)
     return [
         f"further figures are of the variant {name}: `snellen card {request.recipe_name}::{name}`"

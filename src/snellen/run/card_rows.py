@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from snellen import recipes, stats
-from snellen.analysis.cards import CardRow, PublishedFigure
+from snellen.analysis.cards import CardCounts, CardRow, PublishedFigure
 from snellen.analysis.comparing import MetricDifference
 from snellen.errors import SnellenError
 from snellen.report.side_by_side import short_of
@@ -28,11 +28,13 @@ def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
     result = None if first is None else first.result
     headline = result.report.headline if result is not None and result.report.scorings else None
     scoring = entry.scoring
-    is_other = scoring.name is not None and scoring.name != headline
+    # Without a figure, nothing is compared by its scoring.
+    is_other = bool(figures) and scoring.name is not None and scoring.name != headline
     as_published, official_as_published = (
         _metric(done, entry, scoring.name) if is_other else None
         for done in (entry.by_recipe, entry.official)
     )
+    is_known = as_published is not None or official_as_published is not None
     name = None if headline is None else _metric_name(first, entry, headline)
     paired, why_not = _paired(entry, name)
     row = CardRow(
@@ -45,9 +47,11 @@ def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
         by_recipe=_metric(entry.by_recipe, entry),
         official=_metric(entry.official, entry),
         figure_scoring=scoring.name if is_other else None,
+        figure_metric=_metric_name(first, entry, scoring.name or "") if is_known else None,
         as_published=as_published,
         official_as_published=official_as_published,
         paired=paired,
+        counts=_counts(entry, headline, scoring.name if is_known else None),
         runs=[f"{done.run}" for done in (entry.by_recipe, entry.official) if done is not None],
         reason=entry.reason,
         notes=[*entry.notes, *_run_notes(entry), *([why_not] if why_not else [])],
@@ -64,18 +68,18 @@ def _with_difference(row: CardRow, entry: CardEntry, against: str) -> CardRow:
         ours = row.as_published or row.by_recipe
     if entry.ask is None and ours is not None and row.published is not None:
         reason = f"{reason}: the difference is {against} minus published"
-    if row.as_published is not None or row.official_as_published is not None:
-        notes.append(
-            f"published figures are by the scoring {scoring.name}; so are the results in the first "
-            "table"
-        )
-    elif ours is not None and row.published is not None and _is_by_another_rule(row, scoring):
-        notes.append(f"the figure was scored by another rule: {scoring.words}")
     difference = None
-    if ours is not None and row.published is not None:
-        difference = minus_published(ours, row.published.value)
-        if difference is None and ours.value is not None:
-            notes.append("the published figure is in another unit than ours")
+    if ours is not None and ours.value is None and row.published is not None:
+        notes.append(f"no difference: {ours.reason or 'no reply has a score'}")
+    elif ours is not None and ours.value is not None:
+        if row.figure_metric is not None:
+            notes.append(f"published figures are by the scoring {scoring.name}; so is this row")
+        elif row.published is not None and _is_by_another_rule(row, scoring):
+            notes.append(f"the figure was scored by another rule: {scoring.words}")
+        if row.published is not None:
+            difference = minus_published(ours, row.published.value)
+            if difference is None:
+                notes.append("the published figure is in another unit than our result")
     if entry.by_recipe is not None and entry.ways is not None and not entry.ways.fields:
         notes.append(f"the recipe asks as the {against} settings do")
     return replace(row, difference=difference, reason=reason, notes=notes)
@@ -164,6 +168,22 @@ def _metric(
     scoring = scoring or result.report.headline
     name = _metric_name(finished, entry, scoring)
     return None if name is None else result.scoring(scoring).metrics[name]
+
+
+def _counts(
+    entry: CardEntry, headline: str | None, figure_scoring: str | None
+) -> dict[str, CardCounts]:
+    """What is missing of each result, by the name of its field in the row."""
+    ends = {"by_recipe": entry.by_recipe, "official": entry.official}
+    figure_ends = {"as_published": entry.by_recipe, "official_as_published": entry.official}
+    counts = {}
+    for scoring, runs in ((headline, ends), (figure_scoring, figure_ends)):
+        for name, done in runs.items():
+            result = None if done is None else done.result
+            if result is not None and scoring in result.report.scorings:
+                unparsed = result.scoring(scoring).readings.get("unparsed", 0)
+                counts[name] = CardCounts(failed=result.failed, unparsed=unparsed)
+    return counts
 
 
 def _run_notes(entry: CardEntry) -> Iterator[str]:

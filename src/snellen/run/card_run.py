@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NoReturn, cast
 
-from snellen import recipes
+from snellen import recipes, registry
 from snellen.analysis.cards import Card, CardResult
 from snellen.core.benchmark import Benchmark
 from snellen.errors import CatalogError, DataError, UsageError
@@ -258,7 +258,7 @@ def _run(entry: CardEntry, runner: PlanRunner) -> None:
 def _card(
     request: CardRequest, entries: Sequence[CardEntry], checkpoint: str | None, against: str
 ) -> Card:
-    recipe = recipes.load(request.recipe_name)
+    recipe = registry.recipe(request.recipe_name)
     rows = adjusted([card_row(entry, checkpoint, against) for entry in entries])
     notes = []
     if checkpoint is None and any(row.figures for row in rows):

@@ -274,8 +274,8 @@ class GapRun:
             measured = self._measured()
             gap = measured.into(every)
             known = {
-                "base": measured.value(frozenset()),
-                "by_recipe": measured.value(every),
+                "base": measured.value(frozenset(), gap),
+                "by_recipe": measured.value(every, gap),
                 "total": measured.effect(gap),
                 "detectable": smallest_detectable(measured),
             }

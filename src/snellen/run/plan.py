@@ -155,7 +155,7 @@ class Plan:
         from snellen.run.recipe_settings import Videos, with_recipe
         from snellen.transforms.recipe import ask_for
 
-        ask = ask_for(benchmark, recipe)
+        ask = ask_for(benchmark, recipe, registry.recipe)
         without = self.options["recipe_without"]
         names = [model if isinstance(model, str) else model.name for model in self.models]
         videos: Videos = "" if not benchmark.procedure.frames else "by recipe"
@@ -326,7 +326,7 @@ def _by_recipe(benchmark: Benchmark, options: RunOptions) -> Benchmark:
 
     recipe = options["recipe"]
     assert recipe is not None
-    benchmark = in_words_of_recipe(benchmark, recipe)
+    benchmark = in_words_of_recipe(benchmark, recipe, registry.recipe)
     if options["recipe_without"]:
         left_out = ", ".join(options["recipe_without"])
         benchmark = with_note(benchmark, f"without these settings of the recipe: {left_out}")

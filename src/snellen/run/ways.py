@@ -149,7 +149,7 @@ class TwoWays:
     @property
     def ask(self) -> recipes.Ask:
         """How the recipe asks the benchmark's questions."""
-        return ask_for(self.base.benchmarks[0], self.recipe)
+        return ask_for(self.base.benchmarks[0], self.recipe, registry.recipe)
 
     @cached_property
     def _configs(self) -> tuple[RunConfig, RunConfig]:
@@ -249,6 +249,7 @@ class TwoWays:
         benchmark = in_part_of_recipe(
             self.base.benchmarks[0],
             self.recipe,
+            registry.recipe,
             prompt=by_recipe(PROMPT),
             system=by_recipe(SYSTEM),
         )

@@ -3,6 +3,7 @@ of the benchmark's own prompt."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import sha256
 
 import msgspec
@@ -13,14 +14,18 @@ from snellen.core.sample import Sample
 from snellen.errors import UsageError
 from snellen.media.content import Message
 
+Load = Callable[[str], recipes.Recipe]
+"""Returns a recipe by its name or path."""
 
-def ask_for(benchmark: Benchmark, name: str) -> recipes.Ask:
+
+def ask_for(benchmark: Benchmark, name: str, load: Load = recipes.load) -> recipes.Ask:
     """Find the part of a recipe that describes how to ask a benchmark.
 
     Args:
         benchmark: The benchmark.
         name: RECIPE, RECIPE:DATA_SET, or RECIPE:DATA_SET:VARIANT. If DATA_SET is empty, it is the
             only one of the recipe's data sets that corresponds to this benchmark.
+        load: Returns the recipe.
 
     Raises:
         UsageError: there is no such recipe, the recipe does not cover this benchmark, or it covers
@@ -28,7 +33,7 @@ def ask_for(benchmark: Benchmark, name: str) -> recipes.Ask:
     """
     recipe_name, _, rest = name.partition(":")
     data_set, _, variant = rest.partition(":")
-    recipe = recipes.load(recipe_name)
+    recipe = load(recipe_name)
     if data_set:
         return _of_builder(recipe.ask(data_set, variant))
     candidates = [
@@ -77,7 +82,7 @@ def _is_of(ask: recipes.Ask, benchmark: Benchmark) -> bool:
     return all(chosen.get(key) == value for key, _, value in pairs)
 
 
-def in_words_of_recipe(benchmark: Benchmark, name: str) -> Benchmark:
+def in_words_of_recipe(benchmark: Benchmark, name: str, load: Load = recipes.load) -> Benchmark:
     """The benchmark with the prompt of a recipe.
 
     Its identity contains a digest of the prompt and the system message, but not the recipe's name.
@@ -88,7 +93,7 @@ def in_words_of_recipe(benchmark: Benchmark, name: str) -> Benchmark:
             can send, or the benchmark does not consist of separate questions that are answered in
             words.
     """
-    ask = ask_for(benchmark, name)
+    ask = ask_for(benchmark, name, load)
     procedure = benchmark.procedure
     if procedure.kind != "generate" or procedure.streaming is not None:
         raise UsageError(
@@ -139,7 +144,12 @@ def notes_of(ask: recipes.Ask, benchmark: Benchmark) -> list[str]:
 
 
 def in_part_of_recipe(
-    benchmark: Benchmark, name: str, *, prompt: bool = False, system: bool = False
+    benchmark: Benchmark,
+    name: str,
+    load: Load = recipes.load,
+    *,
+    prompt: bool = False,
+    system: bool = False,
 ) -> Benchmark:
     """The benchmark with only the prompt of a recipe, or only its system message. The other part is
     the benchmark's own. If both flags are set, the result is that of `in_words_of_recipe`.
@@ -147,12 +157,12 @@ def in_part_of_recipe(
     Raises:
         UsageError: for the same reasons as in `in_words_of_recipe`.
     """
-    by_recipe = in_words_of_recipe(benchmark, name)
+    by_recipe = in_words_of_recipe(benchmark, name, load)
     if prompt and system:
         return by_recipe
     if not prompt and not system:
         return benchmark
-    ask = ask_for(benchmark, name)
+    ask = ask_for(benchmark, name, load)
     turn, head = (by_recipe, benchmark) if prompt else (benchmark, by_recipe)
 
     def messages(sample: Sample, history: History) -> tuple[Message, ...]:

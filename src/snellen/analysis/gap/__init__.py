@@ -13,7 +13,16 @@ from snellen.analysis.gap._search import (
     with_adjusted_pairs,
     with_partner,
 )
-from snellen.analysis.gap._words import field_rows, gap_lines, gap_verdict, group_rows
+from snellen.analysis.gap._words import (
+    direction_lines,
+    direction_rows,
+    effect_rows,
+    gap_lines,
+    gap_verdict,
+    group_lines,
+    group_rows,
+    value_rows,
+)
 
 __all__ = [
     "FIELD_LEVEL",
@@ -25,16 +34,20 @@ __all__ = [
     "GapKind",
     "Measured",
     "decision",
+    "direction_lines",
+    "direction_rows",
+    "effect_rows",
     "exchanges",
-    "field_rows",
     "gap_lines",
     "gap_verdict",
+    "group_lines",
     "group_rows",
     "groups_measured",
     "measured_fields",
     "pairs_in_order",
     "partners_in_order",
     "smallest_detectable",
+    "value_rows",
     "with_adjusted_pairs",
     "with_partner",
 ]

@@ -9,12 +9,21 @@ import msgspec
 from snellen.scoring import MetricReport
 
 GapKind = Literal[
-    "alike", "noise", "field", "added", "joint", "either", "pair", "unexplained", "unfinished"
+    "alike",
+    "noise",
+    "field",
+    "added",
+    "joint",
+    "either",
+    "opposed",
+    "pair",
+    "unexplained",
+    "unfinished",
 ]
-"""The outcome of the search, in this order: the configurations do not differ; the gap is not
-significant; a single field causes it; several fields each contribute; several fields have an effect
-only together, or a larger one; any one of several fields is enough; no single field causes it, but
-a pair does; neither a field nor a pair does; the search was interrupted."""
+"""The outcome: nothing differs; no significant difference; a single field; fields whose effects add
+up; fields that do more together than the sum of their effects; fields that do less, because they
+make each other needless; fields that move the score in opposite directions, and whose effects do
+not add up; no single field, but a pair; neither; or an interrupted search."""
 
 
 class GapEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +71,11 @@ class GapField(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The p value of `after`, adjusted for the number of other fields; None if it was not
     measured."""
 
+    @property
+    def raises(self) -> bool:
+        """Whether the recipe's value raises the score, by `mean`."""
+        return self.mean is not None and (self.mean.difference.value or 0.0) > 0
+
 
 class GapGroup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Several fields that were exchanged together, with their joint effect."""
@@ -77,8 +91,12 @@ class GapGroup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     share: float
     """`mean` as a fraction of the gap."""
     interaction: GapEffect | None = None
-    """The joint effect of the fields minus the sum of their single effects, as the mean of both
-    directions; None if the single effects were not measured."""
+    """What the fields do together beyond the sum of their single effects: the mean of
+    `interaction_into` and `interaction_out`; None if the single effects were not measured."""
+    interaction_into: GapEffect | None = None
+    """`into` minus the sum of the single effects into the base."""
+    interaction_out: GapEffect | None = None
+    """The sum of the single effects out of the recipe, minus `out`."""
     p: float | None = None
     """The p value of the group: the smallest p value of its tests, times the number of tests."""
     adjusted: float | None = None
@@ -111,11 +129,12 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     fields: list[GapField]
     """The fields in which the two configurations differ."""
     base: MetricReport | None = None
-    """The mean score of the base, as a fraction of the best score; None if it was not measured."""
+    """The mean score of the base on the questions of the gap, as a fraction of the best score; None
+    if it was not measured."""
     by_recipe: MetricReport | None = None
-    """The mean score of the recipe; None if it was not measured."""
+    """The mean score by the recipe on the same questions."""
     total: GapEffect | None = None
-    """The gap: the score of the recipe minus the score of the base."""
+    """The gap: the recipe minus the base, on the questions that have a score both ways."""
     detectable: float | None = None
     """The smallest true gap that a test at the 5 % level on these questions detects with 80 %
     probability."""

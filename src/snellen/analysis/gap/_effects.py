@@ -68,23 +68,22 @@ class Measured:
         into = self.scores[pair] - self.scores[single]
         return into, self.scores[every - single] - self.scores[every - pair]
 
-    def interaction(self, fields: Ways) -> NDArray[np.float64]:
-        """The joint effect (n,) of the fields beyond the sum of their single effects: the mean of
-        into(all) - Σ into(field) and Σ out(field) - out(all)."""
+    def interactions(self, fields: Ways) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What the fields do together beyond the sum of their single effects, (n,): in the base,
+        into(all) - Σ into(field), and in the recipe, Σ out(field) - out(all)."""
         import numpy as np
 
         singles = [frozenset({name}) for name in fields]
         into = self.into(fields) - np.sum([self.into(single) for single in singles], axis=0)
         out = np.sum([self.out(single) for single in singles], axis=0) - self.out(fields)
-        return np.asarray((into + out) / 2)
+        return np.asarray(into), np.asarray(out)
 
-    def value(self, way: Ways) -> MetricReport:
-        """The mean score of a configuration."""
+    def value(self, way: Ways, of: NDArray[np.float64]) -> MetricReport:
+        """The mean score of a way of asking, on the questions of a difference (n,)."""
         import numpy as np
 
-        scores = self.scores[way]
-        known = ~np.isnan(scores)
-        return metric_report(stats.mean(scores[known], self.cluster[known]))
+        known = ~np.isnan(of)
+        return metric_report(stats.mean(self.scores[way][known], self.cluster[known]))
 
     def effect(self, difference: NDArray[np.float64]) -> GapEffect:
         """Return the mean of a difference (n,), with a test. Questions without a score are left

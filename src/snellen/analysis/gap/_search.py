@@ -129,6 +129,7 @@ def groups_measured(measured: Measured, groups: Sequence[Ways]) -> list[GapGroup
     result = []
     for group in groups:
         (into, out, mean), p = _tests(measured, group)
+        in_base, in_recipe = measured.interactions(group)
         result.append(
             GapGroup(
                 fields=[name for name in measured.fields if name in group],
@@ -136,7 +137,9 @@ def groups_measured(measured: Measured, groups: Sequence[Ways]) -> list[GapGroup
                 out=out,
                 mean=mean,
                 share=_share(mean, _gap(measured)),
-                interaction=measured.effect(measured.interaction(group)),
+                interaction=measured.effect((in_base + in_recipe) / 2),
+                interaction_into=measured.effect(in_base),
+                interaction_out=measured.effect(in_recipe),
                 p=p,
             )
         )
@@ -184,17 +187,16 @@ def smallest_detectable(measured: Measured) -> float | None:
 
 
 def _together(group: GapGroup | None, fields: Sequence[GapField]) -> GapKind:
-    """How the effects of several fields combine: they add up, act jointly, or any one is enough."""
+    """How several fields act: added up, jointly, so that either is enough, or against each
+    other."""
     if group is None or group.interaction is None or group.interaction.p > GAP_LEVEL:
         return "added"
+    if len({field.raises for field in fields}) > 1:
+        return "opposed"
     interaction, effect = group.interaction.difference.value, group.mean.difference.value
     assert interaction is not None
     assert effect is not None
-    if interaction * effect > 0:
-        return "joint"
-    # Fields that work against each other add up to less, too.
-    signs = {math.copysign(1, field.mean.difference.value or 0.0) for field in fields if field.mean}
-    return "either" if len(signs) == 1 else "added"
+    return "joint" if interaction * effect > 0 else "either"
 
 
 def _evidence(measured: Measured, name: str) -> float:

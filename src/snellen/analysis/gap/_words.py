@@ -9,67 +9,78 @@ from snellen.analysis.gap._document import Gap, GapEffect, GapField
 from snellen.analysis.gap._effects import FIELD_LEVEL, GAP_LEVEL
 from snellen.analysis.result import shown
 
-FIELD_HEADINGS = (
-    "field",
-    "base",
-    "recipe",
-    "into the base",
-    "out of the recipe",
-    "mean effect",
-    "95 % interval",
-    "share",
-    "adjusted p",
-    "matters",
-    "remark",
-)
-GROUP_HEADINGS = (
-    "fields together",
-    "into the base",
-    "out of the recipe",
-    "mean effect",
-    "95 % interval",
-    "share",
-    "beyond their sum",
-    "adjusted p",
-)
+EFFECT_HEADINGS = ("field", "mean effect", "95 % interval", "share", "adjusted p", "matters")
+DIRECTION_HEADINGS = ("field", "into the base", "out of the recipe", "mean effect", "n")
+VALUE_HEADINGS = ("field", "base", "recipe", "remark")
+GROUP_HEADINGS = ("fields together", "mean effect", "95 % interval", "n", "share", "adjusted p")
+Rows = list[tuple[str, ...]]
+"""Headings, and rows; empty without rows."""
 
 
-def field_rows(gap: Gap) -> list[tuple[str, ...]]:
-    """The table of fields: headings, and a row for each field."""
-    return [FIELD_HEADINGS, *map(_field_row, gap.fields)]
+def effect_rows(gap: Gap) -> Rows:
+    """A row for each field that was exchanged, with its mean effect and its test."""
+    rows = [
+        (
+            field.name,
+            *shown_difference(field.mean.difference)[:2],
+            _share(field.share),
+            p_value(field.adjusted),
+            "yes" if field.matters else "no",
+        )
+        for field in gap.fields
+        if field.mean is not None
+    ]
+    return [EFFECT_HEADINGS, *rows] if rows else []
 
 
-def _field_row(field: GapField) -> tuple[str, ...]:
-    if field.mean is None:
-        return (field.name, field.base, field.recipe, *[""] * 7, field.reason)
-    return (
-        field.name,
-        field.base,
-        field.recipe,
-        _value(field.into),
-        _value(field.out),
-        *shown_difference(field.mean.difference)[:2],
-        _share(field.share),
-        p_value(field.adjusted),
-        "yes" if field.matters else "no",
-        "" if field.after is None else _after(field),
-    )
+def direction_rows(gap: Gap) -> Rows:
+    """A row for each field that was exchanged, with its effect in each direction."""
+    rows = [
+        (
+            field.name,
+            *(_value(effect) for effect in (field.into, field.out, field.mean)),
+            _counts(field.into, field.out, field.mean),
+        )
+        for field in gap.fields
+        if field.mean is not None
+    ]
+    return [DIRECTION_HEADINGS, *rows] if rows else []
+
+
+def direction_lines(gap: Gap) -> Iterator[str]:
+    """What n stands for, if the effects of a field are of different questions."""
+    if any(_varies(field.into, field.out, field.mean) for field in gap.fields):
+        yield (
+            "n: into the base; out of the recipe; mean effect. They differ because questions "
+            "without a score are left out"
+        )
+
+
+def value_rows(gap: Gap) -> Rows:
+    """A row for each field in which the ways differ, with its values."""
+    rows = [
+        (field.name, field.base, field.recipe, field.reason or _after(field))
+        for field in gap.fields
+    ]
+    return [VALUE_HEADINGS, *rows] if rows else []
 
 
 def _after(field: GapField) -> str:
-    return f"in addition to the other field: {_effect(field.after)} (p {p_value(field.after_p)})"
+    if field.after is None:
+        return ""
+    return (
+        f"after the field that matters singly: {_effect(field.after)} (p {p_value(field.after_p)})"
+    )
 
 
-def group_rows(gap: Gap) -> list[tuple[str, ...]]:
-    """The table of groups: headings, and a row for each group of fields; empty without groups."""
+def group_rows(gap: Gap) -> Rows:
+    """A row for each group of fields that were exchanged together."""
     rows = [
         (
             " + ".join(group.fields),
-            _value(group.into),
-            _value(group.out),
             *shown_difference(group.mean.difference)[:2],
+            _counts(group.into, group.out, group.mean),
             _share(group.share),
-            _value(group.interaction),
             p_value(group.adjusted),
         )
         for group in gap.groups
@@ -101,14 +112,14 @@ def gap_verdict(gap: Gap) -> str:
                 f"the gap of {_gap_text(gap)}."
             )
         case "joint":
-            how = "act together: their joint effect is larger than the sum of the single effects"
+            how = "act together: together they do more than the sum of what each does alone"
         case "either":
-            how = "overlap: one of them is enough for most of the joint effect"
+            how = "overlap: together they do less than the sum of what each does alone"
+        case "opposed":
+            how = f"work against each other, and their effects do not add up: {_directions(gap)}"
         case "added":
-            how = "each contribute"
-    return (
-        f"{names} {how}. Together they explain {_share_text(gap)} of the gap of {_gap_text(gap)}."
-    )
+            how = "each contribute, and their effects add up"
+    return f"{names} {how}. Together they make {_share_text(gap)} of the gap of {_gap_text(gap)}."
 
 
 def gap_lines(gap: Gap) -> Iterator[str]:
@@ -116,10 +127,10 @@ def gap_lines(gap: Gap) -> Iterator[str]:
     if gap.base is not None and gap.by_recipe is not None:
         yield (
             f"{gap.against}: {shown(gap.base).value}; by the recipe: {shown(gap.by_recipe).value}; "
-            f"{gap.questions:,} questions, {gap.scoring} score"
+            f"{gap.base.n:,} questions, {gap.scoring} score"
         )
     if gap.total is not None and (absent := gap.questions - gap.total.difference.n) > 0:
-        yield f"questions left out, since they lack a score in a configuration: {absent:,}"
+        yield f"left out, without a score both ways: {absent:,} of {gap.questions:,}"
     if gap.kind == "noise" and gap.detectable is not None:
         yield (
             f"these questions would have shown a gap of {100 * gap.detectable:.1f} pp with 80 % "
@@ -135,10 +146,62 @@ def gap_lines(gap: Gap) -> Iterator[str]:
         yield f"other pairs that explain part of it: {'; '.join(others[1:])}"
     if any(field.mean is not None for field in gap.fields):
         yield (
-            "a field matters if its p value, adjusted over the fields by Holm's method, is at "
-            f"most {FIELD_LEVEL:g}"
+            "mean effect: the mean of into the base and out of the recipe. A field matters if its "
+            f"p, adjusted over the fields by Holm's method, is at most {FIELD_LEVEL:g}"
+        )
+    if gap.total is not None:
+        yield (
+            "p: permutation tests of signs. The table of paired differences has t-tests, so its p "
+            "of the same gap is another"
         )
     yield from (f"note: {note}" for note in gap.notes)
+
+
+def group_lines(gap: Gap) -> Iterator[str]:
+    """How `beyond their sum` follows from the effects of single fields, for the fields that make
+    the gap."""
+    group = next((group for group in gap.groups if group.fields == gap.matters), None)
+    fields = [field for field in gap.fields if field.name in gap.matters]
+    if group is None or group.interaction is None:
+        return
+    yield (
+        "into the base: "
+        f"{_value(group.into)} together, {_sum([field.into for field in fields])} alone: "
+        f"{_value(group.interaction_into)} beyond their sum"
+    )
+    yield (
+        "out of the recipe: "
+        f"{_sum([field.out for field in fields])} alone, {_value(group.out)} together: "
+        f"{_value(group.interaction_out)} beyond"
+    )
+    yield (
+        f"beyond their sum: the mean of both, {_effect(group.interaction)} "
+        f"(p {p_value(group.interaction.p)})"
+    )
+
+
+def _sum(effects: Sequence[GapEffect | None]) -> str:
+    """`+81.25 - 9.38 = +71.88 pp`"""
+    values = [100 * (it.difference.value or 0.0) for it in effects if it is not None]
+    terms = " ".join(f"{'-' if value < 0 else '+'} {abs(value):.2f}" for value in values)
+    return f"{terms[0].replace('+', '')}{terms[2:]} = {sum(values):+.2f} pp"
+
+
+def _directions(gap: Gap) -> str:
+    """`prompt raises the score (+67.19 pp) and images.min_pixels lowers it (-26.56 pp); together
+    they make 35.94 pp less than the sum of what each does alone`"""
+    fields = [field for field in gap.fields if field.name in gap.matters]
+    parts = [
+        f"{field.name} {'raises' if field.raises else 'lowers'} {what} ({_value(field.mean)})"
+        for field, what in zip(fields, ["the score", *["it"] * len(fields)], strict=False)
+    ]
+    group = next((group for group in gap.groups if group.fields == gap.matters), None)
+    beyond = _value(None if group is None else group.interaction)
+    more = "less" if beyond.startswith("-") else "more"
+    return (
+        f"{_joined(parts)}; together they make {beyond.lstrip('+-')} {more} than the sum of what "
+        "each does alone"
+    )
 
 
 def _significant_pairs(gap: Gap) -> list[str]:
@@ -167,6 +230,16 @@ def _effect(effect: GapEffect | None) -> str:
 
 def _value(effect: GapEffect | None) -> str:
     return "" if effect is None else shown_difference(effect.difference).value
+
+
+def _varies(*effects: GapEffect | None) -> bool:
+    return len({effect.difference.n for effect in effects if effect is not None}) > 1
+
+
+def _counts(*effects: GapEffect | None) -> str:
+    """`32`, or `28; 27; 24` if the effects are of different questions."""
+    counts = [f"{effect.difference.n:,}" for effect in effects if effect is not None]
+    return "; ".join(counts if _varies(*effects) else counts[:1])
 
 
 def _share(share: float | None) -> str:
