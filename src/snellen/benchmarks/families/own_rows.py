@@ -32,10 +32,13 @@ Scoring  `default`: ours, depending on the task.
          yesno: the word at the start of the reply, or else the only one of the two words in the
          reply.
          count: the only number in the reply, in digits or words.
+         caption: CIDEr, BLEU, and ROUGE-L.
          vqa: the whole reply, compared with the answer without case, punctuation, and articles.
          With three or more answers, the score is min(1, number of equal answers / 3).
-         caption: CIDEr, BLEU, and ROUGE-L.
-         `robust` (vqa): as `default`, but for the text after "the answer is".
+         `robust` (vqa; the headline): as `default`, but for the phrase that the reply states:
+         what is boxed, or follows "the answer is", or follows the verb of a single sentence ("The
+         picture shows X."). A phrase with a right answer and more words in it, and a reply that is
+         more than three words longer than the answers and states none, are unparsed.
          `judged` (vqa and caption): a judge compares the reply with the answers and gives it a
          grade from 0 to 10 (`snellen judge`).
          Each turn with an answer is scored as a separate question. The turns of a conversation
