@@ -22,6 +22,7 @@ from snellen.errors import UsageError, plain
 from snellen.registry import suites
 from snellen.run.options import BENCHMARK, BUDGET, MODEL, OUTPUT
 from snellen.run.plan import load_benchmarks
+from snellen.scoring.sections.disagreements import ROBUST
 from snellen.store import Run
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 SETTINGS = ("frames", "image_size", "effort")
 """Options that are repeated for a sweep, besides the prompt."""
-ROBUST = "robust"
-"""The scoring with Snellen's own rules, which most benchmarks have."""
 
 
 EXAMPLES = (
