@@ -173,7 +173,7 @@ FREE = {"robust": "robust, the headline", "default": "default, the whole reply"}
 
 def free_answers(name: str) -> Iterator[Read]:
     """What a scoring of own rows with free answers reads in the replies that are labelled with a
-    value or a count. The rows' right answer is one that no reply gives, so that it helps no rule."""
+    value or a count. No reply gives the rows' right answer, so that it helps no rule."""
     scoring = own_rows.stored("rows", {"task": "vqa", "columns": {}}).scorings[name]
     for reply in (reply for pack in packs() for reply in labelled(pack)):
         if reply.kind not in ("short", "count"):

@@ -11,7 +11,8 @@ STATES = "one sentence"
 _STATES = re.compile(
     r"""^(?:
       (?:i|we)\s(?:can\s)?(?:see|read|count)
-    | (?:it|this|that|these|those|there|he|she|they)(?:['\u2019]s|\s(?:is|are|was|were|says?|shows?|reads?))
+    | (?:it|this|that|these|those|there|he|she|they)
+      (?:['\u2019]s|\s(?:is|are|was|were|says?|shows?|reads?))
     | (?:the|this|that|these|those)\s[^,;:\n]{1,120}?\s
       (?:is|are|was|were|says?|shows?|reads?|displays?|depicts?|contains?)
     )(?:\s|:\s)(?P<phrase>[^\n]{1,120})$""",

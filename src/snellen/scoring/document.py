@@ -209,8 +209,8 @@ class CostReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     currency: str | None = None
     """The currency of the profile's prices."""
     seconds: float
-    """The time from the start of each call of `snellen run` to its last record, added up over all
-    calls, in seconds."""
+    """The time from the first request of each call of `snellen run` to its last record, added up
+    over all calls, in seconds. Runs of one call may overlap, or wait for each other in between."""
     first: Seconds | None = None
     """The time from a request to the first byte of its reply."""
     total: Seconds | None = None

@@ -37,9 +37,7 @@ def in_sentences(first: int) -> tiny.Says:
 
 
 @pytest.mark.parametrize(("first", "is_noted"), [(0, False), (1, False), (2, True)])
-def test_more_than_one_reply_in_twenty_is_noted(
-    tmp_path: Path, first: int, is_noted: bool
-) -> None:
+def test_more_than_one_reply_in_twenty_is_noted(tmp_path: Path, first: int, is_noted: bool) -> None:
     plain = tiny.run(tmp_path, in_sentences(0), own())
     other = tiny.run(tmp_path, tiny.Says(in_sentences(first).say, "other"), own())
     note = (

@@ -39,7 +39,8 @@ class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Unpaired(msgspec.Struct, frozen=True, kw_only=True):
-    """Samples that are left out of a difference."""
+    """Samples that are left out of a difference for one reason. A sample that does not count on
+    both sides has the reason of each of them."""
 
     why: str
     """The reason."""

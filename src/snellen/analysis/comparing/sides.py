@@ -171,7 +171,9 @@ def _disagreement(tally: Tally, headline: str) -> Iterator[str]:
     if scores[0] is None or scores[1] is None:
         return
     both = first.in_mean & robust.in_mean & ~first.absent
-    note = disagreement_note(headline, int((both & (scores[0] != scores[1])).sum()), int(both.sum()))
+    note = disagreement_note(
+        headline, int((both & (scores[0] != scores[1])).sum()), int(both.sum())
+    )
     if note is not None:
         yield note
 

@@ -51,8 +51,8 @@ _NUMBER = re.compile(
 )
 _SCALE = re.compile(r"\b(hundred|thousand|million|billion|dozen|half)s?\b", re.IGNORECASE)
 MORE_WORDS = 3
-"""A reply that has this many more words than the longest right answer may still be an answer. Longer
-ones are sentences."""
+"""A reply that has this many words more than the longest right answer may still be an answer.
+Longer ones are sentences."""
 _WORD = re.compile(r"(?:(?<!\w)-)?\d+(?:\.\d+)*(?!\w)|\w+")
 _SAME = {"a": "", "an": "", "the": "", **{word: str(n) for n, word in enumerate(_UNITS[:11])}}
 

@@ -26,9 +26,9 @@ def disagreement_note(headline: str, n: int, of: int) -> str | None:
     if not of or n / of <= NOTED_SHARE:
         return None
     return (
-        f"{headline} and {ROBUST} score {n:,} of {of:,} replies differently ({100 * n / of:.1f} %): "
-        f"one of them misreads these. Compare by --scoring {ROBUST} too, or let a judge decide "
-        "(snellen judge)"
+        f"{headline} and {ROBUST} score {n:,} of {of:,} replies differently "
+        f"({100 * n / of:.1f} %): one of them misreads these. Compare by --scoring "
+        f"{ROBUST} too, or let a judge decide (snellen judge)"
     )
 
 
