@@ -75,14 +75,14 @@ def score(
     [
         ([MCQ], "mcq", "the columns A to B"),
         ([{**OPEN, "choices": ["x", "y"]}], "mcq", "the column 'choices'"),
-        ([{**OPEN, "answer": "yes"}, {**OPEN, "answer": "No"}], "yesno", "all answers"),
-        ([{**OPEN, "answer": True}], "yesno", "all answers"),
+        ([{**OPEN, "answer": "yes"}, {**OPEN, "answer": "No"}], "yesno", "which are all yes or no"),
+        ([{**OPEN, "answer": True}], "yesno", "which are all yes or no"),
         ([{**OPEN, "answer": 3}, {**OPEN, "answer": "12"}], "count", "whole numbers"),
-        ([{**OPEN, "answer": 3}, {**OPEN, "answer": "many"}], "vqa", "answers in words"),
-        ([{**OPEN, "answer": "yes"}, {**OPEN, "answer": "3"}], "vqa", "answers in words"),
-        ([{**OPEN, "A": "a cat"}], "vqa", "no answers"),
-        ([{"image": "1.png", "captions": ["a cat"]}], "caption", "no question"),
-        ([{"image": "1.png"}], "caption", "no question"),
+        ([{**OPEN, "answer": 3}, {**OPEN, "answer": "many"}], "vqa", "some of which are in words"),
+        ([{**OPEN, "answer": "yes"}, {**OPEN, "answer": "3"}], "vqa", "some of which are in words"),
+        ([{**OPEN, "A": "a cat"}], "vqa", "without answers"),
+        ([{"image": "1.png", "captions": ["a cat"]}], "caption", "rows without a question"),
+        ([{"image": "1.png"}], "caption", "rows without a question"),
     ],
 )
 def test_the_task_is_guessed_from_columns_and_answers(

@@ -811,7 +811,7 @@ def test_models_that_no_other_beats_in_score_and_cost_are_listed() -> None:
     ]
     text = report.as_text(results)
 
-    front = "mine: models that no other beats in accuracy and"
+    front = "mine: models with none better in both accuracy and"
     assert f"{front} cost per question: good, cheap\n" in text
     assert f"{front} median request time: good\n" in text
 

@@ -18,6 +18,7 @@ from snellen.core.procedure import Conversation
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.registry import benchmark
+from snellen.report import run_facts
 from snellen.store import ReplyRecord, Run
 from tests import tiny
 from tests.servers import Answer, ReceivedRequest, Server, completion, serving, status
@@ -255,6 +256,16 @@ def test_only_cut_questions_are_asked_again_and_counted(tmp_path: Path) -> None:
     assert [session.get("retry_truncated") for session in manifest(last)["sessions"]] == [
         *(None, MORE, MORE, None, 16384)
     ]
+    assert last.result is not None
+    assert last.result.report.other_limits == {"4096": 2, "16384": 1}
+    settings = dict(run_facts.settings(last.result))["generation"]
+    assert "max_tokens=512" in settings
+    assert settings.endswith(
+        "; max_tokens=4096 for 2 of the replies; max_tokens=16384 for 1 of the replies"
+    )
+    calls = [session["started"] for session in manifest(last)["sessions"]]
+    provenance = dict(run_facts.provenance(manifest(last)))
+    assert (provenance["started"], provenance["last of 5 calls"]) == (calls[0], calls[-1])
     attempts = [
         (record.attempt, record.max_tokens, record.cut_at, record.state)
         for record in records(last)

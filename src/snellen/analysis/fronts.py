@@ -46,7 +46,8 @@ def front_lines(by_benchmark: Mapping[str, Mapping[str, Result]]) -> Iterator[st
             if len(points) > 1:
                 metric = next(iter(next(iter(results.values())).scoring().metrics))
                 names = ", ".join(front(points))
-                yield f"{benchmark}: models that no other beats in {metric} and {label}: {names}"
+                both = f"both {metric} and {label}"
+                yield f"{benchmark}: models with none better in {both}: {names}"
 
 
 def _scores(results: Mapping[str, Result]) -> dict[str, float]:

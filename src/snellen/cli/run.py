@@ -187,6 +187,7 @@ def _plan(
         benchmarks=load_benchmarks(suites.expanded(specs), prompts, **values),
         models=list(dict.fromkeys(models)),
         profiles=profiles,
+        profiles_source="plan" if profiles else "profile",
         settings=settings,
         sources=sources_of(ctx, options),
         score=score,

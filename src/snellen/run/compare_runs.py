@@ -241,7 +241,8 @@ def loaded_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) 
                 *source_notes(run, benchmark),
             ],
         )
-    return replace(loaded, cost=stored_cost(run))
+    noticed = [*manifest.get("noticed", {}).values()]
+    return replace(loaded, cost=stored_cost(run), noticed=noticed)
 
 
 def _written(path: str) -> str:

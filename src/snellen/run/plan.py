@@ -36,6 +36,8 @@ class PlanArguments(RunOptions, total=False):
 
     profiles: Mapping[str, Profile]
     """Profiles of single models, keyed by name. They take precedence over the option `profile`."""
+    profiles_source: Source
+    """The origin of these profiles: `plan` if they are tables of a plan file."""
     settings: Mapping[str, Sequence[Any]]
     """Several values of an option, with a run for each value; possible for `frames`, `image_size`,
     and `effort`."""
@@ -91,6 +93,7 @@ class Plan:
         self.profile = _profile(self.options)
         """The profile of models without their own profile, before options are applied."""
         self.profiles = arguments.get("profiles", {})
+        self.profiles_source: Source = arguments.get("profiles_source", "profile")
         self.settings = arguments.get("settings", {})
         self.setting = arguments.get("setting", {})
         self.by_recipe = arguments.get("by_recipe")
@@ -201,6 +204,8 @@ class Plan:
             **{
                 field: "recipe"
                 if field in by_recipe and source in ("profile", "default")
+                else self.profiles_source
+                if source == "profile" and name in self.profiles
                 else source
                 for field, source in config.origins.items()
             },

@@ -395,6 +395,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The number of (sample, repeat) pairs in the whole data set, if the run asked fewer."""
     spent: CostReport | None = None
     """What the model's replies cost."""
+    other_limits: dict[str, int] = {}
+    """The number of replies that were asked for with another token limit than the run's, by this
+    limit."""
     judging: dict[str, CostReport] = {}
     """What each judge's replies cost."""
     output_tokens: TokenReport | None = None

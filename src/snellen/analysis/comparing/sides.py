@@ -53,6 +53,8 @@ class LoadedSide:
     """The number of replies of a complete run; 0 if unknown."""
     notes: Sequence[str] = ()
     """Notes that a reader of the comparison needs."""
+    noticed: Sequence[str] = ()
+    """What the run noticed among its first replies; these are notes too."""
     cost: CostReport | None = None
     """The cost of the run when it was last scored."""
 

@@ -255,7 +255,9 @@ def by_turn(sample: Sample) -> tuple[Sample, ...]:
 
 def _safe_name(path: Path) -> str:
     """The file's name without its extensions, changed if a built-in benchmark has the same name."""
-    stem = re.sub(r"\.(jsonl|json|tsv|csv|parquet)(\.gz)?$", "", path.name, flags=re.IGNORECASE)
+    stem = re.sub(
+        r"\.(jsonl|json|tsv|csv|parquet|xlsx)(\.gz)?$", "", path.name, flags=re.IGNORECASE
+    )
     name = re.sub(r"[^\w.-]+", "-", stem).strip(".-") or "rows"
     taken = (Path(__file__).parents[1] / f"{name.lower().replace('-', '_')}.py").exists()
     return f"{name}-own" if taken else name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import IntFlag
 
@@ -71,7 +72,9 @@ class ReplyStatesSection:
                 "like other replies"
             )
         limit = draft.source.identity.get("generation", {}).get("max_tokens")
-        return {}, [*notes, *_truncated_notes(self._cut.data, limit, n)]
+        others = Counter(tokens for tokens, _, _ in self._limits.data if tokens != limit)
+        fields = {"other_limits": {f"{tokens}": n for tokens, n in sorted(others.items())}}
+        return fields, [*notes, *_truncated_notes(self._cut.data, limit, n)]
 
 
 def _truncated_notes(
