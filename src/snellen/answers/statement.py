@@ -4,7 +4,7 @@ import re
 
 from snellen.answers.phrase import Phrase, final_phrase
 
-WHOLE = "whole reply"
+FULL_REPLY = "whole reply"
 STATES = "one sentence"
 
 # The subject has no comma, since behind a comma another clause may begin.
@@ -39,7 +39,7 @@ def stated_phrase(text: str) -> Phrase:
     'whole reply'
     """
     phrase = final_phrase(text)
-    if phrase.rule != WHOLE or phrase.answer is None or _SENTENCE_ENDS.search(phrase.answer):
+    if phrase.rule != FULL_REPLY or phrase.answer is None or _SENTENCE_ENDS.search(phrase.answer):
         return phrase
     statement = _STATES.match(phrase.answer)
     if statement is None or _NOT_A_PHRASE.match(statement["phrase"]):

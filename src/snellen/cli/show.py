@@ -61,7 +61,8 @@ def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
     # A file of rows has no bundled rows, so its own rows are used.
     has_bundled = entry is not None and (entry.bundled is not None or not entry.reads_data)
     bundled = _bundled(benchmark) if has_bundled else loaded
-    there, few = _survey(loaded, is_file=Path(benchmark).exists()), _survey(bundled)
+    is_file = entry is None and "columns" in loaded.provenance.options
+    there, few = _survey(loaded, is_file=is_file), _survey(bundled)
     return {
         "benchmark": loaded.name,
         "sheet": entry.sheet if entry else "",

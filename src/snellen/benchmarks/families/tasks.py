@@ -16,7 +16,7 @@ from snellen.answers.choice import Letter, option_letter
 from snellen.answers.others import vlmevalkit_letter
 from snellen.answers.phrase import Phrase, final_phrase
 from snellen.answers.reply import final_text
-from snellen.answers.statement import STATES, WHOLE, stated_phrase
+from snellen.answers.statement import FULL_REPLY, STATES, stated_phrase
 from snellen.answers.value import Value, final_value
 from snellen.answers.yes_no import YesNo, yes_or_no
 from snellen.benchmarks.families.judges import grading
@@ -118,10 +118,10 @@ def _parse_stated(reply: Reply, sample: Sample) -> Reading:
     to be read by a judge: a phrase with a right answer and more words in it ("4 cats" for "4", "not
     red" for "red"), and a whole sentence from which no rule takes a phrase, are unparsed.
     """
-    whole = plain_words(final_text(reply.text))
+    full = plain_words(final_text(reply.text))
     rights = [plain_words(answer) for answer in right_answers(sample)]
-    if whole in rights:
-        return Reading(answer=whole, rule=WHOLE)
+    if full in rights:
+        return Reading(answer=full, rule=FULL_REPLY)
     phrase = stated_phrase(reply.text)
     if phrase.answer is None:
         return as_reading(phrase)
@@ -130,7 +130,7 @@ def _parse_stated(reply: Reply, sample: Sample) -> Reading:
         words = text.split()
         if any(f" {right} " in f" {text} " for right in rights):
             return Reading(answer=None, rule=f"right answer and more: {phrase.rule}")
-        if rights and phrase.rule in (WHOLE, STATES):
+        if rights and phrase.rule in (FULL_REPLY, STATES):
             longest = max(len(right.split()) for right in rights)
             if len(words) > longest + MORE_WORDS:
                 return Reading(answer=None, rule="sentences without a stated answer")
