@@ -9,7 +9,7 @@ from typing import Any
 from snellen.analysis.result import Result
 from snellen.scoring.sections import FACTS
 
-LABELS = {"asks": "version of the questions"}
+LABELS = {"asks": "prompt version"}
 """The labels of fields of the identity whose names say too little."""
 
 
