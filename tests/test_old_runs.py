@@ -28,7 +28,7 @@ COMMANDS = [
 ASKING = {name: arguments for name, arguments in COMMANDS if arguments[0] == "run"}
 WORDING = {"notes", "reason"}
 """Text that may be written better."""
-TIMING = {"spent"}
+TIMING = {"spent", "seconds"}
 """What depends on the machine."""
 
 

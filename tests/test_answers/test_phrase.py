@@ -16,6 +16,8 @@ from snellen.answers.phrase import final_phrase
         ("The answer is May 5, 1970.", "May 5, 1970", "the answer is"),
         ('The answer is: "Ivy Moss". She signed.', "Ivy Moss", "the answer is"),
         ("The answer is Dr. Ada Byron. She is named.", "Dr. Ada Byron", "the answer is"),
+        ("The answer is 3.5.", "3.5", "the answer is"),
+        ("The answer is 3.5", "3.5", "the answer is"),
         ("The answer is 3.5 million. So it says.", "3.5 million", "the answer is"),
         ("It is late.\n**Answer:** 6 p.m.", "6 p.m.", "the answer is"),
         ("Answer: Ivy\nThe answer is ivy.", "ivy", "the answer is"),

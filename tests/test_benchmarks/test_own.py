@@ -75,14 +75,14 @@ def score(
     [
         ([MCQ], "mcq", "the columns A to B"),
         ([{**OPEN, "choices": ["x", "y"]}], "mcq", "the column 'choices'"),
-        ([{**OPEN, "answer": "yes"}, {**OPEN, "answer": "No"}], "yesno", "all answers"),
-        ([{**OPEN, "answer": True}], "yesno", "all answers"),
+        ([{**OPEN, "answer": "yes"}, {**OPEN, "answer": "No"}], "yesno", "which are all yes or no"),
+        ([{**OPEN, "answer": True}], "yesno", "which are all yes or no"),
         ([{**OPEN, "answer": 3}, {**OPEN, "answer": "12"}], "count", "whole numbers"),
-        ([{**OPEN, "answer": 3}, {**OPEN, "answer": "many"}], "vqa", "answers in words"),
-        ([{**OPEN, "answer": "yes"}, {**OPEN, "answer": "3"}], "vqa", "answers in words"),
-        ([{**OPEN, "A": "a cat"}], "vqa", "no answers"),
-        ([{"image": "1.png", "captions": ["a cat"]}], "caption", "no question"),
-        ([{"image": "1.png"}], "caption", "no question"),
+        ([{**OPEN, "answer": 3}, {**OPEN, "answer": "many"}], "vqa", "some of which are in words"),
+        ([{**OPEN, "answer": "yes"}, {**OPEN, "answer": "3"}], "vqa", "some of which are in words"),
+        ([{**OPEN, "A": "a cat"}], "vqa", "without answers"),
+        ([{"image": "1.png", "captions": ["a cat"]}], "caption", "rows without a question"),
+        ([{"image": "1.png"}], "caption", "rows without a question"),
     ],
 )
 def test_the_task_is_guessed_from_columns_and_answers(
@@ -906,6 +906,47 @@ def test_three_people_who_agree_make_an_answer_right(
 )
 def test_the_robust_reading_takes_what_is_said_to_be_the_answer(reply: str, answer: str) -> None:
     assert score("vqa", reply, "robust", target="red")[0] == answer
+
+
+@pytest.mark.parametrize(
+    ("reply", "target", "points"),
+    [
+        ("The answer is 79878.", "79878", 1),
+        ("The answer is 79878", "79878", 1),
+        ("The picture shows MBMM.", "MBMM", 1),
+        ("It is red.", "It is red", 1),
+        ("It is red.", "red", 1),
+        ("blue", "red", 0),
+        ("It is blue.", "red", 0),
+    ],
+)
+def test_a_sentence_is_as_good_as_the_answer_in_it(reply: str, target: str, points: float) -> None:
+    answer, actual = score("vqa", reply, "robust", target=target)
+
+    assert answer is not None
+    assert actual == points
+
+
+@pytest.mark.parametrize(
+    ("reply", "target"),
+    [
+        ("MBMM is what is written there.", "MBMM"),
+        ("There are 4 baseballs in the bucket.", "4"),
+        ("not red", "red"),
+        ("4 or 5", "4"),
+        ("To find the number, we first look at the picture, then count.", "4"),
+    ],
+)
+def test_a_text_that_holds_more_than_an_answer_is_unparsed_and_not_answered(
+    reply: str, target: str
+) -> None:
+    assert score("vqa", reply, "robust", target=target) == (None, 0)
+
+
+def test_the_headline_of_free_answers_reads_sentences(tmp_path: Path) -> None:
+    free = own_data(jsonl(tmp_path, {**OPEN, "answer": "red"}), task="vqa")
+
+    assert [*free.scorings] == ["robust", "default", "judged"]
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,7 @@ def test_a_spreadsheet_is_run_and_scored_again(folder: Path, snellen: Snellen) -
     done = snellen("run", "-b", file, "-m", "baseline/first", "--json")
     assert done.code == 0, done.err
     [run] = Path("runs").glob("*/*/*")
+    assert run.parts[1] == done.json["benchmark"] == "mine"
     file.unlink()
     assert snellen("score", run).code == 0
 

@@ -46,6 +46,9 @@ def test_a_plan_asks_every_model_every_benchmark_with_a_profile_of_its_own(
         "openai/m": pytest.approx(1 / 3),
     }
     assert {(body["top_p"], body["max_tokens"]) for body in bodies} == {(0.5, 7)}
+    run = next(document for document in json.loads(done.out) if document["model"] == "openai/m")
+    origins = json.loads((Path(run["run"]) / "manifest.json").read_text())["origins"]
+    assert {origins[name] for name in ("base_url", "top_p", "max_tokens")} == {"plan"}
 
 
 @pytest.mark.parametrize(
@@ -54,6 +57,10 @@ def test_a_plan_asks_every_model_every_benchmark_with_a_profile_of_its_own(
         ("benchmark = ['eyechart']", r"no such option 'benchmark'. Options: models, benchmarks"),
         ("models = [{base_url = 'x'}]", "a model has no name"),
         ("models = [{name = 'a', prize = 1}]", "unknown field `prize`"),
+        (
+            "models = [{name = 'a', prices = {input = 1}}]",
+            r"missing required field `output` .* \[prices\] has the fields input, output",
+        ),
         ("benchmarks = [", "is not a valid TOML file"),
         ("limit = 0\nmodels=['baseline/first']\nbenchmarks=['eyechart']", "--limit"),
         ("models = ['baseline/first']", "a benchmark \\(-b\\) is missing"),

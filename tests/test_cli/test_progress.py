@@ -11,10 +11,14 @@ import pytest
 
 from snellen.cli.data import _Drawn
 from snellen.cli.progress_lines import ProgressLines
-from snellen.core.model import Usage
+from snellen.core.model import Request, Usage
 from snellen.core.profile import Prices
+from snellen.media.content import user
 from snellen.run import Progress
+from snellen.run.observer import ProgressCounter
 from snellen.run.progress_text import line
+from snellen.run.recorder import Turn
+from snellen.store import Key
 
 
 def run(name: str = "mine × m", *, ended: bool = False, **counts: Any) -> Progress:
@@ -220,3 +224,17 @@ def test_a_download_in_a_dumb_terminal_gets_no_escapes(
         drawn.say("images.zip is there")
     assert ("\x1b" in terminal.getvalue()) == escapes
     assert "images.zip is there" in terminal.getvalue()
+
+
+def test_the_time_left_does_not_count_the_wait_for_other_runs_of_the_command() -> None:
+    progress = Progress(name="waits", total=50, started=monotonic() - 3600)
+    counter = ProgressCounter(progress)
+    turn = Turn(Key("q0", 0, 0), Request(messages=(user("?"),)))
+
+    counter.request_sent(turn)
+    first = progress.started
+    counter.request_sent(turn)
+    counter.sample_finished([])
+
+    assert progress.started == first
+    assert progress.seconds_left is not None and progress.seconds_left < 3600

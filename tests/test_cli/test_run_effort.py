@@ -65,6 +65,20 @@ def test_a_sweep_shows_the_score_by_tokens_in_every_format(
     assert by_effort == {"none": 23.0, "low": 4060 / 30, "high": 16060 / 36}
 
 
+def test_a_sweep_says_so_if_the_server_ignores_the_effort(snellen: Snellen, tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", 10)
+    with serving(completion("<think>so</think>A")) as server:
+        done = snellen(
+            *("run", "-b", rows, "-m", "openai/m", "--base-url", server.url),
+            *("--effort", "none", "--effort", "high", "-q"),
+        )
+
+    assert done.code == 0, done.err
+    after = done.out[done.out.index("accuracy by setting") :]
+    words = " ".join(after.split())
+    assert "note: openai/m (effort=none): reply 1 has thoughts, and thinking was turned" in words
+
+
 def test_runs_without_token_counts_have_no_such_table(snellen: Snellen, tmp_path: Path) -> None:
     rows = write_rows(tmp_path / "rows.jsonl", 10)
     with serving(completion("A", usage=None)) as server:

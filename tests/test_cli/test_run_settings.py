@@ -44,7 +44,7 @@ def test_each_size_is_a_run_and_differences_are_to_the_first(snellen: Snellen) -
     assert len(first) == 2 and all("+0.00 pp" in line for line in first)
     text = "\n".join(table)
     assert "baseline/first, best of 3 settings: baseline/first has 15.00 %" in text
-    assert "settings differ by 0.00 pp (standard deviation)" in text
+    assert "the standard deviation between settings is 0.00 pp" in text
     assert "p is adjusted by Holm's method over the 4 differences shown" in table
 
 

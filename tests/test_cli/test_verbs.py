@@ -1,5 +1,6 @@
 """The verbs that ask no model but our own: help, list, show, check, demo, doctor."""
 
+import json
 import re
 import subprocess
 import sys
@@ -217,3 +218,15 @@ def test_the_demo_of_clips_says_what_to_install_where_there_is_no_decoder(
     assert done.code == 2
     assert install("video") in done.err
     assert "Traceback" not in done.err
+
+
+def test_a_file_of_rows_that_cannot_be_read_is_shown_with_the_reason(snellen: Snellen) -> None:
+    choice = {"question": "Which?", "A": "an ant", "B": "a bee", "answer": "A"}
+    rows = [choice, {"question": "Is it?", "answer": "yes"}]
+    Path("mixed.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    done = snellen("show", "mixed.jsonl")
+
+    assert done.code == 2
+    assert "row 2 of mixed.jsonl has no choices" in done.err
+    assert "pass --data" not in done.out + done.err

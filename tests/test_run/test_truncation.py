@@ -18,6 +18,7 @@ from snellen.core.procedure import Conversation
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.registry import benchmark
+from snellen.report import run_facts
 from snellen.store import ReplyRecord, Run
 from tests import tiny
 from tests.servers import Answer, ReceivedRequest, Server, completion, serving, status
@@ -266,6 +267,16 @@ def test_only_cut_questions_are_asked_again_and_counted(tmp_path: Path) -> None:
     assert [session.get("retry_truncated") for session in manifest(last)["sessions"]] == [
         *(None, MORE, MORE, None, 16384)
     ]
+    assert last.result is not None
+    assert last.result.report.other_limits == {"4096": 2, "16384": 1}
+    settings = dict(run_facts.settings(last.result))["generation"]
+    assert "max_tokens=512" in settings
+    assert settings.endswith(
+        "; max_tokens=4096 for 2 of the replies; max_tokens=16384 for 1 of the replies"
+    )
+    calls = [session["started"] for session in manifest(last)["sessions"]]
+    provenance = dict(run_facts.provenance(manifest(last)))
+    assert (provenance["started"], provenance["last of 5 calls"]) == (calls[0], calls[-1])
     attempts = [
         (record.attempt, record.max_tokens, record.cut_at, record.state)
         for record in records(last)
@@ -376,6 +387,79 @@ def test_turns_are_not_asked_again_because_later_ones_follow_from_them(tmp_path:
         with pytest.raises(UsageError, match="works only for benchmarks with generated replies"):
             run_plan(plan)
         assert not server.requests
+
+
+# -- cut by the server
+
+
+class CutsEarly(Needs):
+    """A server that cuts the replies to some questions at 24 tokens, whatever the limit."""
+
+    def __call__(self, request: ReceivedRequest) -> Answer:
+        number, most = int(question(request)[1:]), request.json["max_tokens"]
+        if number not in self.need:
+            return super().__call__(request)
+        self.requests.append((number, most))
+        usage = {"prompt_tokens": 9, "completion_tokens": 24}
+        return completion("Well,", stop="length", usage=usage)
+
+
+@pytest.mark.parametrize("option", [{}, {"on_truncation": f"raise:{MORE}"}])
+def test_replies_that_the_server_cuts_below_the_limit_are_not_blamed_on_it(
+    tmp_path: Path, option: dict[str, Any]
+) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", 60)
+    early = CutsEarly(dict.fromkeys(range(0, 60, 5), 0))
+    with serving(early) as server:
+        finished = ask(rows, server, tmp_path / "runs", **option)
+        again = ask(rows, server, tmp_path / "runs", retry_truncated=MORE, **option)
+        assert sorted(early.requests) == [(n, LIMIT) for n in range(60)], "nothing is asked again"
+
+    (noticed,) = [note for note in finished.progress.notes if "of the first" in note]
+    assert noticed.startswith("3 of the first 11 replies were cut by the server after at most 24 ")
+    assert "below the 512 that were asked for. A higher limit will not help" in noticed
+    assert states(again) == {"ok": 48, "truncated": 12}
+    assert "raised" not in manifest(again)
+    for text in (notes(finished), notes(again)):
+        assert "12 of 60 replies (20.0 %) were cut by the server after at most 24 tokens" in text
+        assert not {"Raise the limit", "increase --max-tokens"} & {*text.split(". ")}
+        assert "at the token limit" not in text and "token_floor" not in text
+
+
+def test_replies_cut_by_the_server_and_at_the_limit_are_counted_apart(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", 50)
+
+    class Both(CutsEarly):
+        def __call__(self, request: ReceivedRequest) -> Answer:
+            if question(request) == "q9":
+                return cut(9)(request)
+            return super().__call__(request)
+
+    with serving(Both({1: 0, 2: 0})) as server:
+        finished = ask(rows, server, tmp_path / "runs")
+
+    (noticed,) = [note for note in finished.progress.notes if "of the first" in note]
+    assert noticed.startswith("1 of the first 10 replies were cut at 512 tokens. Raise the limit")
+    assert "; 2 of the first 10 replies were cut by the server after at most 24 tok" in noticed
+    assert "1 of 50 replies (2.0 %) were cut at the token limit" in notes(finished)
+    assert "2 of 50 replies (4.0 %) were cut by the server" in notes(finished)
+
+
+def test_shares_of_cut_and_empty_replies_are_of_the_replies_that_there_are(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", 15)
+
+    def answer(request: ReceivedRequest) -> Answer:
+        number = int(question(request)[1:])
+        if number < 5:
+            return status(400, "not this one")
+        return completion("", usage={}) if number == 5 else cut(6)(request)
+
+    with serving(answer) as server:
+        finished = ask(rows, server, tmp_path / "runs")
+
+    assert states(finished) == {"failed": 5, "ok": 8, "empty": 1, "truncated": 1}
+    assert "1 of 10 replies (10.0 %) were cut" in notes(finished)
+    assert "1 of 10 replies are empty (10.0 %)" in notes(finished)
 
 
 # -- thoughts

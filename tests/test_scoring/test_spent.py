@@ -27,19 +27,21 @@ def reply(total: float, first: float | None = None) -> Reply:
     return Reply(text="A", times=Times(first=first, total=total), usage=Usage(input=10, output=1))
 
 
-def test_time_is_from_the_start_of_each_call_to_its_last_record(tmp_path: Path) -> None:
-    """A call of 2.5 s, one that asked nothing, and one of 60 s that ended with a failure."""
-    starts = ("10:00:00.500Z", "10:30:00Z", "11:00:00.000Z")
+def test_time_is_from_the_first_request_of_each_call_to_its_last_record(tmp_path: Path) -> None:
+    """A call that waited a minute for another run of its command and then took 2.5 s, one that
+    asked nothing, and one of 30 s that ended with failures."""
+    starts = ("09:59:00.000Z", "10:30:00Z", "11:00:00.000Z")
     run = stored(tmp_path / "run", [{"started": DAY + start} for start in starts])
-    run.append_reply(reply_record(("a", 0, 0), "", DAY + "10:00:01.000Z", reply=reply(1.0)))
-    run.append_reply(reply_record(("b", 0, 0), "", DAY + "10:00:03.000Z", reply=reply(1.0)))
+    run.append_reply(reply_record(("a", 0, 0), "", DAY + "10:00:01.500Z", reply=reply(1.0)))
+    run.append_reply(reply_record(("b", 0, 0), "", DAY + "10:00:03.000Z", reply=reply(2.25)))
     failure = Failure(type="Overloaded", message="busy")
+    run.append_reply(reply_record(("c", 0, 0), "", DAY + "11:00:30.000Z", error=failure))
     run.append_reply(reply_record(("c", 0, 0), "", DAY + "11:01:00.000Z", error=failure))
     run.close()
 
     costs = cost_of([run])
     assert costs is not None
-    assert (costs.seconds, costs.replies) == (62.5, 2)
+    assert (costs.seconds, costs.replies) == (32.5, 2)
 
 
 def test_quantiles_are_values_that_were_measured(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from snellen.answers.choice import Letter, option_letter
 from snellen.answers.others import lmms_eval_letter, textbook_letter, vlmevalkit_letter
 from snellen.answers.value import cleaned, final_value, same_value
 from snellen.answers.yes_no import yes_or_no
+from snellen.benchmarks.families import own_rows
 from snellen.benchmarks.families.draws import drawn_by_id
 from snellen.benchmarks.mmmu_pro import kit_answer_behind
 from snellen.benchmarks.scienceqa import llava_answer
@@ -166,6 +167,23 @@ def credits(scoring: Scoring, reading: Reading, sample: Sample, target: str) -> 
     return score is not None and score > 0
 
 
+FREE = {"robust": "robust, the headline", "default": "default, the whole reply"}
+"""The scorings of free answers of own rows."""
+
+
+def free_answers(name: str) -> Iterator[Read]:
+    """What a scoring of own rows with free answers reads in the replies that are labelled with a
+    value or a count. No reply gives the rows' right answer, so that it helps no rule."""
+    scoring = own_rows.stored("rows", {"task": "vqa", "columns": {}}).scorings[name]
+    for reply in (reply for pack in packs() for reply in labelled(pack)):
+        if reply.kind not in ("short", "count"):
+            continue
+        sample = replace(reply.sample, choices=(), target="nobody")
+        reading = scoring.parse(Reply(text=reply.text), sample)
+        right = reply.answer is not None and credits(scoring, reading, sample, reply.answer)
+        yield read(reply, name, reading.rule, reading.answer is not None, right)
+
+
 SPECS: dict[str, Callable[[str], str]] = {
     "mathvision": lambda source: "mathvision",
     "mmmu": lambda source: "mmmu",
@@ -214,6 +232,7 @@ def parts() -> Mapping[str, str]:
     return {
         "packs": by_pack(ours, theirs),
         "tools": of_tools(),
+        "free": of_free_answers(),
         "robust": by_rule(ours),
         "official": by_rule(theirs),
     }
@@ -255,12 +274,20 @@ def row_of(pack: str, kind: str, mine: Tally, *official: str) -> str:
 
 def of_tools() -> str:
     """The table of what each way to find a letter is worth."""
+    return table_of_totals("reading", {name: tally(letters(name)) for name in LETTERS})
+
+
+def of_free_answers() -> str:
+    """The table of what the scorings of own rows read in free answers."""
+    return table_of_totals("scoring", {FREE[name]: tally(free_answers(name)) for name in FREE})
+
+
+def table_of_totals(first: str, totals: Mapping[str, Tally]) -> str:
     lines = [
-        "| reading | n | answered | right | precision | recall |",
+        f"| {first} | n | answered | right | precision | recall |",
         "|---|---:|---:|---:|---:|---:|",
     ]
-    for name in LETTERS:
-        total = tally(letters(name))
+    for name, total in totals.items():
         lines.append(
             f"| {name} | {total.n} | {total.answered} | {total.right} "
             f"| {share(total.precision)} | {share(total.recall)} |"

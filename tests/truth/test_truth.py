@@ -3,7 +3,7 @@
 import pytest
 
 from tests.truth.labelled import labelled, packs
-from tests.truth.readings import PAGE, filled, letters, official, parts, robust, tally
+from tests.truth.readings import PAGE, filled, free_answers, letters, official, parts, robust, tally
 
 # Answered, of these as labelled, and labelled with an answer. A rule that is changed may read more;
 # it may not read one reply wrongly that was read rightly, nor leave one.
@@ -39,6 +39,18 @@ def test_no_rule_that_finds_a_letter_finds_a_wrong_one() -> None:
     reads = [read for pack in packs() for read in robust(pack) if read.kind == "letter"]
 
     assert [read for read in reads if read.answered and not read.right] == []
+
+
+# Before a reply of one sentence was read, robust had 187, 77, and 162.
+@pytest.mark.parametrize(
+    ("name", "measured"), [("robust", (134, 123, 162)), ("default", (187, 74, 162))]
+)
+def test_free_answers_of_own_rows_are_read_as_measured(
+    name: str, measured: tuple[int, int, int]
+) -> None:
+    total = tally(free_answers(name))
+
+    assert (total.answered, total.right, total.wanted) == measured
 
 
 @pytest.mark.parametrize(("pack", "kind"), OFFICIAL)

@@ -30,7 +30,8 @@ _SENTENCE = re.compile(
     r"""[.!?](?=\**\s+["'(*]*[A-Z])"""
 )
 _AROUND = " \t\n\r*_`\"'\u2018\u2019\u201c\u201d"
-_LAST_STOP = re.compile(r"(?<!\.\w)\.$")
+# The last full stop of "6 p.m." belongs to the answer; that of "3.5." does not.
+_LAST_STOP = re.compile(r"(?<!\.[^\W\d])\.$")
 
 
 def final_phrase(text: str) -> Phrase:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import msgspec
 
-from snellen.core.profile import Profile
+from snellen.core.profile import Profile, fields_of
 from snellen.data import utf8
 from snellen.errors import UsageError, check_regular
 
@@ -96,10 +96,7 @@ def _take_profiles(plan: dict[str, Any], path: Path) -> dict[str, Profile]:
             try:
                 profiles[name] = msgspec.convert(fields, Profile)
             except msgspec.ValidationError as error:
-                known = ", ".join(Profile.__struct_fields__)
-                raise UsageError(
-                    f"{path}: {name}: {error}. The fields of a model are name and {known}."
-                ) from error
+                raise UsageError(f"{path}: {name}: {error}. {fields_of(str(error))}") from error
             model = name
         names.append(model)
     if "models" in plan:

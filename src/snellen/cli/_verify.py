@@ -4,6 +4,7 @@ one row at a time."""
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -42,12 +43,23 @@ class Count:
             self.reasons.append(why)
 
     def lines(self) -> Iterator[str]:
-        """A line for each error after the first, at most `SHOWN` errors in all."""
-        yield from self.reasons[1:SHOWN]
-        if self.wrong > SHOWN:
-            yield f"and {self.wrong - SHOWN:,} more; --json lists the first {MAX_REASONS:,}"
+        """A line for each error after the first, at most `SHOWN` in all. Rows with the same error
+        share a line."""
+        alike: dict[str, list[str]] = {}
+        for reason in self.reasons:
+            row = _ROW.match(reason)
+            rest = reason if row is None else reason[row.end() :]
+            alike.setdefault(rest, []).append(reason if row is None else row[1])
+        for number, (rest, rows) in enumerate([*alike.items()][:SHOWN]):
+            if number:
+                yield f"{rows[0]}{rest}" if rows[0] != rest else rest
+            if len(rows) > 1:
+                yield f"the same in {len(rows) - 1:,} more: {_some(rows[1:], SHOWN)}"
+        if len(alike) > SHOWN or self.wrong > len(self.reasons):
+            yield f"and others; --json lists the first {MAX_REASONS:,}"
 
 
+_ROW = re.compile(r"(row [\d,]+)(?= )")
 SHOWN, MAX_REASONS = 20, 1000
 """The maximum numbers of faulty rows or pictures in the terminal, and in the JSON document."""
 MAX_NAMES = 5
@@ -137,9 +149,9 @@ class Videos:
             yield f"by {tag}: {_some(list(less))}"
 
 
-def _some(names: list[str]) -> str:
-    rest = len(names) - MAX_NAMES
-    return ", ".join(names[:MAX_NAMES]) + (f" and {rest:,} more" if rest > 0 else "")
+def _some(names: list[str], most: int = MAX_NAMES) -> str:
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def videos_of(benchmark: Benchmark) -> Videos:

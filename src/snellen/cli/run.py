@@ -23,6 +23,7 @@ from snellen.registry import suites
 from snellen.run import until_stderr
 from snellen.run.options import BENCHMARK, BUDGET, MODEL, OUTPUT
 from snellen.run.plan import load_benchmarks
+from snellen.scoring.sections.disagreements import ROBUST
 from snellen.store import Run
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 SETTINGS = ("frames", "image_size", "effort")
 """Options that are repeated for a sweep, besides the prompt."""
-ROBUST = "robust"
-"""The scoring with Snellen's own rules, which most benchmarks have."""
 
 
 EXAMPLES = (
@@ -189,6 +188,7 @@ def _plan(
         benchmarks=load_benchmarks(suites.expanded(specs), prompts, **values),
         models=list(dict.fromkeys(models)),
         profiles=profiles,
+        profiles_source="plan" if profiles else "profile",
         settings=settings,
         sources=sources_of(ctx, options),
         score=score,

@@ -61,7 +61,8 @@ def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
     # A file of rows has no bundled rows, so its own rows are used.
     has_bundled = entry is not None and (entry.bundled is not None or not entry.reads_data)
     bundled = _bundled(benchmark) if has_bundled else loaded
-    there, few = _survey(loaded), _survey(bundled)
+    is_file = entry is None and "columns" in loaded.provenance.options
+    there, few = _survey(loaded, is_file=is_file), _survey(bundled)
     return {
         "benchmark": loaded.name,
         "sheet": entry.sheet if entry else "",
@@ -105,8 +106,13 @@ class _Survey:
     first: Sample | None
 
 
-def _survey(benchmark: Benchmark) -> _Survey:
-    """Survey the rows in one pass. The survey is empty if the rows were not downloaded."""
+def _survey(benchmark: Benchmark, *, is_file: bool = False) -> _Survey:
+    """Survey the rows in one pass. The survey is empty if the rows were not downloaded.
+
+    Raises:
+        DataError: a row cannot be read, although the rows are there: they are of a file that the
+            user named (`is_file`), or others of them were read.
+    """
     rows, chance, first = 0, 0.0, None
     try:
         for row in benchmark.data:
@@ -115,6 +121,8 @@ def _survey(benchmark: Benchmark) -> _Survey:
             chance += 1 / len(sample.choices) if sample.choices else 0.0
             first = first or sample
     except DataError:
+        if is_file or rows:
+            raise
         return _Survey(0, None, None)
     return _Survey(rows, chance / rows if chance else None, first)
 

@@ -177,6 +177,17 @@ class Usage:
     """How many of the `input` tokens the server had cached."""
 
 
+BELOW = 0.9
+"""A truncated reply with less than this share of its token limit was not cut by this limit. Servers
+count a few tokens of a reply differently."""
+
+
+def is_cut_early(output: int | None, limit: int | None) -> bool:
+    """Whether a truncated reply of `output` tokens ends well below the limit that was asked for, so
+    that the server cut it for a reason of its own. False if either number is not known."""
+    return output is not None and limit is not None and output < BELOW * limit
+
+
 @dataclass(frozen=True, kw_only=True)
 class Times:
     """Times in seconds after the request was sent. A time that was not measured is None."""

@@ -256,13 +256,13 @@ def read_profile(path: Path) -> Profile:
         raise UsageError(f"{path}: the profile cannot be read: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         allowed = _allowed(str(error))
-        raise UsageError(f"{path}: {error}. {allowed or _fields(str(error))}") from error
+        raise UsageError(f"{path}: {error}. {allowed or fields_of(str(error))}") from error
 
 
-def _fields(error: str) -> str:
-    """A sentence that lists the fields of the table in which an unknown field is. The error names
-    the table at its end; if it does not, the sentence lists the fields of a profile."""
-    match = re.search(r"unknown field .* at `\$\.([\w.]+)`$", error)
+def fields_of(error: str) -> str:
+    """A sentence that lists the fields of the table in which a field is unknown or missing. The
+    error names the table at its end; if it does not, the sentence lists the fields of a profile."""
+    match = re.search(r"(?:unknown|required) field .* at `\$\.([\w.]+)`$", error)
     kind: Any = Profile
     for name in match[1].split(".") if match else ():
         kind = _struct(_field_type(kind, name))

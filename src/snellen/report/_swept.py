@@ -87,6 +87,8 @@ def _of_benchmark(
         notes.append("the order of the models is the same in all settings")
     if len(known) > 1:
         notes.append(f"p is adjusted by Holm's method over the {len(known)} differences shown")
+    shown_sides = [side for of in by_model.values() for side in of]
+    notes += [f"note: {side.name}: {note}" for side in shown_sides for note in side.noticed]
     order = {setting: n for n, setting in enumerate(dict.fromkeys(row[0] for row in rows))}
     rows.sort(key=lambda row: order[row[0]])
     what = f"{benchmark}: {pairs[0].scoring} {metric} by setting"

@@ -9,6 +9,9 @@ from typing import Any
 from snellen.analysis.result import Result
 from snellen.scoring.sections import FACTS
 
+LABELS = {"asks": "prompt version"}
+"""The labels of fields of the identity whose names say too little."""
+
 
 def counts(states: Mapping[str, int]) -> str:
     """The counts of states in words: `280 ok, 8 failed`."""
@@ -42,7 +45,12 @@ def settings(result: Result) -> Iterator[tuple[str, str]]:
     model, which are in the title."""
     for name, value in result.report.identity.items():
         if name not in ("benchmark", "model") and (text := in_words(value)):
-            yield name.replace("_", " "), text
+            if name == "generation":
+                text += "".join(
+                    f"; max_tokens={tokens} for {n:,} of the replies"
+                    for tokens, n in result.report.other_limits.items()
+                )
+            yield LABELS.get(name, name.replace("_", " ")), text
 
 
 def commands(manifest: Mapping[str, Any]) -> list[str]:
@@ -59,8 +67,14 @@ def provenance(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     origins = manifest.get("origins", {}).items()
     if settled := {name: source for name, source in origins if source != "default"}:
         yield "values from", in_words(settled)
-    for session in manifest.get("sessions", [])[-1:]:
-        for name in ("started", "server", "served", "limit", "sample", "concurrency"):
+    sessions = manifest.get("sessions", [])
+    for session in sessions[:1]:
+        if session.get("started") is not None:
+            yield "started", in_words(session["started"])
+    for session in sessions[-1:]:
+        if len(sessions) > 1 and session.get("started") is not None:
+            yield f"last of {len(sessions):,} calls", in_words(session["started"])
+        for name in ("server", "served", "limit", "sample", "concurrency"):
             if session.get(name) is not None:
                 yield name, in_words(session[name])
         for name in ("snellen", "python", "system", "runs_on"):

@@ -290,15 +290,14 @@ def loaded_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) 
                 *source_notes(run, benchmark),
             ],
         )
+    noticed = [*manifest.get("noticed", {}).values()]
+    loaded = replace(loaded, cost=stored_cost(run), noticed=noticed)
     judges = judges_by_scoring.get(loaded.scoring)
     if judges is None:
-        return replace(loaded, cost=stored_cost(run))
+        return loaded
     note = judges.note(loaded.scoring)
     return replace(
-        loaded,
-        cost=stored_cost(run),
-        judges=judges.judges,
-        notes=[*loaded.notes, note] if note else loaded.notes,
+        loaded, judges=judges.judges, notes=[*loaded.notes, note] if note else loaded.notes
     )
 
 

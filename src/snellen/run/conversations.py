@@ -138,7 +138,7 @@ class Conversations:
                 request, reply = answered
                 is_new = True
             history = (*history, (request.messages, reply))
-        if is_new and self._limit.is_open and history[-1][1].state == "truncated":
+        if is_new and self._limit.is_open and self._limit.may_help(history[-1][1]):
             self._limit.waiting.append((row, sample, repeat, history))
         elif is_new:
             self._observer.sample_finished(self._scored_replies(sample, history))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
+from time import monotonic
 
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
@@ -105,6 +106,9 @@ class ProgressCounter(Observer):
         self._progress.kept += count
 
     def request_sent(self, turn: Turn) -> None:
+        if not self._progress.requests:
+            # Before, the run may have waited for other runs of the same call.
+            self._progress.started = monotonic()
         self._progress.in_flight += 1
         self._progress.requests += 1
 

@@ -36,6 +36,8 @@ class PlanArguments(RunOptions, total=False):
 
     profiles: Mapping[str, Profile]
     """Profiles of single models, keyed by name. They take precedence over the option `profile`."""
+    profiles_source: Source
+    """The origin of these profiles: `plan` if they are tables of a plan file."""
     settings: Mapping[str, Sequence[Any]]
     """Options with several values, each in its own run; possible for `frames`, `image_size`, and
     `effort`."""
@@ -92,6 +94,7 @@ class Plan:
         """The profile of all models that have no profile of their own, before options are
         applied."""
         self.profiles = arguments.get("profiles", {})
+        self.profiles_source: Source = arguments.get("profiles_source", "profile")
         self.settings = arguments.get("settings", {})
         self.setting = arguments.get("setting", {})
         self.by_recipe = arguments.get("by_recipe")
@@ -202,6 +205,8 @@ class Plan:
             **{
                 field: "recipe"
                 if field in by_recipe and source in ("profile", "default")
+                else self.profiles_source
+                if source == "profile" and name in self.profiles
                 else source
                 for field, source in config.origins.items()
             },

@@ -58,7 +58,8 @@ class Progress:
     refused: int = 0
     """The number of refused replies, which count as wrong in the running score."""
     started: float = field(default_factory=monotonic)
-    """When the run started, in seconds on the monotonic clock."""
+    """When the run sent its first request, or was prepared if it has sent none, in seconds on the
+    monotonic clock."""
     finished: float | None = None
     """When the run ended, on the same clock; None while it is in progress."""
 

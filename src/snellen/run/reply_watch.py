@@ -4,7 +4,7 @@ cut at the token limit, and thinking that is on or off contrary to the settings.
 from __future__ import annotations
 
 from snellen.answers.reply import thoughts_in
-from snellen.core.model import Reply
+from snellen.core.model import Reply, is_cut_early
 from snellen.run.observer import Observer
 from snellen.run.progress import Progress
 from snellen.run.recorder import Turn
@@ -45,7 +45,11 @@ class ReplyWatch(Observer):
         self._expects_thoughts = expects_thoughts
         self._watched = min(FIRST, progress.total or FIRST)
         self._n = self._truncated = self._thoughtful = 0
+        self._early: list[int] = []
+        """The tokens of the replies that the server cut well below the limit."""
         self._is_over = False
+        # From this count on, the share of all watched replies is certain to be above SHARE.
+        self._too_many = int(SHARE * self._watched) + 1
         self._was_noticed = "truncated" in run.manifest().get(NOTICED, {})
 
     def reply_stored(self, turn: Turn, reply: Reply, seconds: float) -> None:
@@ -54,38 +58,57 @@ class ReplyWatch(Observer):
         self._n += 1
         self._is_over = self._n >= self._watched
         if reply.state == "truncated":
-            self._truncated += 1
-            # From this count on, the share of all watched replies is certain to be above SHARE.
-            if self._truncated == int(SHARE * self._watched) + 1:
-                self._notice_truncation(turn.request.generation.max_tokens)
+            self._count_truncated(reply, turn.request.generation.max_tokens)
         if self._expects_thoughts is not None:
             self._check_thoughts(reply)
         if self._is_over:
             self._limit.is_open = False
 
-    def _notice_truncation(self, tokens: int | None) -> None:
-        limit = "the server's token limit" if tokens is None else f"{tokens:,} tokens"
-        what = f"{self._truncated:,} of the first {self._n:,} replies were cut at {limit}"
-        to = raised_to(self._on_truncation)
-        if to is not None:
-            if self._limit.raised is None:
-                self._limit.raise_to(to)
-                self._store(RAISED, to)
-                self._notice(
-                    "truncated",
-                    f"{what}. Further replies may have {to:,} tokens, and these questions are "
-                    "asked again (--on-truncation)",
+    def _count_truncated(self, reply: Reply, limit: int | None) -> None:
+        output = None if reply.usage is None else reply.usage.output
+        if output is not None and is_cut_early(output, limit):
+            self._early.append(output)
+        else:
+            self._truncated += 1
+            if self._truncated == self._too_many and (to := raised_to(self._on_truncation)):
+                self._raise_limit(to, limit)
+        if self._truncated + len(self._early) == self._too_many and self._limit.raised is None:
+            self._notice_truncation(limit)
+
+    def _raise_limit(self, to: int, limit: int | None) -> None:
+        if self._limit.raised is None:
+            self._limit.raise_to(to)
+            self._store(RAISED, to)
+            self._notice(
+                "truncated",
+                f"{self._cut_replies(self._truncated)} at {_limit_text(limit)}. Further replies "
+                f"may have {to:,} tokens, and these questions are asked again (--on-truncation)",
+            )
+
+    def _notice_truncation(self, limit: int | None) -> None:
+        parts = []
+        if self._truncated:
+            parts.append(f"{self._cut_replies(self._truncated)} at {_limit_text(limit)}")
+            if raised_to(self._on_truncation) is None:
+                parts[0] += (
+                    ". Raise the limit with --max-tokens (token_floor in a profile), or ask for "
+                    "less thinking with --effort; --retry-truncated N asks the cut ones again"
                 )
-            return
-        self._notice(
-            "truncated",
-            f"{what}. Raise the limit with --max-tokens (token_floor in a profile), or ask for "
-            "less thinking with --effort. To ask questions with cut replies again, use "
-            "--retry-truncated N",
-        )
+        if self._early:
+            parts.append(
+                f"{self._cut_replies(len(self._early))} by the server after at most "
+                f"{max(self._early):,} tokens, below the {limit:,} that were asked for. A higher "
+                "limit will not help, and they are not asked again: look for a limit of the server "
+                "itself, such as its context length"
+            )
+        self._notice("truncated", "; ".join(parts))
         if self._on_truncation == "stop" and not self._was_noticed:
-            reason = f"{what} (--on-truncation stop)"
-            self._stop.set(reason, interrupted=True, patient=True)
+            what = self._cut_replies(self._truncated + len(self._early))
+            how = "" if self._early else f" at {_limit_text(limit)}"
+            self._stop.set(f"{what}{how} (--on-truncation stop)", interrupted=True, patient=True)
+
+    def _cut_replies(self, n: int) -> str:
+        return f"{n:,} of the first {self._n:,} replies were cut"
 
     def _check_thoughts(self, reply: Reply) -> None:
         in_text = thoughts_in(reply.text)
@@ -120,3 +143,7 @@ class ReplyWatch(Observer):
 
     def _store(self, name: str, value: object) -> None:
         self._run.put_manifest({**self._run.manifest(), name: value})
+
+
+def _limit_text(limit: int | None) -> str:
+    return "the server's token limit" if limit is None else f"{limit:,} tokens"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from snellen.core.benchmark import Benchmark, History
-from snellen.core.model import Request
+from snellen.core.model import Reply, Request, is_cut_early
 from snellen.core.sample import Sample
 from snellen.data import Row
 from snellen.errors import UsageError
@@ -62,7 +62,7 @@ class TokenLimit:
         """Whether the question of a stored reply is asked again with more tokens."""
         tokens = self.of_record(record)
         return (
-            record.state == "truncated"
+            self._is_cut_at_limit(record)
             and self.again is not None
             and (tokens is None or tokens < self.again)
         )
@@ -70,7 +70,17 @@ class TokenLimit:
     def reopens(self, record: ReplyRecord) -> bool:
         """Whether a stored reply is not final when a run is resumed, because its question is asked
         again, or would be if the limit were raised."""
-        return (self.is_open and record.state == "truncated") or self.asks_again(record)
+        return (self.is_open and self._is_cut_at_limit(record)) or self.asks_again(record)
+
+    def may_help(self, reply: Reply) -> bool:
+        """Whether a higher limit than the usual one could complete a new reply."""
+        output = None if reply.usage is None else reply.usage.output
+        return reply.state == "truncated" and not is_cut_early(output, self.usual)
+
+    def _is_cut_at_limit(self, record: ReplyRecord) -> bool:
+        """Whether a stored reply is truncated, and not by the server far below its limit."""
+        output = None if record.usage is None else record.usage.output
+        return record.state == "truncated" and not is_cut_early(output, self.of_record(record))
 
     def of_record(self, record: ReplyRecord) -> int | None:
         """The token limit with which a stored reply was requested."""

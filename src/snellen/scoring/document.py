@@ -213,8 +213,9 @@ class CostReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     currency: str | None = None
     """The currency of the profile's prices."""
     seconds: float
-    """The total duration of all invocations of `snellen run`, each from its start to its last
-    record, in seconds."""
+    """The time from the first request of each invocation of `snellen run` to its last record, added
+    up over all invocations, in seconds. Runs of one invocation may overlap, or wait for each
+    other."""
     first: Seconds | None = None
     """The time from sending a request to the first byte of its reply."""
     total: Seconds | None = None
@@ -409,6 +410,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The number of (sample, repeat) pairs in the whole data set, if the run asked fewer."""
     spent: CostReport | None = None
     """The cost of the model's replies."""
+    other_limits: dict[str, int] = {}
+    """The number of replies that were requested with another token limit than the run's, keyed by
+    this limit."""
     judging: dict[str, CostReport] = {}
     """The cost of each judge's replies."""
     output_tokens: TokenReport | None = None

@@ -163,6 +163,18 @@ def test_a_failed_sample_is_in_no_difference_and_is_said(tmp_path: Path) -> None
     assert comparison.metrics["accuracy"].difference.value == pytest.approx(3 / 18)
 
 
+def test_samples_that_failed_on_both_sides_are_counted_on_each(tmp_path: Path) -> None:
+    a = run(tmp_path, "a", A, fails=[3, 4, 18])
+    b = run(tmp_path, "b", B, fails=[3, 4, 17, 19, 0])
+    comparison = only(compared(a, b))
+
+    assert comparison.samples == 14
+    assert [(left.why, left.n, left.examples) for left in comparison.unpaired] == [
+        ("failed in a", 3, ["s3", "s4", "s18"]),
+        ("failed in b", 5, ["s0", "s3", "s4", "s17", "s19"]),
+    ]
+
+
 def test_a_reply_that_the_service_withheld_is_wrong_and_is_said(tmp_path: Path) -> None:
     def say(request: Request) -> str | Reply:
         refused = request.messages[0].text == "question 5"

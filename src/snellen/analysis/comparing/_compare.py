@@ -248,7 +248,12 @@ def _side(side: LoadedSide, name: str, benchmark: str) -> Side:
         n=side.n,
         replies=dict(side.replies),
         identity=dict(side.identity),
-        notes=[*[f"partial: {side.n:,} of {side.of:,}"] * (side.of > side.n), *side.notes],
+        notes=[
+            *[f"partial: {side.n:,} of {side.of:,}"] * (side.of > side.n),
+            *side.noticed,
+            *side.notes,
+        ],
+        noticed=[*side.noticed],
         cost=side.cost,
     )
 

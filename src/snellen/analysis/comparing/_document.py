@@ -34,12 +34,16 @@ class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The identity of the run; for predictions, the benchmark and its options."""
     notes: list[str] = []
     """Limitations of the side, for example that the run is partial."""
+    noticed: list[str] = []
+    """The notes on what the run noticed among its first replies, such as thoughts although thinking
+    was turned off."""
     cost: CostReport | None = None
     """The tokens, money, and time of the run when it was last scored; None for predictions."""
 
 
 class Unpaired(msgspec.Struct, frozen=True, kw_only=True):
-    """Samples that are left out of a difference."""
+    """Samples that are left out of a difference for one reason. A sample that does not count on
+    both sides has the reason of each of them."""
 
     why: str
     """The reason."""

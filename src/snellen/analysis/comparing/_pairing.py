@@ -86,8 +86,8 @@ def pair_samples(sides: Sequence[LoadedSide], names: Sequence[str]) -> Pairing:
     hidden = (states == HIDDEN).any(axis=0)
 
     def exclusions() -> Iterator[tuple[str, Sequence[str]]]:
-        """The reasons for leaving samples out, with the ids of the samples. Each sample is listed
-        under the first reason that applies."""
+        """The reasons for leaving samples out, with the ids of the samples. A sample that does not
+        count on several sides is listed under the reason of each of them."""
         more = [name for side in sides[1:] for name in side.ids if name not in first.number_of]
         yield f"not in {names[0]}", [*dict.fromkeys(more)]
         reasons = [(f"not in {name}", at[n] < 0) for n, name in enumerate(names) if n]
@@ -98,9 +98,13 @@ def pair_samples(sides: Sequence[LoadedSide], names: Sequence[str]) -> Pairing:
             for n, name in enumerate(names)
         ]
         rest = ~counts
-        for why, which in reasons:
+        general = len(reasons) - len(WORDS) * len(names)
+        for why, which in reasons[:general]:
             yield why, [first.ids[number] for number in (which & rest).nonzero()[0]]
             rest = rest & ~which
+        # These reasons are one side's own, so that a sample can have several.
+        for why, which in reasons[general:]:
+            yield why, [first.ids[number] for number in (which & rest).nonzero()[0]]
 
     every = [*zip(sides, at, strict=True)]
     return Pairing(

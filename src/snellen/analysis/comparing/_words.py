@@ -178,7 +178,7 @@ def best(best_of: BestOf) -> str:
     spread = ""
     if best_of.spread is not None:
         apart = f"{_number(best_of.spread, best_of.held_out)} {_unit(best_of.held_out)}".rstrip()
-        spread = f"; {kind} differ by {apart} (standard deviation)"
+        spread = f"; the standard deviation between {kind} is {apart}"
     interval = f" {held.interval}" if held.interval else ""
     reason = f" ({held.remark})" if held.remark else ""
     return (

@@ -14,6 +14,7 @@ from snellen.core.scoring import READING_STATES, ReadingState, Verdicts
 from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, is_mean
 from snellen.scoring import CostReport, Scored, ScoredRows, Scorer, Tally, resolve
+from snellen.scoring.sections.disagreements import ROBUST, disagreement_note
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,6 +55,8 @@ class LoadedSide:
     """The number of replies of a complete run; 0 if unknown."""
     notes: Sequence[str] = ()
     """Notes on the side, to be shown with the comparison."""
+    noticed: Sequence[str] = ()
+    """What the run noticed among its first replies, also to be shown as notes."""
     cost: CostReport | None = None
     """The cost of the run when it was last scored."""
     judges: Sequence[str] = ()
@@ -129,13 +132,15 @@ def load(
             f"`{benchmark.procedure.kind}`, which {which} parse."
         )
     chosen = names[0]
-    # The replies need not be parsed by other scorings.
+    # The replies need not be parsed by other scorings than the headline and robust.
+    checks = scoring is None and chosen != ROBUST and ROBUST in names
+    used = [chosen, ROBUST] if checks else [chosen]
     tally = Tally(
         benchmark,
-        [chosen],
+        used,
         verdicts=verdicts,
         verdicts_first=verdicts_first,
-        resolved=resolve(benchmark, [chosen], replies),
+        resolved=resolve(benchmark, used, replies),
     )
     samples = _Samples()
     tally.add(samples.noted(replies()))
@@ -161,8 +166,22 @@ def load(
         rows=rows,
         leaves=tally.leaves(),
         of=of,
-        notes=notes,
+        notes=[*notes, *(_disagreement(tally, chosen) if checks else ())],
     )
+
+
+def _disagreement(tally: Tally, headline: str) -> Iterator[str]:
+    """A note if the headline and `robust` score many replies differently."""
+    first, robust = (tally.rows_by(name)[0] for name in (headline, ROBUST))
+    scores = first.columns.score, robust.columns.score
+    if scores[0] is None or scores[1] is None:
+        return
+    both = first.in_mean & robust.in_mean & ~first.absent
+    note = disagreement_note(
+        headline, int((both & (scores[0] != scores[1])).sum()), int(both.sum())
+    )
+    if note is not None:
+        yield note
 
 
 class _Samples:

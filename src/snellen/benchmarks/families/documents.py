@@ -147,7 +147,7 @@ def scorings() -> dict[str, Scoring]:
             metrics={**METRICS, "accuracy": m4c_accuracy},
         ),
         "robust": Scoring(
-            version=1,
+            version=2,
             source="ours",
             parse=parse_phrase,
             score=robust_score,

@@ -251,16 +251,16 @@ def guess_task(head: Sequence[Mapping[str, Any]], columns: Mapping[str, Sequence
         letters = sorted(set(columns) & set(ascii_uppercase))
         return Guess(task="mcq", why=f"the columns {letters[0]} to {letters[-1]}")
     if "question" not in columns:
-        return Guess(task="caption", why="there is no question in the rows")
+        return Guess(task="caption", why="rows without a question")
     answers = [answer for row in head for answer in answers_in(cell_of(row, columns, "answer"))]
     seen = f"of the first {len(head):,} rows"
     if not answers:
-        return Guess(task="vqa", why=f"a question, and no answers in any {seen}")
+        return Guess(task="vqa", why=f"rows with a question and without answers, {seen}")
     if all(yes_no(answer) for answer in answers):
-        return Guess(task="yesno", why=f"all answers {seen} are yes or no")
+        return Guess(task="yesno", why=f"the answers {seen}, which are all yes or no")
     if all(re.fullmatch(r"\d{1,15}", answer) for answer in answers):
-        return Guess(task="count", why=f"all answers {seen} are whole numbers")
-    return Guess(task="vqa", why=f"a question, and answers in words in some {seen}")
+        return Guess(task="count", why=f"the answers {seen}, which are all whole numbers")
+    return Guess(task="vqa", why=f"the answers {seen}, some of which are in words")
 
 
 def has_media(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) -> bool:

@@ -32,10 +32,15 @@ Scoring  `default`: ours, depending on the task.
          yesno: the word at the start of the reply, or else the only one of the two words in the
          reply.
          count: the only number in the reply, in digits or words.
+         caption: CIDEr, BLEU, and ROUGE-L.
          vqa: the whole reply, compared with the answer without case, punctuation, and articles.
          With three or more answers, the score is min(1, number of equal answers / 3).
          caption: CIDEr, BLEU, and ROUGE-L.
-         `robust` (vqa): as `default`, but applied to the text after "the answer is".
+         `robust` (vqa; the headline): as `default`, but applied to the phrase that the reply states:
+         the text that is boxed, that follows "the answer is", or that follows the verb of a single
+         sentence ("The picture shows X."). A reply is unparsed if its phrase contains a right
+         answer and further words, or if it states no phrase and is more than three words longer
+         than the answers.
          `judged` (vqa and caption): a judge compares the reply with the answers and gives it a
          grade from 0 to 10 (`snellen judge`).
          Each turn with an answer is scored as a separate question. The turns of a conversation
@@ -252,7 +257,9 @@ def by_turn(sample: Sample) -> tuple[Sample, ...]:
 
 def _safe_name(path: Path) -> str:
     """The file's name without its extensions, changed if a built-in benchmark has the same name."""
-    stem = re.sub(r"\.(jsonl|json|tsv|csv|parquet)(\.gz)?$", "", path.name, flags=re.IGNORECASE)
+    stem = re.sub(
+        r"\.(jsonl|json|tsv|csv|parquet|xlsx)(\.gz)?$", "", path.name, flags=re.IGNORECASE
+    )
     name = re.sub(r"[^\w.-]+", "-", stem).strip(".-") or "rows"
     taken = (Path(__file__).parents[1] / f"{name.lower().replace('-', '_')}.py").exists()
     return f"{name}-own" if taken else name

@@ -42,18 +42,23 @@ def cost_of(runs: Sequence[Run]) -> CostReport | None:
         manifest = run.manifest()
         prices = prices_of(manifest)
         starts = [_instant(session["started"]) for session in manifest.get("sessions", [])]
-        ends = [*starts]
+        # Of each session, the time of its first request and of its last record.
+        begins, ends = [math.inf for _ in starts], [-math.inf for _ in starts]
         for record in run.replies():
             if not isinstance(record, ReplyRecord):
                 continue
             at = _instant(record.at)
             if session := bisect_right(starts, at):
                 ends[session - 1] = max(ends[session - 1], at)
+                sent = max(at - _duration(record), starts[session - 1])
+                begins[session - 1] = min(begins[session - 1], sent)
             if record.state != "failed" and record.reused is None:
                 costs.add(record, prices)
             elif record.state != "failed":
                 costs.began_elsewhere(record)
-        costs.seconds += sum(ends) - sum(starts)
+        costs.seconds += sum(
+            end - begin for begin, end in zip(begins, ends, strict=True) if begin < end
+        )
     return costs.report()
 
 
@@ -64,6 +69,13 @@ def prices_of(manifest: Mapping[str, Any]) -> Prices | None:
     )
     known = [prices for prices in price_tables if prices]
     return msgspec.convert(known[-1], Prices) if known else None
+
+
+def _duration(record: ReplyRecord) -> float:
+    """How long a request took, in seconds; 0 if it is unknown, or was another run's."""
+    if record.times is None or record.times.total is None or record.reused is not None:
+        return 0.0
+    return record.times.total
 
 
 def _instant(text: str) -> float:

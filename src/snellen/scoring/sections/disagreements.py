@@ -13,6 +13,23 @@ from snellen.scoring.scorer import Scorer
 from snellen.scoring.verdicts import Finding
 
 EXAMPLES = 5
+ROBUST = "robust"
+"""The scoring with Snellen's own rules, which most benchmarks have."""
+NOTED_SHARE = 0.05
+"""The share of replies that the headline and `robust` score differently above which a note says
+so."""
+
+
+def disagreement_note(headline: str, n: int, of: int) -> str | None:
+    """A note that the headline and `robust` score `n` of `of` replies differently; None if these
+    are few."""
+    if not of or n / of <= NOTED_SHARE:
+        return None
+    return (
+        f"{headline} and {ROBUST} score {n:,} of {of:,} replies differently "
+        f"({100 * n / of:.1f} %): one of them misreads these. Compare by --scoring "
+        f"{ROBUST} too, or let a judge decide (snellen judge)"
+    )
 
 
 class Differences:
@@ -63,4 +80,9 @@ class DisagreementsSection:
             # In the order of their first rows.
             for name, of in sorted(reported.items(), key=lambda item: item[1].samples.rows[0])
         ]
-        return {"disagreements": disagreements}, ()
+        headline, replies = draft.scorer.names[:1], draft.table.states
+        note = None
+        if headline and ROBUST in reported:
+            answered = len(draft.table) - replies.get("failed", 0)
+            note = disagreement_note(headline[0], len(reported[ROBUST].samples.data), answered)
+        return {"disagreements": disagreements}, [note] if note else ()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from enum import IntFlag
 
-from snellen.core.model import Reply
+from snellen.core.model import Reply, is_cut_early
 from snellen.scoring.columns import Sparse
 from snellen.scoring.draft import Draft, Part
 from snellen.scoring.replies import Scored
@@ -21,9 +22,7 @@ class Flag(IntFlag):
     """Properties of a reply that the table does not contain."""
 
     REUSED = 1
-    THINKING = 2
-    """The reply was truncated while the model was still thinking."""
-    REFUSED = 4
+    REFUSED = 2
     """The service withheld the reply, and the right answer is known."""
 
 
@@ -31,13 +30,16 @@ class ReplyStatesSection:
     """Notes on unusual replies."""
 
     def __init__(self, scorer: Scorer) -> None:
-        self._flags, self._limits = Sparse(), Sparse()
-        self.columns = (self._flags, self._limits)
+        self._flags, self._limits, self._cut = Sparse(), Sparse(), Sparse()
+        self.columns = (self._flags, self._limits, self._cut)
 
     def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
         flags = 1 if scored.reused else 0
-        if scored.state == "truncated" and _still_thinking(scored.reply):
-            flags |= Flag.THINKING
+        if scored.state == "truncated":
+            usage = None if scored.reply is None else scored.reply.usage
+            output = None if usage is None else usage.output
+            thinks = _still_thinking(scored.reply)
+            self._cut.append(row, (output, scored.max_tokens, thinks))
         elif scored.state == "refused" and not scored.sample.hidden:
             flags |= Flag.REFUSED
         if flags:
@@ -47,11 +49,13 @@ class ReplyStatesSection:
             self._limits.append(row, (scored.max_tokens, is_again, is_cut))
 
     def summarize(self, draft: Draft) -> Part:
-        reused, thinking, refused = (
+        reused, refused = (
             sum(bool(flags & flag) for flags in self._flags.data)
-            for flag in (Flag.REUSED, Flag.THINKING, Flag.REFUSED)
+            for flag in (Flag.REUSED, Flag.REFUSED)
         )
-        scorer, n, states = draft.scorer, len(draft.table), draft.table.states
+        scorer, states = draft.scorer, draft.table.states
+        # Shares are of the replies that there are.
+        n = len(draft.table) - states.get("failed", 0) - states.get("absent", 0)
         notes = []
         if scorer.missing:
             wrong = scorer.missing == "wrong"
@@ -68,18 +72,41 @@ class ReplyStatesSection:
                 f"{empty:,} of {n:,} replies are empty ({100 * empty / n:.1f} %); they are scored "
                 "like other replies"
             )
-        if n and (cut := states.get("truncated", 0)) / n > TRUNCATED_SHARE:
-            notes.append(
-                f"{cut:,} of {n:,} replies ({100 * cut / n:.1f} %) were cut at the token "
-                "limit: increase --max-tokens, or ask these questions again with "
-                "--retry-truncated N"
-            )
-            if thinking:
-                notes.append(
-                    f"{thinking:,} of these were cut while the model was still thinking, and "
-                    "contain no answer: set token_floor in the model's profile to allow more tokens"
-                )
-        return {}, notes
+        limit = draft.source.identity.get("generation", {}).get("max_tokens")
+        others = Counter(tokens for tokens, _, _ in self._limits.data if tokens != limit)
+        fields = {"other_limits": {f"{tokens}": n for tokens, n in sorted(others.items())}}
+        return fields, [*notes, *_truncated_notes(self._cut.data, limit, n)]
+
+
+def _truncated_notes(
+    cut: Sequence[tuple[int | None, int | None, bool]], limit: int | None, n: int
+) -> Iterator[str]:
+    """Notes on the truncated ones of `n` replies: (output tokens, own token limit, whether the
+    model was still thinking) of each. `limit` is the run's."""
+    if not n or len(cut) / n <= TRUNCATED_SHARE:
+        return
+    early = [(output, own or limit) for output, own, _ in cut if is_cut_early(output, own or limit)]
+    if at_limit := len(cut) - len(early):
+        yield (
+            f"{at_limit:,} of {n:,} replies ({100 * at_limit / n:.1f} %) were cut at the token "
+            "limit: increase --max-tokens, or ask these questions again with "
+            "--retry-truncated N"
+        )
+    thinking = sum(thinks for output, own, thinks in cut if not is_cut_early(output, own or limit))
+    if thinking:
+        yield (
+            f"{thinking:,} of these were cut while the model was still thinking, and contain no "
+            "answer: set token_floor in the model's profile to allow more tokens"
+        )
+    if early:
+        most = max(output or 0 for output, _ in early)
+        limits = " or ".join(f"{tokens:,}" for tokens in sorted({own or 0 for _, own in early}))
+        yield (
+            f"{len(early):,} of {n:,} replies ({100 * len(early) / n:.1f} %) were cut by the "
+            f"server after at most {most:,} tokens, below the {limits} that were asked for: a "
+            "higher limit will not help, and --retry-truncated does not ask these again. Look for "
+            "a limit of the server itself, such as its context length"
+        )
 
 
 def _raised_notes(limits: Sequence[tuple[int, bool, bool]]) -> list[str]:

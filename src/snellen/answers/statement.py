@@ -1,0 +1,48 @@
+"""Finds the phrase that a reply of a single sentence gives as its answer."""
+
+import re
+
+from snellen.answers.phrase import Phrase, final_phrase
+
+FULL_REPLY = "whole reply"
+STATES = "one sentence"
+
+# The subject has no comma, since behind a comma another clause may begin.
+_STATES = re.compile(
+    r"""^(?:
+      (?:i|we)\s(?:can\s)?(?:see|read|count)
+    | (?:it|this|that|these|those|there|he|she|they)
+      (?:['\u2019]s|\s(?:is|are|was|were|says?|shows?|reads?))
+    | (?:the|this|that|these|those)\s[^,;:\n]{1,120}?\s
+      (?:is|are|was|were|says?|shows?|reads?|displays?|depicts?|contains?)
+    )(?:\s|:\s)(?P<phrase>[^\n]{1,120})$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# "The cat is not red", "the cat is on the mat": what follows such a word is no answer by itself.
+_NOT_A_PHRASE = re.compile(
+    r"(?:not|no|never|neither|unable|unclear|unknown|in|on|at|by|from|with|near|about|that|to)\b",
+    re.IGNORECASE,
+)
+_SENTENCE_ENDS = re.compile(r"(?<=\w{3})[.!?]\s|\n")
+
+
+def stated_phrase(text: str) -> Phrase:
+    r"""Find the phrase that a reply gives as its answer, also if the reply is one sentence.
+
+    First come the rules of `final_phrase`: \boxed{…}, and "the answer is". If neither applies, and
+    the reply is a single sentence such as "The picture shows X.", "There are X.", "The color of the
+    car is X.", or "I see X.", the phrase is X. Otherwise it is the whole reply.
+
+    >>> stated_phrase("The picture shows **MBMM**.").answer
+    'MBMM'
+    >>> stated_phrase("The car is not red.").rule
+    'whole reply'
+    """
+    phrase = final_phrase(text)
+    if phrase.rule != FULL_REPLY or phrase.answer is None or _SENTENCE_ENDS.search(phrase.answer):
+        return phrase
+    statement = _STATES.match(phrase.answer)
+    if statement is None or _NOT_A_PHRASE.match(statement["phrase"]):
+        return phrase
+    stated = final_phrase(statement["phrase"])
+    return stated if stated.answer is None else stated._replace(rule=STATES)

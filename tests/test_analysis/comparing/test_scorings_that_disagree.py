@@ -1,0 +1,62 @@
+"""A comparison and a report say so if the headline and robust score many replies differently."""
+
+from pathlib import Path
+
+import pytest
+
+from snellen.api import compare
+from snellen.core.benchmark import Benchmark, vary
+from snellen.core.model import Reply, Request
+from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
+from snellen.metrics import mean
+from tests import tiny
+
+
+def last_word(reply: Reply, sample: Sample) -> Reading:
+    return Reading(answer=reply.text.split()[-1].rstrip("."), rule="last word")
+
+
+def own() -> Benchmark:
+    """Twenty questions, for which the right answer is yes."""
+    benchmark = tiny.benchmark(20)
+    robust = Scoring(
+        version=1, source="ours", parse=last_word, score=tiny.right, metrics={"accuracy": mean}
+    )
+    return vary(benchmark, scorings={**benchmark.scorings, "robust": robust})
+
+
+def in_sentences(first: int) -> tiny.Says:
+    """A model that is always right, in a sentence for the first questions."""
+
+    def say(request: Request) -> str:
+        number = int(request.messages[0].text.split()[1])
+        return "It is yes." if number < first else "yes"
+
+    return tiny.Says(say, f"sentences-{first}")
+
+
+@pytest.mark.parametrize(("first", "is_noted"), [(0, False), (1, False), (2, True)])
+def test_more_than_one_reply_in_twenty_is_noted(tmp_path: Path, first: int, is_noted: bool) -> None:
+    plain = tiny.run(tmp_path, in_sentences(0), own())
+    other = tiny.run(tmp_path, tiny.Says(in_sentences(first).say, "other"), own())
+    note = (
+        "official and robust score 2 of 20 replies differently (10.0 %): one of them misreads "
+        "these. Compare by --scoring robust too, or let a judge decide (snellen judge)"
+    )
+
+    compared = compare(plain.run, other.run, benchmark=own()).comparisons
+
+    assert (f"other: {note}" in compared.notes) is is_noted
+    assert other.result is not None and (note in other.result.report.notes) is is_noted
+    assert not [text for text in compared.notes if text.startswith("says")]
+
+
+def test_a_comparison_by_a_named_scoring_says_nothing_of_another(tmp_path: Path) -> None:
+    sides = [
+        tiny.run(tmp_path, tiny.Says(in_sentences(9).say, name), own()).run for name in ("a", "b")
+    ]
+
+    compared = compare(*sides, benchmark=own(), scoring="robust").comparisons
+
+    assert not [note for note in compared.notes if "differently" in note]
