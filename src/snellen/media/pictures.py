@@ -1,6 +1,6 @@
-"""Decoded pictures for models whose own code takes them as Pillow pictures, or cut into tiles.
+"""Converts pictures for models whose own code takes Pillow images or tiles.
 
-This module imports Pillow and NumPy, so it is imported only with such a model.
+This module imports Pillow and NumPy, so it is imported only for such a model.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from snellen.media.sizes import tile_grid
 
 
 def as_pillow(image: Image) -> pillow.Image:
-    """The picture as a person sees it, in RGB. See `images.pixels`.
+    """Decode a picture to a Pillow image in RGB, as a viewer shows it. See `images.pixels`.
 
     Raises:
         MediaError: The image cannot be loaded, or the compressed data are damaged.
@@ -24,18 +24,19 @@ def as_pillow(image: Image) -> pillow.Image:
 
 
 def of_pixels(pixels: NDArray[np.uint8]) -> pillow.Image:
-    """The picture with these pixels: (height, width, 3), RGB, 0 to 255."""
+    """Make a Pillow image from pixels with the shape (height, width, 3), in RGB from 0 to 255."""
     return pillow.fromarray(pixels)
 
 
 def cut(
     image: Image, *, most: int, least: int = 1, size: int = 448, thumbnail: bool = True
 ) -> NDArray[np.uint8]:
-    """The tiles of a picture, row by row: (tiles, `size`, `size`, 3), RGB, 0 to 255.
+    """Cut a picture into tiles, row by row. The result has the shape (tiles, `size`, `size`, 3), in
+    RGB from 0 to 255.
 
-    The picture is scaled to the grid of `tile_grid`, without regard to its aspect ratio, by
-    bicubic resampling. If there are several tiles and `thumbnail` is set, the last one is the
-    picture scaled to the size of a tile.
+    `tile_grid` chooses a grid of `least` to `most` tiles. The picture is stretched to the size of
+    the grid by bicubic resampling, so its aspect ratio may change. If there are several tiles and
+    `thumbnail` is set, one more tile follows, with the whole picture scaled to the size of a tile.
 
     Source: OpenGVLab/InternVL@2410d1dbf208f0e799459aff9376e5747dbf41a2:
     internvl_chat/internvl/train/dataset.py, `dynamic_preprocess`.

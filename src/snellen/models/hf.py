@@ -1,7 +1,7 @@
 """Runs models that transformers loads from a local folder or from the hub. They generate replies,
-and most rank choices by log-probability. `hf_forms` has the forms in which makers publish models:
-those that AutoModelForImageTextToText and AutoProcessor load, which the rest of this text is about,
-and some that bring their own code.
+and most rank choices by log-probability. Most models are loaded by AutoModelForImageTextToText and
+AutoProcessor, and the rest of this text is about these. `hf_forms` also supports some models that
+bring their own code.
 
 Prompts are padded on the left and end with the generation prompt of the chat template. Each row
 ends at its own end token, limit, or stop string, independently of the other rows in the batch. The
@@ -196,7 +196,7 @@ def _options(spec: str, name: str, profile: Profile) -> Mapping[str, Any]:
 def _load(
     checkpoint: Checkpoint, settings: HfSettings, devices: Sequence[str], torch: Any, library: Any
 ) -> LoadedForm:
-    """Load the model in its form, with a copy on each device.
+    """Choose the form of the model, and load a copy of the model on each device.
 
     Raises:
         UsageError: the model cannot be loaded. The message says why.
@@ -235,7 +235,7 @@ def _called(device: str, torch: Any) -> str:
 
 
 def _sampling(model: Any) -> dict[str, Any]:
-    """The model's own settings of generation, which own code may lack."""
+    """The model's default generation settings. A model with its own code may have none."""
     config = getattr(model, "generation_config", None)
     settings = {} if config is None else config.to_diff_dict()
     return {name: value for name, value in settings.items() if isinstance(value, (int, float, str))}

@@ -1,7 +1,8 @@
-"""What the files of a transformers checkpoint say about it. Reading them runs none of its code.
+"""Reads the JSON files of a transformers checkpoint. This runs none of the checkpoint's own code.
 
-`config.json` names a model's own classes in `auto_map`: `AutoModel`, for example, is
-`modeling_internvl_chat.InternVLChatModel`, the class of that name in that file of the folder.
+`auto_map` in `config.json` names a model's own classes. For example, if `AutoModel` is
+`modeling_internvl_chat.InternVLChatModel`, then `AutoModel` loads the class `InternVLChatModel` in
+the checkpoint's file `modeling_internvl_chat.py`.
 """
 
 from __future__ import annotations
@@ -15,41 +16,41 @@ from typing import Any
 from snellen.errors import UsageError
 
 USUAL = "AutoModelForImageTextToText"
-"""The class of transformers that loads the models which it has itself."""
+"""The class of transformers that loads models whose code is part of transformers."""
 AUTO_CLASSES = (USUAL, "AutoModelForCausalLM", "AutoModel")
-"""Classes of transformers that can load a model's own class, in the order in which they are tried.
-Older versions had `AutoModelForVision2Seq`, too."""
+"""The classes of transformers that can load a model's own class, in order of preference. Older
+versions of transformers also had `AutoModelForVision2Seq`."""
 PROCESSOR_FILES = ("processor_config.json", "preprocessor_config.json", "tokenizer_config.json")
-"""Files that can name a processor, besides config.json."""
+"""The files, besides config.json, that can name a processor."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """A folder, or a repository on the hub, and what its files say."""
+    """A checkpoint in a folder or on the hub, and what its files say."""
 
     spec: str
     """The name of the model in messages: `hf/NAME`."""
     name: str
-    """The folder, or the name on the hub."""
+    """The path of the folder, or the name on the hub."""
     options: Mapping[str, Any]
-    """Arguments of `from_pretrained`: `trust_remote_code`, and the `revision` on the hub."""
+    """Arguments for `from_pretrained`: `trust_remote_code`, and on the hub also `revision`."""
     config: Mapping[str, Any]
     """The content of config.json; empty if there is none."""
     auto_class: str
     """The class of transformers that loads the model."""
     reference: str | None
-    """The model's own class, `FILE.CLASS`; None if transformers has its class."""
+    """The model's own class, as `FILE.CLASS`; None if its class is part of transformers."""
     has_processor: bool
-    """Whether its files name a processor, which prepares text and pictures together."""
+    """Whether the files name a processor, which prepares text and pictures together."""
 
     @property
     def trusted(self) -> bool:
-        """Whether its own code may run."""
+        """Whether the checkpoint's own code may run."""
         return bool(self.options["trust_remote_code"])
 
     @property
     def architecture(self) -> str:
-        """The name of its class: the first of `architectures`, or of `auto_map`."""
+        """The name of the model's class: the first of `architectures`, or the one in `auto_map`."""
         names = self.config.get("architectures")
         if isinstance(names, list) and names and isinstance(names[0], str):
             return names[0]
@@ -57,16 +58,16 @@ class Checkpoint:
 
     @property
     def written_for(self) -> str | None:
-        """The version of transformers that its files name; None if they name none."""
+        """The version of transformers that config.json names; None if it names none."""
         version = self.config.get("transformers_version")
         return version if isinstance(version, str) else None
 
     def own_class(self) -> type:
-        """The model's own class. This runs its code.
+        """Import the model's own class. This runs the checkpoint's code.
 
         Raises:
-            ImportError: a package that its code imports is missing.
-            Exception: whatever its code raises.
+            ImportError: a package that the code imports is missing.
+            Exception: any exception that the code raises.
         """
         from transformers.dynamic_module_utils import get_class_from_dynamic_module
 
@@ -81,12 +82,11 @@ def read_checkpoint(spec: str, name: str, options: Mapping[str, Any]) -> Checkpo
 
     Args:
         spec: The name of the model in messages.
-        name: The folder, or the name on the hub.
-        options: Arguments of `from_pretrained`.
+        name: The path of the folder, or the name on the hub.
+        options: Arguments for `from_pretrained`.
 
     Raises:
-        UsageError: a file is not valid JSON, or names its classes in another way than transformers
-            does.
+        UsageError: a file is not a valid JSON object, or its `auto_map` is malformed.
     """
     config = _json(spec, name, "config.json", options)
     own = _auto_map(spec, config)
@@ -118,19 +118,24 @@ def _model_class(config: Mapping[str, Any], own: Mapping[str, Any]) -> tuple[str
 
 
 def _auto_map(spec: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The own classes that a file names, by the classes of transformers that load them."""
+    """The `auto_map` of a file, which maps classes of transformers to the model's own classes that
+    they load; empty if the file has none.
+
+    Raises:
+        UsageError: it is malformed.
+    """
     own = content.get("auto_map")
     if own is None:
         return {}
     if not isinstance(own, dict):
         raise UsageError(f"{spec}: `auto_map` in its files is {own!r:.80}, not an object.")
     for name in set(own).intersection(AUTO_CLASSES):
-        # A class of another repository is REPOSITORY--FILE.CLASS.
+        # A class in another repository is written REPOSITORY--FILE.CLASS.
         reference = own[name]
         if not isinstance(reference, str) or reference.rpartition("--")[2].count(".") != 1:
             raise UsageError(
-                f"{spec}: `auto_map` in its config.json names {reference!r:.80} for {name}, and "
-                "not FILE.CLASS."
+                f"{spec}: `auto_map` in its files has {reference!r:.80} for {name}, which does not "
+                "have the form FILE.CLASS."
             )
     return own
 
@@ -152,5 +157,5 @@ def _json(spec: str, name: str, file: str, options: Mapping[str, Any]) -> Mappin
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{spec}: {file} cannot be read as JSON: {error}.") from error
     if not isinstance(content, dict):
-        raise UsageError(f"{spec}: {file} holds no JSON object.")
+        raise UsageError(f"{spec}: {file} does not contain a JSON object.")
     return content

@@ -71,14 +71,14 @@ class ScoreCheck:
     """Whether a score was NaN; a tensor on the device after the first step."""
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        self.lacking = scores.isnan().any() | self.lacking  # stays on the device, without waiting
+        self.lacking = scores.isnan().any() | self.lacking  # stays on the device, so no wait
         return scores
 
     def check(self, name: str, dtype: Any) -> None:
-        """Refuse a reply that was made of such scores.
+        """Check that no score was NaN.
 
         Raises:
-            Rejected: there were some.
+            Rejected: a score was NaN.
         """
         if self.lacking:
             raise Rejected(

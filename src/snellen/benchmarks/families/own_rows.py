@@ -36,11 +36,11 @@ Scoring  `default`: ours, depending on the task.
          vqa: the whole reply, compared with the answer without case, punctuation, and articles.
          With three or more answers, the score is min(1, number of equal answers / 3).
          caption: CIDEr, BLEU, and ROUGE-L.
-         `robust` (vqa; the headline): as `default`, but applied to the phrase that the reply states:
-         the text that is boxed, that follows "the answer is", or that follows the verb of a single
-         sentence ("The picture shows X."). A reply is unparsed if its phrase contains a right
-         answer and further words, or if it states no phrase and is more than three words longer
-         than the answers.
+         `robust` (vqa; the headline): as `default`, but applied to the phrase that the reply
+         states: the text that is boxed, that follows "the answer is", or that follows the verb of a
+         single sentence ("The picture shows X.").
+         A reply is unparsed if its phrase contains a right answer and further words, or if it
+         states no phrase and is more than three words longer than the answers.
          `judged` (vqa and caption): a judge compares the reply with the answers and gives it a
          grade from 0 to 10 (`snellen judge`).
          Each turn with an answer is scored as a separate question. The turns of a conversation

@@ -1,8 +1,9 @@
-"""Forms in which makers publish models for transformers, and the choice between them.
+"""Chooses how Snellen calls a model that transformers loads. Makers publish their models in several
+forms: some with a standard processor, others with a `chat` method in their own code.
 
-`FORMS` is the registry. To add a form, write a file with a class that has the methods of
-`form.Form`, and add an object of it here. Forms of own methods come first: MiniCPM has a processor,
-too, which its own code calls.
+`FORMS` is the registry. To add a form, write a class with the methods of `form.Form` in a new file,
+and add an instance here. Forms with a `chat` method come first. Otherwise, MiniCPM would count as a
+model with a processor, because it also has one, which its own code calls.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from snellen.models.hf_forms.tiles_chat import TilesChatForm
 from snellen.models.hf_forms.tokenizer_template import TokenizerForm
 
 USUAL_FORM = ProcessorForm()
-"""The form of models that transformers has code for."""
+"""The form of models whose code is part of transformers."""
 FORMS: tuple[Form, ...] = (MessagesChatForm(), TilesChatForm(), USUAL_FORM, TokenizerForm())
-"""The forms of models with their own code. The first that fits is used."""
+"""The forms of models that bring their own code. The first one that fits is used."""
 
 
 def form_of(checkpoint: Checkpoint) -> Form:
-    """The form of a checkpoint. Own code runs only if the checkpoint is trusted.
+    """Choose the form of a checkpoint. The checkpoint's own code runs only if it is trusted.
 
     Raises:
         UsageError: the checkpoint needs its own code and is not trusted, or no form fits.
-        ImportError: a package that its code imports is missing.
-        Exception: whatever its code raises.
+        ImportError: a package that the checkpoint's code imports is missing.
+        Exception: any exception that the checkpoint's code raises.
     """
     if checkpoint.reference is None:
         return USUAL_FORM
@@ -45,5 +46,5 @@ def form_of(checkpoint: Checkpoint) -> Form:
 def _why(own_class: type) -> str:
     chat = getattr(own_class, "chat", None)
     if callable(chat):
-        return f"its chat{inspect.signature(chat)} is none of the forms that Snellen has"
-    return "it has neither a chat() nor a generate() that Snellen can call"
+        return f"Snellen does not support a method chat{inspect.signature(chat)}"
+    return "it has neither a chat() nor a generate() method that Snellen can call"

@@ -1,4 +1,4 @@
-"""A model that is asked by a `chat` method of its own code, a question at a time."""
+"""A model that answers one request at a time through the `chat` method of its own code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from snellen.models.user_code import errors_as
 
 ESTIMATED = (
     "token counts of replies, and whether a reply was cut at the limit, are estimates: the model's "
-    "own code returns text alone, and its tokenizer counted it"
+    "own code returns only text, whose tokens were counted with the model's tokenizer"
 )
 
 
@@ -30,20 +30,21 @@ class PreparedChat:
     request: Request
     """The request."""
     arguments: Mapping[str, Any]
-    """What the form's `call` gets."""
+    """The argument of the form's `call`."""
 
 
 class ChatReplica(ABC):
-    """A model on a device. Forms say how a request becomes a call of its `chat`."""
+    """A model on one device. Each subclass converts requests to calls of the model's `chat`."""
 
     ranks = False
     own_arguments: ClassVar[frozenset[str]] = frozenset()
-    """Arguments of `chat` that the form sets, so that a profile cannot."""
+    """Arguments of `chat` that the form sets. A profile cannot set them."""
 
     def __init__(self, loading: Loading, model: Any, tokenizer: Any) -> None:
         """
         Raises:
-            UsageError: the profile has an argument that `chat` does not have.
+            UsageError: the profile sets an argument that `chat` does not accept, or that the form
+                sets.
         """
         self.name = loading.checkpoint.spec
         self.model = model
@@ -64,9 +65,9 @@ class ChatReplica(ABC):
         missing = [name for name in arguments if not self.takes(name)]
         if taken or missing:
             what = (
-                f"sets {', '.join(taken)}, which Snellen sets by the request"
+                f"sets {', '.join(taken)}, which Snellen sets from the request"
                 if taken
-                else f"has {', '.join(missing)}, which the model's chat() does not take"
+                else f"has {', '.join(missing)}, which the model's chat() does not accept"
             )
             names = ", ".join(name for name in self.parameters if name not in self.own_arguments)
             raise UsageError(
@@ -74,27 +75,35 @@ class ChatReplica(ABC):
             )
 
     def takes(self, name: str) -> bool:
-        """Whether `chat` has a parameter of this name, or takes any."""
+        """Whether `chat` has a parameter with this name, or accepts any keyword argument."""
         return name in self.parameters or self.takes_more
 
     @abstractmethod
     def arguments(self, request: Request, limit: int) -> dict[str, Any]:
-        """Convert a request.
+        """Convert a request to the argument of `call`.
+
+        Args:
+            request: The request.
+            limit: The maximum number of tokens in the reply.
 
         Raises:
-            Rejected: `chat` cannot be given a part of it. The message names the part.
+            Rejected: `chat` has no argument for a part of the request. The message names the part.
             MediaError: a picture is damaged.
         """
 
     @abstractmethod
     def call(self, arguments: Mapping[str, Any]) -> Any:
-        """Call `chat`."""
+        """Call `chat`, and return its result."""
 
     def check_call(self, request: Request, call: Generated) -> None:  # noqa: B027
-        """Refuse a reply to a prompt that was changed on its way.
+        """Check that the model's code passed the full prompt to `generate`.
+
+        Args:
+            request: The request.
+            call: The first call of `generate`.
 
         Raises:
-            Rejected: it was.
+            Rejected: the code changed the prompt.
         """
 
     # -- the interface for `models.batching`
@@ -116,15 +125,16 @@ class ChatReplica(ABC):
         except MediaError as error:
             raise Rejected(str(error)) from error
         except MemoryError:
-            pass  # frees the exception's memory before another attempt
+            pass  # leaving the block frees the exception's memory before the next attempt
         raise TooMuch
 
     def answer(self, prepared: PreparedChat) -> Sequence[Reply]:
-        """The reply, in a list.
+        """Answer the request, and return a list with the reply.
 
         Raises:
-            TooMuch: the request did not fit into memory.
-            Rejected: the model's code raises, returns no text, or did not pass on a setting.
+            TooMuch: the request did not fit in memory.
+            Rejected: the model's code raised an exception, returned something other than text, or
+                did not pass on a setting.
         """
         torch, scores = self._torch, ScoreCheck()
         request = prepared.request
@@ -151,7 +161,7 @@ class ChatReplica(ABC):
     # -- replies
 
     def _text(self, returned: Any) -> str:
-        """The text that `chat` returns; of several values, the first."""
+        """The text that `chat` returned. If it returned a tuple, this is the first element."""
         text = returned[0] if isinstance(returned, tuple) and returned else returned
         if not isinstance(text, str):
             raise Rejected(
@@ -178,23 +188,24 @@ class ChatReplica(ABC):
         return Reply(text=text, stop="length" if was_cut else "stop", usage=usage)
 
     def _check_positions(self, call: Generated) -> None:
-        """Refuse a reply that was generated beyond the model's positions.
+        """Check that the prompt and the reply fit in the model's context.
 
         Raises:
-            Rejected: it was.
+            Rejected: together, they have more tokens than the model has positions.
         """
         total = call.prompt + len(call.tokens)
         if call.positions is not None and total > call.positions:
             raise Rejected(
-                f"{self.name}: the prompt has {call.prompt:,} tokens and the reply "
-                f"{len(call.tokens):,}, and the model has {call.positions:,} positions. Make "
-                "pictures or frames smaller or fewer (the profile's [images], `tiles`, --frames)."
+                f"{self.name}: the prompt has {call.prompt:,} tokens and the reply has "
+                f"{len(call.tokens):,}, but the model has {call.positions:,} positions. Use "
+                "smaller or fewer pictures or frames (the profile's [images], `tiles`, --frames)."
             )
 
     def _check_settings(
         self, generation: Generation, limit: int, arrived: Mapping[str, Any]
     ) -> None:
-        """Refuse a reply that was generated with other settings.
+        """Check that the reply was generated with the run's settings. `arrived` holds the settings
+        that `generate` received.
 
         Raises:
             Rejected: `chat` did not pass on a setting. The message names it.
@@ -216,7 +227,7 @@ class ChatReplica(ABC):
         if changed:
             raise Rejected(
                 f"{self.name}: the model's chat() does not pass on the run's settings: "
-                f"{', '.join(changed)}. Use the settings that the model has, or ask it in another "
-                "way.",
+                f"{', '.join(changed)}. Use the model's own settings (`--temperature default`), "
+                "or run the model in another way.",
                 hopeless=True,
             )

@@ -1,4 +1,4 @@
-"""The interface of forms: ways to ask a model that transformers loads."""
+"""The interface of forms. A form is a way to load a model with transformers and to call it."""
 
 from __future__ import annotations
 
@@ -22,49 +22,51 @@ class Loading:
     devices: Sequence[str]
     """The device of each copy of the model."""
     torch: Any
-    """The package torch."""
+    """The `torch` package."""
     library: Any
-    """The package transformers."""
+    """The `transformers` package."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedForm:
-    """A loaded model, and the way to ask it."""
+    """A loaded model, with the objects that call it."""
 
     replicas: Sequence[Any]
-    """The model on each device: `models.batch.Prepares`, with the model itself as `model`."""
+    """One object for each device. It implements `models.batch.Prepares`, and its attribute `model`
+    is the model itself."""
     described: Mapping[str, str]
-    """What prepares its prompts, for the revision and the manifest."""
+    """What prepares the model's prompts. It is part of the revision and of the manifest."""
     batch_size: int
-    """The most requests per batch."""
+    """The maximum number of requests per batch."""
 
 
 class Form(Protocol):
-    """A way to ask a model."""
+    """A way to load and call a model."""
 
     title: str
-    """How it is asked, for messages: `chat(tokenizer, pixel_values, question, …)`."""
+    """How the model is called, for messages, such as `chat(image, msgs, tokenizer)`."""
 
     def fits(self, checkpoint: Checkpoint, own_class: type) -> bool:
-        """Whether a model's own class can be asked in this way. Weights are not loaded yet."""
+        """Whether this form can call a model of the class `own_class`. This is decided before the
+        weights are loaded."""
         ...
 
     def load(self, loading: Loading) -> LoadedForm:
         """Load the model.
 
         Raises:
-            UsageError: a setting has no effect on this form, or the model does not accept it.
-            Exception: whatever transformers or the model's own code raises.
+            UsageError: a setting has no effect in this form, or the model does not accept it.
+            Exception: any exception that transformers or the model's own code raises.
         """
         ...
 
 
 def load_models(loading: Loading) -> list[Any]:
-    """A copy of the model on each device. Weights are read from safetensors only, since reading
-    other formats runs code.
+    """Load a copy of the model on each device. Weights are read from safetensors only, since
+    reading other formats runs code.
 
     Raises:
-        ValueError: it is an encoder-decoder model.
+        ValueError: the model is an encoder-decoder model.
     """
     checkpoint, settings = loading.checkpoint, loading.settings
     from_pretrained, options = _loader(loading)
@@ -86,12 +88,12 @@ def load_models(loading: Loading) -> list[Any]:
 
 
 def _loader(loading: Loading) -> tuple[Callable[..., Any], Mapping[str, Any]]:
-    """The function that loads the model, and arguments of it.
+    """The function that loads the model, and its keyword arguments.
 
-    A checkpoint's own model class is called directly, not through transformers' auto class. The
-    auto class would reuse a model class that it loaded earlier for the same configuration class,
-    and would use it without `generate`, which transformers has to add to classes written for
-    versions before 4.50.
+    A model's own class is loaded directly, not through an auto class such as `AutoModel`. For each
+    configuration class, an auto class remembers the model class that it loaded first, and uses it
+    for later checkpoints. The remembered class lacks `generate`, which transformers adds to classes
+    from before version 4.50.
     """
     checkpoint, library = loading.checkpoint, loading.library
     if checkpoint.reference is None:
@@ -104,10 +106,11 @@ def _loader(loading: Loading) -> tuple[Callable[..., Any], Mapping[str, Any]]:
 
 
 def refuse_settings(loading: Loading, title: str, *names: str) -> None:
-    """Refuse settings that have no effect on a form.
+    """Check that the profile does not set the settings `names`, which have no effect in a form.
+    `title` is the title of the form.
 
     Raises:
-        UsageError: the profile has one of them.
+        UsageError: the profile sets one of them.
     """
     defaults = HfSettings()
     ineffective = [
@@ -116,5 +119,5 @@ def refuse_settings(loading: Loading, title: str, *names: str) -> None:
     if ineffective:
         raise UsageError(
             f"{loading.checkpoint.spec}: {', '.join(f'`{name}`' for name in ineffective)} in the "
-            f"profile's `extra` has no effect on a model that is asked by {title}. Remove it."
+            f"profile's `extra`: no effect on a model that is called through {title}. Remove this."
         )

@@ -1,7 +1,8 @@
-"""Watches what a model's own code passes to transformers' `generate`, and what that returns.
+"""Records what a model's own code passes to transformers' `generate`, and what `generate` returns.
 
-Own code often returns text alone and ignores arguments that it does not know. With the watch, the
-tokens of a reply are counted exactly, and a setting that did not arrive is noticed.
+A model's own code often returns only text, and ignores arguments that it does not know. The
+recorded calls give the exact number of tokens in a reply, and show which settings were not passed
+on.
 """
 
 from __future__ import annotations
@@ -19,34 +20,35 @@ class Generated:
     """A call of `generate` for a single prompt."""
 
     prompt: int
-    """The number of tokens of the prompt, with those of pictures."""
+    """The number of tokens in the prompt, including those of pictures."""
     tokens: Sequence[int]
-    """The tokens of the reply, with its end token if it has one."""
+    """The tokens of the reply, including its end token if it has one."""
     ends: frozenset[int]
     """The tokens that end a reply."""
     positions: int | None
-    """The number of the model's positions; None if its configuration does not say."""
+    """The number of positions in the model's context; None if its configuration does not say."""
     settings: Mapping[str, Any]
-    """The settings that arrived, by their names in transformers' `GenerationConfig`."""
+    """The settings that `generate` used, by their names in transformers' `GenerationConfig`."""
 
     @property
     def ended(self) -> bool:
-        """Whether the reply ends with an end token."""
+        """Whether the reply has an end token."""
         return any(token in self.ends for token in self.tokens)
 
     @property
     def count(self) -> int:
-        """The number of tokens of the reply, without its end token."""
+        """The number of tokens in the reply, before its end token."""
         end = next((i for i, token in enumerate(self.tokens) if token in self.ends), None)
         return len(self.tokens) if end is None else end
 
 
 class GenerationWatch:
-    """The parts of a model that generate with transformers' `generate`."""
+    """Watches the parts of a model whose `generate` is that of transformers. If there are none, it
+    is false."""
 
     def __init__(self, model: Any, mixin: Any) -> None:
-        """`mixin` is transformers' `GenerationMixin`. A class with its own `generate` does not
-        count: the part that it calls does."""
+        """`mixin` is transformers' `GenerationMixin`. A part whose class has its own
+        `generate` is not watched, but the part that this method calls is."""
         self._parts = [
             part
             for part in model.modules()
@@ -58,11 +60,11 @@ class GenerationWatch:
 
     @contextmanager
     def watching(self, scores: ScoreCheck) -> Iterator[list[Generated]]:
-        """The calls of `generate` so far, for a single thread at a time. `scores` checks the
-        scores of each step."""
+        """Add each call of `generate` to the list that this yields. Only one thread may use this at
+        a time. `scores` checks the scores of each step."""
         calls: list[Generated] = []
         for part in self._parts:
-            # An attribute of the object hides the method of its class.
+            # An attribute of the object takes precedence over the method of its class.
             part.generate = _watched(part, part.generate, calls, scores)
         try:
             yield calls
@@ -88,7 +90,7 @@ def _watched(
 def _call(
     part: Any, inputs: Sequence[Any], options: Mapping[str, Any], output: Any
 ) -> Generated | None:
-    """What a call did; None if it was not for a single prompt."""
+    """Describe a call; None if it did not have exactly one prompt and one reply."""
     ids = options.get("input_ids", options.get("inputs", inputs[0] if inputs else None))
     embeddings = options.get("inputs_embeds")
     sequences = getattr(output, "sequences", output)

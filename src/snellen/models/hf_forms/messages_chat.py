@@ -1,9 +1,9 @@
 """MiniCPM's form: `chat(image=None, msgs=[{role, content: [picture, text]}], tokenizer=…)`.
 
 Pictures and text keep their order, and the model's code puts a line break between them. A video is
-sent as its frames, a picture per frame. Greedy decoding is `sampling=False` with a single beam; the
-code's own default is three beams. Its repetition penalty stays: 1.2 without sampling and 1.05 with
-it, in MiniCPM-V 2.6.
+sent as one picture per frame. Greedy decoding is `sampling=False` with a single beam, since the
+code uses three beams by default. The code's repetition penalty remains in effect: in MiniCPM-V 2.6,
+it is 1.2 without sampling and 1.05 with sampling.
 
 Source: OpenBMB/MiniCPM-V@0dbb566de090067266abb76e702fb289f09934c5: docs/minicpm_v2dot6_en.md, and
 `modeling_minicpmv.py` of openbmb/MiniCPM-V-2_6 on the hub.
@@ -28,13 +28,13 @@ OURS = frozenset(
     {"self", "image", "msgs", "tokenizer", "processor", "max_new_tokens", "sampling", "do_sample"}
     | {"system_prompt", "stream", "num_beams", "temperature", "top_p"}
 )
-"""Arguments that come from the request."""
+"""Arguments of `chat` that Snellen sets."""
 MARK = "(<image>./</image>)"
-"""What the model's code puts where a picture is."""
+"""The text that the model's code inserts for a picture."""
 
 
 class MessagesChatForm:
-    """`chat` with a list of messages."""
+    """A `chat` method that takes a list of messages."""
 
     title = "chat(image, msgs, tokenizer)"
 
@@ -92,7 +92,7 @@ class _MessagesChat(ChatReplica):
         if "image" in self.parameters:
             arguments["image"] = None
         if self._processor is not None:
-            # Otherwise, the model's code loads another one, of the main revision.
+            # Without this argument, the model's code would load the processor of the main revision.
             arguments["processor"] = self._processor
         return arguments
 
@@ -105,24 +105,31 @@ class _MessagesChat(ChatReplica):
         most = self._settings.chat.get("max_inp_length", default)
         if isinstance(most, int) and call.prompt >= most:
             raise Rejected(
-                f"{self.name}: the prompt fills the {most:,} tokens of `max_inp_length`, beyond "
-                "which the model's code cuts it. Make pictures or frames smaller or fewer (the "
+                f"{self.name}: the prompt reaches the limit of {most:,} tokens (`max_inp_length`), "
+                "at which the model's code cuts it. Use smaller or fewer pictures or frames (the "
                 f"profile's [images], --frames), or set `chat = {{ max_inp_length = {most * 2} }}` "
-                "in its `extra`."
+                "in the profile's `extra`."
             )
 
     def _system(self, request: Request) -> tuple[dict[str, Any], tuple[Message, ...]]:
-        """The argument for a system message, and the messages of the argument `msgs`. Later
-        versions than 2.6 have no such argument, and take the message among the others."""
+        """The argument for the system message, if `chat` has one, and the messages for the argument
+        `msgs`. Versions after 2.6 have no argument for it, so the system message stays in `msgs`.
+        """
         first, *others = request.messages
         if first.role != "system" or "system_prompt" not in self.parameters:
             return {}, request.messages
         if first.images:
-            raise Rejected(f"{self.name}: its chat() takes no picture in the system message.")
+            raise Rejected(
+                f"{self.name}: its chat() does not support pictures in the system message."
+            )
         return {"system_prompt": first.text}, tuple(others)
 
     def _sampling(self, request: Request) -> dict[str, Any]:
-        """The arguments for sampling, which must exist."""
+        """The arguments for sampling.
+
+        Raises:
+            Rejected: `chat` does not accept one of them.
+        """
         generation = request.generation
         temperature = generation.temperature
         if temperature is None:
@@ -138,8 +145,8 @@ class _MessagesChat(ChatReplica):
             wanted |= {"top_p": generation.top_p}
         if missing := [name for name in wanted if not self.takes(name)]:
             raise Rejected(
-                f"{self.name}: its chat() does not take {', '.join(missing)}. Remove the setting, "
-                "or leave it to the model (--temperature default).",
+                f"{self.name}: its chat() does not accept {', '.join(missing)}. Remove the "
+                "setting, or leave it to the model (--temperature default).",
                 hopeless=True,
             )
         return wanted
@@ -151,7 +158,7 @@ class _MessagesChat(ChatReplica):
         if isinstance(part, str):
             if MARK in part:
                 raise Rejected(
-                    f"{self.name}: the text has {MARK}, which its chat() takes for a picture."
+                    f"{self.name}: the text contains {MARK}, which its chat() treats as a picture."
                 )
             return [part]
         if not isinstance(part, Video):

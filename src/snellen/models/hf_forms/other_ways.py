@@ -1,4 +1,4 @@
-"""Messages about models with their own code: what they are refused for, and what runs them."""
+"""Error messages about models with their own code: why Snellen cannot run a model, and what can."""
 
 from __future__ import annotations
 
@@ -21,30 +21,32 @@ class NotLoaded(UsageError):
 
 
 class OtherWays(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What else runs a model of an architecture."""
+    """Other software that runs the models of an architecture."""
 
     vllm: bool = False
-    """Whether vLLM runs it, here or as a server."""
+    """Whether vLLM runs them, in this process or as a server."""
     overrides: str | None = None
-    """The architecture that vLLM must be given in `hf_overrides`; None if config.json has it."""
+    """The architecture to set in vLLM's `hf_overrides`; None if the one in config.json is right."""
     vlmevalkit: str | None = None
-    """The name of its class in VLMEvalKit; None if there is none."""
+    """The name of their class in VLMEvalKit; None if there is none."""
     converted: str | None = None
-    """The maker's checkpoints that need no code of their own; None if there are none."""
+    """The maker's converted checkpoints, which need no own code; None if there are none."""
 
 
 @cache
 def other_ways() -> dict[str, OtherWays]:
-    """The other ways, by architecture."""
+    """The other ways to run models, by architecture."""
     content = tomllib.loads(FILE.read_text(encoding="utf-8"))
     return msgspec.convert(content, dict[str, OtherWays])
 
 
 def untrusted(checkpoint: Checkpoint) -> UsageError:
-    """The error about a model whose code may not run."""
+    """The error about a model whose own code is not trusted."""
     ways = other_ways().get(checkpoint.architecture)
     converted = ways and ways.converted
-    hint = f" Without it, use {converted}, which need no code of their own." if converted else ""
+    hint = (
+        f" Without the flag, use {converted}, which need no code of their own." if converted else ""
+    )
     return UsageError(
         f"{checkpoint.spec}: the model needs its own code, {checkpoint.reference} in its files, "
         "which runs only with --trust-remote-code. Read the code, and add the flag if you trust "
@@ -53,15 +55,16 @@ def untrusted(checkpoint: Checkpoint) -> UsageError:
 
 
 def unknown(checkpoint: Checkpoint, why: str) -> UsageError:
-    """The error about a model that no form can ask."""
+    """The error about a model that no form can call."""
     return UsageError(
-        f"{checkpoint.spec}: Snellen knows no general way to ask {checkpoint.reference}: "
+        f"{checkpoint.spec}: Snellen does not know how to call {checkpoint.reference}: "
         f"{why.rstrip('.')}.{_versions(checkpoint)} {alternatives(checkpoint)}"
     )
 
 
 def alternatives(checkpoint: Checkpoint) -> str:
-    """A sentence about what else runs the model. Its user has set --trust-remote-code."""
+    """A sentence about what else runs the model. It does not mention --trust-remote-code, because
+    the user has already set that flag."""
     ways = other_ways().get(checkpoint.architecture)
     if ways is None:
         return (
@@ -90,7 +93,8 @@ def _ways(checkpoint: Checkpoint, ways: OtherWays) -> Iterator[str]:
 
 
 def advice(checkpoint: Checkpoint) -> str:
-    """What to add to the error about a model that cannot be loaded."""
+    """The text to add to the error about a model that cannot be loaded; empty for a model without
+    its own code."""
     if checkpoint.reference is None:
         return ""
     return f"{_versions(checkpoint)} {alternatives(checkpoint)}"
@@ -103,6 +107,6 @@ def _versions(checkpoint: Checkpoint) -> str:
     if checkpoint.written_for in (None, mine):
         return ""
     return (
-        f" (Its own code was written for transformers {checkpoint.written_for}, and {mine} is "
+        f" (Its own code was written for transformers {checkpoint.written_for}, but {mine} is "
         "installed.)"
     )

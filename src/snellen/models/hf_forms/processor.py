@@ -1,5 +1,7 @@
-"""Models with a processor whose chat template takes pictures: those of transformers itself, and
-those of makers with an `AutoProcessor` and their own model class (Kimi-VL)."""
+"""Models with a processor whose chat template supports pictures. Their class is part of
+transformers, or belongs to the maker's own code, as with Kimi-VL. `AutoProcessor` loads the
+processor.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from snellen.models.hf_replica import HfReplica
 
 
 class ProcessorForm:
-    """The chat template of a processor, and `generate`."""
+    """Prompts from a processor's chat template, and replies from `generate`."""
 
     title = "the chat template of its processor"
 
@@ -48,19 +50,19 @@ class ProcessorForm:
 
 
 def can_generate(own_class: type) -> bool:
-    """Whether transformers' `generate` works with a class. Transformers adds the method to classes
-    from before version 4.45, which prepare its inputs."""
+    """Whether transformers' `generate` works with a class. Classes from before version 4.45 may
+    have only `prepare_inputs_for_generation`; transformers then adds `generate`."""
     names = ("generate", "prepare_inputs_for_generation")
     return any(callable(getattr(own_class, name, None)) for name in names)
 
 
 def described(processor: Any) -> Mapping[str, str]:
-    """The name of a processor's image processor."""
+    """The name of a processor's image processor, for the revision and the manifest."""
     return {"image_processor": type(processor.image_processor).__name__}
 
 
 def for_replies(processor: Any) -> Any:
-    """The processor, changed so that it pads batches for generation."""
+    """Set up the processor to pad batches for generation, and return it."""
     # With padding on the right, prompts would end in the middle of their rows.
     processor.tokenizer.padding_side = "left"
     if processor.tokenizer.pad_token is None:

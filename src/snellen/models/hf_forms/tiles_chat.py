@@ -1,12 +1,13 @@
 """InternVL's form: `chat(tokenizer, pixel_values, question, generation_config, history=None,
 num_patches_list=…)`.
 
-Pictures are cut into tiles as on the model's card, by the settings in its config.json: the size of
-a tile (`force_image_size`), the number of tiles (`min_dynamic_patch` to `max_dynamic_patch`, or the
-profile's `tiles`), and a thumbnail (`use_thumbnail`). In the text, `<image>` and a line break stand
-for a picture. A video is sent as its frames, a tile per frame, each after `Frame-1: ` and so on.
-Earlier turns are the history. A system message replaces the model's `system_message`, which the
-code puts before every conversation otherwise.
+Pictures are cut into tiles in the same way as on the model's card. Its config.json sets the size of
+a tile (`force_image_size`), the number of tiles (`min_dynamic_patch` to `max_dynamic_patch`), and
+whether a thumbnail is added (`use_thumbnail`). The profile's `tiles` replaces `max_dynamic_patch`.
+In the text, `<image>` stands for a picture, with a line break between it and the text. A video is
+sent as one tile per frame, after the labels `Frame-1: `, `Frame-2: `, and so on. Earlier turns are
+passed as `history`. A system message replaces the model's own `system_message`, which the code
+otherwise puts at the start of every conversation.
 
 Source: OpenGVLab/InternVL@2410d1dbf208f0e799459aff9376e5747dbf41a2: README.md, lines 1000-1160, and
 internvl_chat/internvl/model/internvl_chat/modeling_internvl_chat.py, `chat`.
@@ -33,20 +34,22 @@ from snellen.models.hf_forms.form import LoadedForm, Loading, load_models, refus
 from snellen.models.hf_forms.other_ways import unknown
 
 NEEDED = {"tokenizer", "pixel_values", "question", "generation_config"}
-"""Parameters of `chat` in this form."""
+"""The parameters that `chat` must have for this form to fit."""
 OURS = frozenset(NEEDED | {"self", "history", "return_history", "num_patches_list"})
-"""Arguments that come from the request."""
+"""Arguments of `chat` that Snellen sets."""
 PICTURE = "<image>"
-"""What stands for a picture in a question."""
+"""The text that stands for a picture in a question."""
 MEAN = (0.485, 0.456, 0.406)
-"""The mean of ImageNet's pixels, by color. Source: as above, internvl/train/constants.py."""
+"""The mean of ImageNet's pixels in red, green, and blue. Source: internvl/train/constants.py in the
+same repository."""
 DEVIATION = (0.229, 0.224, 0.225)
-"""Their standard deviation."""
+"""The standard deviation of ImageNet's pixels in red, green, and blue."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Cutting:
-    """How pictures are cut."""
+    """How pictures are cut: into `least` to `most` tiles that are `size` pixels wide and high, with
+    or without a thumbnail."""
 
     size: int
     most: int
@@ -55,7 +58,7 @@ class _Cutting:
 
 
 class TilesChatForm:
-    """`chat` with the tiles of pictures."""
+    """A `chat` method that takes pictures as tiles."""
 
     title = "chat(tokenizer, pixel_values, question, generation_config)"
 
@@ -80,10 +83,10 @@ class TilesChatForm:
 
 
 def _cutting(loading: Loading) -> _Cutting:
-    """The settings of config.json and of the profile.
+    """Read how to cut pictures from config.json and the profile.
 
     Raises:
-        UsageError: config.json has none, or pads pictures.
+        UsageError: the settings in config.json are missing or invalid, or it pads pictures.
     """
     checkpoint = loading.checkpoint
     config = checkpoint.config
@@ -92,11 +95,16 @@ def _cutting(loading: Loading) -> _Cutting:
     if type(size) is not int or size < 1:
         raise unknown(checkpoint, "its config.json has no `force_image_size`, the size of a tile")
     if config.get("pad2square"):
-        raise unknown(checkpoint, "its config.json has `pad2square`, so that pictures are padded")
+        raise unknown(
+            checkpoint, "its config.json sets `pad2square`, and Snellen does not pad pictures"
+        )
     most = config.get("max_dynamic_patch", 1) if config.get("dynamic_image_size") else 1
     least = config.get("min_dynamic_patch", 1)
     if any(type(number) is not int or number < 1 for number in (least, most)):
-        raise unknown(checkpoint, f"its config.json asks for {least!r} to {most!r} tiles")
+        raise unknown(
+            checkpoint,
+            f"its config.json asks for {least!r} to {most!r} tiles, not positive integers",
+        )
     most = loading.settings.tiles or most
     return _Cutting(
         size=size,
@@ -113,7 +121,7 @@ class _TilesChat(ChatReplica):
         super().__init__(loading, model, tokenizer)
         self._cutting = cutting
         defaults = [parameter.default for parameter in self.parameters.values()]
-        # `<img>`, `</img>`, and `<IMG_CONTEXT>`, by which the code finds the pictures' tokens.
+        # These are `<img>`, `</img>`, and `<IMG_CONTEXT>`, which mark the pictures' tokens.
         marks = [text for text in defaults if isinstance(text, str) and text.startswith("<")]
         self._marks = (PICTURE, *marks)
 
@@ -135,17 +143,24 @@ class _TilesChat(ChatReplica):
         return arguments
 
     def _check(self, arguments: Mapping[str, Any]) -> None:
-        """Refuse what `chat` has no argument for."""
+        """Check that the model supports each part of a request.
+
+        Raises:
+            Rejected: it does not support a part.
+        """
         lacking = {
             "several pictures": len(arguments["counts"]) > 1 and "num_patches_list",
             "several turns": arguments["history"] is not None and "history",
         }
         for what, name in lacking.items():
             if name and name not in self.parameters:
-                raise Rejected(f"{self.name}: its chat() has no `{name}`, so it takes no {what}.")
+                raise Rejected(
+                    f"{self.name}: its chat() has no `{name}`, so it does not support {what}."
+                )
         if arguments["system"] and not isinstance(getattr(self.model, "system_message", None), str):
             raise Rejected(
-                f"{self.name}: the model has no `system_message`, so it takes no system message."
+                f"{self.name}: the model has no `system_message`, so it does not support system "
+                "messages."
             )
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
@@ -162,7 +177,7 @@ class _TilesChat(ChatReplica):
                 tokenizer=self.tokenizer,
                 pixel_values=pixels,
                 question=arguments["question"],
-                # The code adds its end token to the dictionary.
+                # This is a copy, because the model's code adds its end token to the dictionary.
                 generation_config=dict(arguments["generation_config"]),
                 **{name: value for name, value in optional.items() if self.takes(name)},
             )
@@ -182,21 +197,21 @@ class _TilesChat(ChatReplica):
     # -- pictures and text
 
     def _question(self, message: Message, tiles: list[NDArray[np.uint8]]) -> str:
-        """The text of a message, with a mark for each picture. Those of each picture are added to
-        `tiles`."""
+        """The text of a message, with `<image>` for each picture. The tiles of each picture or
+        frame are added to `tiles` as one array."""
         text = ""
         for part in message.content:
             if isinstance(part, str):
                 if marks := [mark for mark in self._marks if mark in part]:
                     raise Rejected(
-                        f"{self.name}: the text has {marks[0]}, which its chat() takes for a "
+                        f"{self.name}: the text contains {marks[0]}, which its chat() treats as a "
                         "picture."
                     )
                 text = _joined(text, part)
             elif message.role != "user":
                 raise Rejected(
-                    f"{self.name}: its chat() takes pictures from the user alone, and a message "
-                    f"of the {message.role} has one."
+                    f"{self.name}: its chat() supports pictures only in user messages, but a "
+                    f"message with the role {message.role} has one."
                 )
             elif isinstance(part, Video):
                 if not part.frames:
@@ -220,7 +235,8 @@ class _TilesChat(ChatReplica):
         )
 
     def _tensor(self, tiles: Sequence[NDArray[np.uint8]]) -> Any:
-        """(tiles of all pictures, 3, size, size), normalized; None without pictures."""
+        """The normalized tiles of all pictures in one tensor, of shape (tiles, 3, size, size); None
+        if there are no pictures."""
         if not tiles:
             return None
         scaled = np.concatenate(tiles).astype(np.float32) / 255
@@ -229,34 +245,35 @@ class _TilesChat(ChatReplica):
 
 
 def _joined(text: str, part: str) -> str:
-    """Join two texts, with a line break if neither has whitespace where they meet."""
+    """Append `part` to `text`, after a line break if neither has white space where they meet."""
     needs_break = text and part and not (text[-1].isspace() or part[0].isspace())
     return f"{text}\n{part}" if needs_break else text + part
 
 
 def _split(name: str, messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
-    """The system message, and the turns, which alternate between user and assistant.
+    """Split a conversation into the system message and the turns of user and assistant.
 
     Raises:
-        Rejected: they do not, or there is a picture in the system message.
+        Rejected: the turns do not alternate from user to user, or the system message has a
+            picture.
     """
     system, turns = "", list(messages)
     if turns[0].role == "system":
         system = turns[0].text
         if turns.pop(0).images:
-            raise Rejected(f"{name}: its chat() takes no picture in the system message.")
+            raise Rejected(f"{name}: its chat() does not support pictures in the system message.")
     roles = [message.role for message in turns]
     expected = ["user", "assistant"] * len(roles)
     if roles != expected[: len(roles)] or roles[-1] != "user":
         raise Rejected(
-            f"{name}: its chat() takes turns of user and assistant in alternation, and the "
+            f"{name}: its chat() needs alternating turns that start and end with the user, but the "
             f"conversation has {', '.join(roles)}."
         )
     return system, turns
 
 
 def _sampling(generation: Generation) -> dict[str, Any]:
-    """The fields of `generation_config` for sampling."""
+    """The fields of `generation_config` that control sampling."""
     temperature = generation.temperature
     if temperature == 0:
         return {"do_sample": False, "num_beams": 1}

@@ -1,7 +1,7 @@
 """GLM-4v's form: a tokenizer whose chat template takes a picture with a message, and `generate`.
 
 `tokenizer.apply_chat_template([{role, image: picture, content: text}], …)` returns the tokens and
-the pixels. A message has a single picture, which comes before its text.
+the pixels. A message can have one picture, which comes before its text.
 
 Source: THUDM/GLM-4: basic_demo/trans_cli_vision_demo.py, and `tokenization_chatglm.py` of
 THUDM/glm-4v-9b on the hub.
@@ -30,11 +30,11 @@ from snellen.models.hf_replica import HfReplica
 from snellen.models.user_code import errors_as
 
 SIDE = 64
-"""The width and height in pixels of the picture that tries the template."""
+"""The width and height, in pixels, of the picture that the template is tested with."""
 
 
 class TokenizerForm:
-    """The chat template of a tokenizer, with a picture."""
+    """Prompts from a tokenizer's chat template, and replies from `generate`."""
 
     title = "the chat template of its tokenizer"
 
@@ -66,10 +66,10 @@ class TokenizerForm:
 
 
 class TokenizerPrompts:
-    """A tokenizer with its chat template, in the role of `HfPrompts`."""
+    """Prepares prompts with a tokenizer's chat template. It takes the place of `HfPrompts`."""
 
     def __init__(self, spec: str, tokenizer: Any, options: Mapping[str, Any]) -> None:
-        """`options` are arguments of the chat template."""
+        """`options` are arguments for the chat template."""
         self._spec = spec
         self._shared = tokenizer
         self._options = options
@@ -78,7 +78,8 @@ class TokenizerPrompts:
         self.tokenizer = copy.deepcopy(tokenizer)
 
     def fault(self, torch: Any) -> str | None:
-        """Why the template takes no picture; None if it takes one."""
+        """Why the template cannot be used for pictures; None if it can. It is tested with a black
+        picture."""
         black = pictures.of_pixels(np.zeros((SIDE, SIDE, 3), np.uint8))
         turn = {"role": "user", "content": "What is this?", "image": black}
         try:
@@ -94,7 +95,7 @@ class TokenizerPrompts:
         return None
 
     def lengths(self, request: Request) -> Hashable:
-        """A new object, so that no other request joins the batch."""
+        """A unique object, so that each request has a batch of its own."""
         return object()
 
     def size(self, request: Request) -> int:
@@ -102,11 +103,11 @@ class TokenizerPrompts:
         return size_of(request)
 
     def prepared(self, requests: Sequence[Request]) -> PreparedBatch:
-        """The tensors of a request.
+        """Convert a request to tensors.
 
         Raises:
-            Rejected: the template cannot be given a part of the request, or does not accept it; or
-                a picture is damaged.
+            Rejected: the template does not support a part of the request, the tokenizer raises an
+                exception, or a picture is damaged.
         """
         (request,) = requests
         try:
@@ -130,17 +131,18 @@ class TokenizerPrompts:
         return inputs
 
     def _mine(self) -> Any:
-        """This thread's own tokenizer: one fails when two threads use it concurrently."""
+        """This thread's own copy of the tokenizer. A tokenizer fails when two threads use it at the
+        same time."""
         if not hasattr(self._of_thread, "tokenizer"):
             with self._copying:
                 self._of_thread.tokenizer = copy.deepcopy(self._shared)
         return self._of_thread.tokenizer
 
     def _turn(self, message: Message) -> dict[str, Any]:
-        """A message as the template takes it.
+        """Convert a message for the template.
 
         Raises:
-            Rejected: it has a video, several pictures, or a picture after text.
+            Rejected: the message has a video, several pictures, or a picture after text.
             MediaError: its picture is damaged.
         """
         content = message.content
@@ -152,7 +154,9 @@ class TokenizerPrompts:
         elif message.images and not isinstance(content[0], Image):
             what = "a picture after text"
         if what is not None:
-            raise Rejected(f"{self._spec}: the chat template of its tokenizer takes no {what}.")
+            raise Rejected(
+                f"{self._spec}: the chat template of its tokenizer does not support {what}."
+            )
         turn: dict[str, Any] = {"role": message.role, "content": message.text}
         if message.images:
             turn["image"] = pictures.as_pillow(message.images[0])
