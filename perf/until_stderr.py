@@ -1,11 +1,15 @@
-"""Coverage and bias of runs that stop at a standard error (`--until-stderr`), by simulation.
+"""Simulates runs that stop at a standard error (`--until-stderr X`), to measure coverage and bias.
 
 usage: python perf/until_stderr.py [--draws 2000] [--rows 20000] [--seed 1]
 
-Each draw is a run: scores from a known distribution come in random order, up to 32 more are in
-flight when it stops, and the interval is that of reports. `coverage` is the share of intervals with
-the true value in it, `fixed` the same for samples of the same mean size without looking. `bias` is
-the mean of value minus truth, in standard errors `X`; `n` the mean number of questions.
+Each draw simulates a run. Scores from a known distribution arrive in random order. When the run
+stops, 32 more questions are in flight, unless fewer remain. The interval is computed as in reports.
+The columns of the table are:
+
+- `questions`: the mean number of questions that a run asks
+- `coverage`: the share of intervals that contain the true value
+- `fixed`: the same for samples of a fixed size, the mean size of the runs
+- `bias in X`: the mean of the value minus the true value, as a multiple of X
 """
 
 import argparse
@@ -23,7 +27,7 @@ Scores = NDArray[np.float64]
 
 
 class Case(NamedTuple):
-    """A distribution of scores, and the standard error to stop at."""
+    """A distribution of scores, its true mean, and the standard error at which a run stops."""
 
     name: str
     limit: float
@@ -32,7 +36,7 @@ class Case(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What the draws of a case give."""
+    """The results of a case, over all draws."""
 
     coverage: float
     fixed: float
@@ -60,7 +64,7 @@ def grades(limit: float) -> Case:
 
 
 def clustered(limit: float) -> Case:
-    """Four questions to a picture, which are right or wrong together more often than by chance."""
+    """Four questions for each picture, with correlated scores."""
 
     def draw(random: np.random.Generator, n: int) -> tuple[Scores, NDArray[np.intp]]:
         share = random.beta(1.4, 0.6, size=n // 4 + 1)  # mean 0.7
@@ -81,7 +85,7 @@ CASES = (
 
 
 def stopped_at(scores: Scores, cluster: NDArray[np.intp], limit: float) -> int:
-    """The number of questions that a run asks."""
+    """The number of questions that a run asks before it stops."""
     look = next_look(0)
     while look < len(scores):
         estimate = stats.mean(scores[:look], cluster[:look])
