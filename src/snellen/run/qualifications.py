@@ -107,8 +107,8 @@ def _stored(run: Path, benchmark: str, scoring: str) -> Iterator[Qualification]:
 def judged_by(
     run: Run, benchmark: Benchmark, juries: Mapping[str, Sequence[Run]]
 ) -> dict[str, JudgedBy]:
-    """For each scoring with verdicts, its judges, and whether they are qualified. `juries` maps each
-    scoring to the runs of the judges whose verdicts are used.
+    """For each scoring with verdicts, its judges, and whether they are qualified. `juries` maps
+    each scoring to the runs of the judges whose verdicts are used.
 
     Raises:
         StoreError: a stored qualification cannot be read.
