@@ -4,12 +4,11 @@ usage: python perf/until_stderr.py [--draws 2000] [--rows 20000] [--seed 1]
 
 Each draw simulates a run. Scores from a known distribution arrive in random order. When the run
 stops, 32 more questions are in flight, unless fewer remain. The interval is computed as in reports.
-The columns of the table are:
 
-- `questions`: the mean number of questions that a run asks
-- `coverage`: the share of intervals that contain the true value
-- `fixed`: the same for samples of a fixed size, the mean size of the runs
-- `bias in X`: the mean of the value minus the true value, as a multiple of X
+In the table, `questions` is the mean number of questions that a run asks, and `coverage` is the
+share of intervals that contain the true value. `fixed` is the coverage if all samples have the
+mean size of the runs. `bias in X` is the mean of the value minus the true value, as a multiple
+of X.
 """
 
 import argparse
