@@ -1,12 +1,12 @@
-"""How often `snellen card --explain-gap` finds the fields that make a gap.
+"""Measures how often `snellen card --explain-gap` finds the fields that cause a gap.
 
 usage: python perf/gap_cases.py [--cases 20] [--first-seed 1] [--budget 3000]
 
-Each case goes through everything that the command does, against a server on this machine: a recipe,
-runs, journals, scores, and the search. The server answers by a rule that `tests/gap_cases.py`
-describes. A case is right if exactly the fields that matter are named. There are N cases without a
-field that matters, N with a single field, and N with two fields, which add up, act only together,
-or are each enough alone.
+Each case runs everything that the command does: a recipe, runs, journals, scores, and the search.
+The requests go to a local server whose replies follow a rule that `tests/gap_cases.py` describes. A
+case is right if the command names all fields that matter, and no others. With `--cases N`, there
+are N cases in which no field matters, N in which a single field matters, and N in which two fields
+matter. These two add up, act only together, or are each enough alone.
 """
 
 import argparse

@@ -1,12 +1,14 @@
-"""Coverage and bias of runs that stop at a standard error (`--until-stderr`), by simulation.
+"""Simulates runs that stop at a standard error (`--until-stderr X`), to measure coverage and bias.
 
 usage: python perf/until_stderr.py [--draws 2000] [--rows 20000] [--seed 1]
 
-Each draw is a run: scores from a known distribution come in random order, up to 32 more are in
-flight when it stops, and the interval is that of reports. `coverage` is the share of intervals that
-contain the true value. `fixed` is the same share for samples of a fixed size, which is the mean
-size of these runs, and whose scores do not decide when to stop. `bias` is the mean of value minus
-truth, in standard errors `X`, and `n` is the mean number of questions.
+Each draw simulates a run. Scores from a known distribution arrive in random order. When the run
+stops, 32 more questions are in flight, unless fewer remain. The interval is computed as in reports.
+
+In the table, `questions` is the mean number of questions that a run asks, and `coverage` is the
+share of intervals that contain the true value. `fixed` is the coverage if all samples have the
+mean size of the runs. `bias in X` is the mean of the value minus the true value, as a multiple
+of X.
 """
 
 import argparse
@@ -24,7 +26,7 @@ Scores = NDArray[np.float64]
 
 
 class Case(NamedTuple):
-    """A distribution of scores, and the standard error to stop at."""
+    """A distribution of scores, its true mean, and the standard error at which a run stops."""
 
     name: str
     limit: float
@@ -33,7 +35,7 @@ class Case(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What the draws of a case give."""
+    """The results of a case, over all draws."""
 
     coverage: float
     fixed: float
@@ -61,7 +63,7 @@ def grades(limit: float) -> Case:
 
 
 def clustered(limit: float) -> Case:
-    """Four questions to a picture, which are right or wrong together more often than by chance."""
+    """Four questions for each picture, with correlated scores."""
 
     def draw(random: np.random.Generator, n: int) -> tuple[Scores, NDArray[np.intp]]:
         share = random.beta(1.4, 0.6, size=n // 4 + 1)  # mean 0.7
@@ -82,7 +84,7 @@ CASES = (
 
 
 def stopped_at(scores: Scores, cluster: NDArray[np.intp], limit: float) -> int:
-    """The number of questions that a run asks."""
+    """The number of questions that a run asks before it stops."""
     look = next_look(0)
     while look < len(scores):
         estimate = stats.mean(scores[:look], cluster[:look])

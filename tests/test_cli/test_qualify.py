@@ -257,7 +257,7 @@ def test_files_without_verdicts_or_without_replies_are_refused(
     lone.write_bytes((published / "weak_gpt-4-grade-1runs.json").read_bytes())
     options = ("--qualify", "-b", "mm-vet", "--data", published, "--judge", "openai/m")
     without = snellen("judge", lone, *options)
-    assert (without.code, "but not the replies that they are on" in without.err) == (2, True)
+    assert (without.code, "but not the replies they belong to" in without.err) == (2, True)
     plain = snellen("judge", published / "weak.json", *options)
     assert (plain.code, "no published verdicts of a judge" in plain.err) == (2, True)
     torn = tmp_path / "torn_gpt-4-grade-1runs.json"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def thresholds(
     ctx: click.Context, param: click.Parameter, values: Sequence[str]
 ) -> dict[str, float | None]:
-    """`NAME=X` arguments; None for `NAME=none`."""
+    """Read `NAME=X` arguments. `NAME=none` gives None: the condition is waived."""
     from snellen.scoring import THRESHOLDS
 
     read: dict[str, float | None] = {}
@@ -48,15 +48,16 @@ def qualify(
     tolerance: float | None,
     sample: int | None,
 ) -> tuple[int, list[Qualification], list[api.Finished]]:
-    """Measure judges; returns the exit code, the figures of each, and the runs.
+    """Measure judges against published verdicts. Returns the exit code, the qualification of each
+    judge, and the finished runs.
 
     Raises:
-        UsageError: options are missing, or do not go with --qualify.
+        UsageError: required options are missing, or an option does not work with --qualify.
     """
     if not plan.models:
-        raise UsageError("name a judge (--judge MODEL).")
+        raise UsageError("--qualify requires a judge: name one with --judge MODEL.")
     if benchmark is None:
-        raise UsageError("--qualify reads published verdicts: name their benchmark (-b).")
+        raise UsageError("--qualify requires the benchmark of the verdicts: name it with -b.")
     if len(scorings) > 1:
         raise UsageError("--qualify measures one scoring at a time: name one --scoring.")
     qualifications, finished = api.qualify_run(
@@ -77,7 +78,7 @@ def qualify(
 
 
 def show(qualifications: Sequence[Qualification], *, as_json: bool) -> None:
-    """Show the figures on standard output."""
+    """Print the qualifications to standard output."""
     if as_json:
         put(qualifications[0] if len(qualifications) == 1 else qualifications)
         return

@@ -1,4 +1,4 @@
-"""The tables of a judge's qualification, in plain text."""
+"""Formats a judge's qualification as tables and lines of plain text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ MODELS = ("model", "published", "judge", "n")
 def tables(
     of: Qualification,
 ) -> Iterator[tuple[str, Sequence[str], list[tuple[str, ...]]]]:
-    """A title, headings, and rows: first the figures, then the mean scores of the models."""
+    """Yield a title, headings, and rows of each table: first the metrics, then the models' mean
+    scores."""
     agreement = of.agreement
     conditions = {criterion.name: criterion for criterion in agreement.criteria}
     figures = {
@@ -42,15 +43,15 @@ def tables(
 
 
 def lines(of: Qualification) -> Iterator[str]:
-    """The decision, notes, and the folder."""
+    """Yield the decision, the notes, and the folder of the judge's run."""
     yield f"{'qualified' if of.qualified else 'not qualified'}: {of.agreement.summary}"
     yield from (f"note: {note}" for note in of.agreement.notes)
     yield f"run {of.run}"
-    yield "`snellen score RUN` shows it in the reports of runs in that folder"
+    yield "`snellen score RUN` adds this to the report of a run in the folder above `.qualified`"
 
 
 def _condition(criterion: Criterion | None) -> str:
-    """`bound 0.62 of at least 0.6: met`"""
+    """`at least 0.6: met`"""
     if criterion is None or criterion.threshold is None:
         return "none"
     state = "met" if criterion.met else "not met"

@@ -1,4 +1,4 @@
-"""Stored qualifications of judges: which one belongs to a judge's run, and what it says."""
+"""Finds the stored qualification of a judge, and says whether the judge is qualified."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from snellen.scoring import JudgedBy, Qualification, is_authors_judge, judge
 from snellen.store import FORMAT, MANIFEST, Run, identity_digest, safe_name
 
 QUALIFIED = ".qualified"
-"""The subfolder of a folder of runs that has the runs of judges on published replies. Its name
-begins with a dot, so that it is not taken for a benchmark's."""
+"""The subfolder of a folder of runs that contains the runs of judges on published replies. Its name
+begins with a dot, so it is not mistaken for the folder of a benchmark."""
 QUALIFICATION = "qualification.json"
-"""The file with the result, in the folder of the judge's run."""
+"""The name of the file with a qualification, in the folder of the judge's run."""
 LEVELS = 6
-"""How many folders above a run are searched for qualifications."""
+"""The number of folders above a run that are searched for qualifications."""
 
 
 def qualification_key(identity: Mapping[str, Any], benchmark: Benchmark, scoring: str) -> str:
     """The digest of everything that a judge's verdicts depend on, except the replies. `identity` is
-    that of the judge's run."""
+    the identity in the manifest of the judge's run."""
     rules, form = judge.scoring_of(benchmark, scoring), judge.judge_of(benchmark, scoring)
     generation = identity["generation"]
     return identity_digest(
@@ -49,9 +49,12 @@ def qualification_key(identity: Mapping[str, Any], benchmark: Benchmark, scoring
 
 
 def _prompt_digest(benchmark: Benchmark, form: Judge) -> str:
-    """The digest of the judge's messages about the benchmark's bundled rows, so that a prompt that
-    depends on the benchmark's options has a digest of its own. For a user's own benchmark, that of
-    its options."""
+    """The digest of the judge's prompt.
+
+    It covers the messages that the judge would get about the benchmark's bundled rows. Options of
+    the benchmark that change the prompt therefore change the digest. A benchmark without bundled
+    rows, such as a user's own, gets the digest of its options instead.
+    """
     options = {name: str(value) for name, value in benchmark.provenance.options.items()}
     digest = blake2b(digest_size=16)
     try:
@@ -71,7 +74,7 @@ def _prompt_digest(benchmark: Benchmark, form: Judge) -> str:
 
 
 def read_qualification(path: Path) -> Qualification:
-    """A stored qualification.
+    """Read a stored qualification.
 
     Raises:
         StoreError: the file cannot be read.
@@ -92,7 +95,7 @@ def read_qualification(path: Path) -> Qualification:
 
 
 def _stored(run: Path, benchmark: str, scoring: str) -> Iterator[Qualification]:
-    """The qualifications for a scoring in the folders above a run, in the nearest one first."""
+    """Yield the qualifications for a scoring in the folders above a run, nearest folder first."""
     name = safe_name(f"{benchmark}.{scoring}")
     for folder in run.resolve().parents[:LEVELS]:
         for manifest in sorted((folder / QUALIFIED / name).glob(f"*/*/{MANIFEST}")):
@@ -105,7 +108,7 @@ def judged_by(
     run: Run, benchmark: Benchmark, juries: Mapping[str, Sequence[Run]]
 ) -> dict[str, JudgedBy]:
     """For each scoring with verdicts, its judges, and whether they are qualified. `juries` maps
-    scorings to the runs of the judges that count.
+    each scoring to the runs of the judges whose verdicts are used.
 
     Raises:
         StoreError: a stored qualification cannot be read.
@@ -154,7 +157,7 @@ def _judged_by(run: Run, benchmark: Benchmark, name: str, judges: Sequence[Run])
 def _latest(
     stored: Sequence[Qualification], identity: Mapping[str, Any], benchmark: Benchmark, name: str
 ) -> Qualification | None:
-    """The newest qualification of a judge with this identity; None if there is none."""
+    """The latest qualification of the judge with this identity; None if there is none."""
     if not stored:
         return None
     key = qualification_key(identity, benchmark, name)

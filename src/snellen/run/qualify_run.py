@@ -1,4 +1,7 @@
-"""Measures judges on published replies whose verdicts by the authors' judge are published too."""
+"""Measures judges against the verdicts of the authors' judge.
+
+This requires files in which a benchmark's authors publish models' replies along with the verdicts.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +37,10 @@ TOLERANCE = 0.1
 
 @dataclass(frozen=True)
 class PublishedReply:
-    """A reply with the authors' verdict on it."""
+    """A published reply with its published score."""
 
     model: str
-    """The file of the model's replies."""
+    """The name of the model: that of the file with its replies."""
     row_index: int
     """The index of the sample's row."""
     sample: Sample
@@ -45,9 +48,10 @@ class PublishedReply:
     reply: Reply
     """The reply."""
     score: float
-    """The score by the authors' verdict; the mean if there are several verdicts."""
+    """The score by the authors' verdict, or the mean over their verdicts if there are several. If
+    `is_open` is false, the score by the scoring's rules."""
     is_open: bool = True
-    """Whether rules leave the reply to the judge. Otherwise `score` is by the rules."""
+    """Whether a judge scores the reply. If not, the scoring's rules decide it without a judge."""
 
 
 def qualify_run(
@@ -63,21 +67,22 @@ def qualify_run(
     show: Show | None = None,
     budget: Budget | None = None,
 ) -> tuple[list[Qualification], list[Finished]]:
-    """Ask each of the plan's models about the replies in `files`, which have published verdicts,
-    and compare its verdicts with those. Each file has the replies of one model.
+    """Use each of the plan's models as a judge of the replies in `files`, and compare its verdicts
+    with the published verdicts in these files. Each file has the replies of one model.
 
-    `scoring` is the scoring whose judge is asked; by default the headline. If the files have no
-    verdicts under it, those of the headline are compared, in proportion to the best scores.
-    `thresholds` replace defaults of `THRESHOLDS`; `tolerance` is a fraction of the best score,
-    0.1 unless set. `n` draws this many questions by the plan's `sample_seed`.
+    `scoring` is the scoring whose judge prompt is used; the default is the headline. If the files
+    have no verdicts for this scoring, the judge is compared with the verdicts for the headline,
+    whose scores are scaled to the best score of `scoring`. `thresholds` overrides defaults in
+    `THRESHOLDS`. `tolerance` is a fraction of the best score; the default is 0.1. With `n`, only
+    this many questions are used, drawn at random with the plan's `sample_seed`.
 
-    The judges' runs are in `.qualified/` in the plan's folder `out`, each with its
+    The judges' runs are stored in `.qualified/` in the plan's folder `out`. Each run folder gets a
     `qualification.json`, which `judge`, `score`, and `compare` read. A second call requests only
     missing verdicts.
 
     Raises:
-        UsageError: the files have no published verdicts, or the scoring has no judge, or no verdict
-            of a judge can be read.
+        UsageError: the files have no published verdicts, the scoring has no judge, or none of a
+            judge's verdicts can be read.
         DataError: a file cannot be read, or is not of this benchmark.
     """
     out, seed = plan.out, plan.options["sample_seed"]
@@ -118,14 +123,14 @@ def qualify_run(
 
 @dataclass(frozen=True)
 class _Subject:
-    """What judges are measured on."""
+    """The published replies and verdicts that judges are measured on."""
 
     benchmark: Benchmark
     """The benchmark."""
     scoring: str
-    """The scoring whose judge is asked."""
+    """The scoring whose judge prompt is used."""
     published_as: str
-    """The scoring that the published verdicts belong to."""
+    """The scoring that the published verdicts are for."""
     sources: list[str]
     """The names of the files."""
     replies: Sequence[PublishedReply]
@@ -146,7 +151,7 @@ def _measured(
     if all(pair.judge is None for pair in pairs):
         raise UsageError(
             f"{judging.path}: none of the {len(pairs):,} verdicts of {identity['model']} can be "
-            "read, so nothing can be compared. Look at its replies."
+            "read, so nothing can be compared. Check its replies."
         )
     rules = judge.scoring_of(benchmark, name)
     settled = [
@@ -179,10 +184,10 @@ def _measured(
 def _read(
     files: Sequence[Path], benchmark: str | Benchmark, data: str | Path | None
 ) -> list[PredictionSet]:
-    """The predictions in the files, all with the same benchmark.
+    """Read the predictions in the files, all with the same benchmark object.
 
     Raises:
-        UsageError: two files have one name.
+        UsageError: a file has no replies, or two files have the same name.
     """
     if isinstance(benchmark, str):
         where = None if data is None else data_at(data)
@@ -192,39 +197,39 @@ def _read(
     for known in sets:
         if not any(known.replies.values()):
             raise UsageError(
-                f"{known.path} has verdicts, but not the replies that they are on. Put the replies "
-                f"where {benchmark.name}'s authors have them."
+                f"{known.path} has verdicts, but not the replies they belong to. Put the replies "
+                f"where {benchmark.name}'s authors put them in their files."
             )
     if twice := {model for model in models if models.count(model) > 1}:
         raise UsageError(
-            f"two files are named {', '.join(sorted(twice))}. Each file is one model: give them "
-            "names of their own."
+            f"two files are named {', '.join(sorted(twice))}. Each file has the replies of one "
+            "model and is named after it: give each file a different name."
         )
     return sets
 
 
 def _published_as(sets: Sequence[PredictionSet], benchmark: Benchmark, name: str) -> str:
-    """The scoring whose verdicts the files have: the one to measure, or else the headline.
+    """The scoring that the files have verdicts for: `name` if possible, otherwise the headline.
 
     Raises:
-        UsageError: a file has no verdicts under either.
+        UsageError: neither scoring has verdicts in all files.
     """
     for candidate in dict.fromkeys((name, benchmark.headline)):
         if all(candidate in known.verdicts for known in sets):
             return candidate
     without = [str(known.path) for known in sets if name not in known.verdicts]
     raise UsageError(
-        f"{', '.join(without)}: no published verdicts of a judge. A judge is measured on files in "
-        f"which {benchmark.name}'s authors publish verdicts with the replies; for people's labels, "
-        "use `snellen judge RUN --against FILE`."
+        f"{', '.join(without)}: no published verdicts of a judge. --qualify requires files in "
+        f"which {benchmark.name}'s authors publish verdicts along with the replies. To compare a "
+        "judge with people's labels, use `snellen judge RUN --against FILE`."
     )
 
 
 def _published(
     sets: Sequence[PredictionSet], benchmark: Benchmark, name: str, published_as: str
 ) -> Iterator[PublishedReply]:
-    """The replies with a published verdict that can be read, in the unit of the scoring `name`, and
-    those that rules decide."""
+    """Yield the replies whose published verdicts can be read, and those that rules decide. Scores
+    are in the unit of the scoring `name`."""
     rules, theirs = judge.scoring_of(benchmark, name), judge.scoring_of(benchmark, published_as)
     for known in sets:
         for scored in known.scorable().scored():
@@ -250,8 +255,8 @@ def _published(
 
 
 def _drawn(replies: list[PublishedReply], n: int | None, seed: int) -> list[PublishedReply]:
-    """All models' replies to `n` of the questions. With the same seed, a larger `n` draws the same
-    questions and additional ones."""
+    """All models' replies to `n` of the questions, drawn at random. With the same seed, a larger
+    sample contains every smaller one."""
 
     def order(name: str) -> bytes:
         return blake2b(f"{seed} {name}".encode(errors="surrogatepass"), digest_size=8).digest()
@@ -272,8 +277,8 @@ def _digest(replies: Sequence[PublishedReply]) -> str:
 def _pairs(
     judging: Run, benchmark: Benchmark, name: str, replies: Sequence[PublishedReply]
 ) -> list[VerdictPair]:
-    """The published score and the judge's score of each open reply; the mean of the judge's
-    repeats."""
+    """The published score and the judge's score of each reply that is left to a judge. The judge's
+    score is the mean over its repeats."""
     rules, reads_cut = judge.scoring_of(benchmark, name), judge.judge_of(benchmark, name).reads_cut
     pairs = []
     with closing(judging):

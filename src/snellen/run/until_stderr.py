@@ -1,12 +1,16 @@
-"""Ends a run once its headline is precise enough: a fixed-width sequential sample.
+"""Stops a run once its headline is precise enough (`--until-stderr X`).
 
-The rule is that of Chow and Robbins 1965, On the Asymptotic Theory of Fixed-Width Sequential
-Confidence Intervals for the Mean, Annals of Mathematical Statistics 36:457-462: sampling stops at
-the first n with s²/n + 1/n² ≤ X². The second term keeps a sample without any variance yet, such as
-100 right answers in a row, from ending the run. Glynn and Whitt 1992, The Asymptotic Validity of
-Sequential Stopping Rules for Stochastic Simulations, Annals of Applied Probability 2:180-198, show
-that such rules are valid for other estimators than the mean, as X goes to 0. For a fixed X they are
-not exact: `perf/until_stderr.py` measures coverage and bias, and docs/cost.md states them.
+This is a sequential sample with an interval of fixed width. The rule is from Chow and Robbins 1965,
+On the Asymptotic Theory of Fixed-Width Sequential Confidence Intervals for the Mean, Annals of
+Mathematical Statistics 36:457-462: sampling stops at the first n with s²/n + 1/n² ≤ X², where s² is
+the variance of the scores. The second term prevents a sample that has no variance yet, such as a
+few right answers in a row, from ending the run too early. Glynn and Whitt 1992, The Asymptotic
+Validity of Sequential Stopping Rules for Stochastic Simulations, Annals of Applied Probability
+2:180-198, show that such rules are also valid for estimators other than the mean, as X goes to 0.
+For a fixed X they are not exact: `perf/until_stderr.py` measures the coverage and the bias, and
+docs/cost.md states them.
+
+A *look* is a check of the rule. Looks take place after certain numbers of replies only.
 """
 
 from __future__ import annotations
@@ -29,10 +33,11 @@ from snellen.store import Run
 FIRST_LOOK = 100
 """The number of replies before the first look."""
 GROWTH = 1.1
-"""The factor by which the number of replies grows from one look to the next, so that there are only
-a few looks."""
+"""Each look comes after this many times as many replies as the look before, so there are few
+looks."""
 NEW_ROWS = 1 << 30
-"""The row index of the first reply of this call; those of the run's earlier replies are below."""
+"""The row index given to the first reply of this call. It is larger than the row indexes of all
+earlier replies of the run."""
 
 
 def next_look(replies: int) -> int:
@@ -41,8 +46,8 @@ def next_look(replies: int) -> int:
 
 
 def is_precise(stderr: float, clusters: int, limit: float, scale: float = 1.0) -> bool:
-    """Whether sampling stops: stderr² + (scale / clusters)² ≤ limit². `scale` is the range of a
-    score in the unit of the metric.
+    """Whether sampling stops: stderr² + (scale / clusters)² ≤ limit². `scale` is the range of
+    possible scores, in the unit of the metric.
 
     >>> is_precise(0.0, 100, 0.01), is_precise(0.0, 99, 0.01), is_precise(0.008, 300, 0.01)
     (True, False, True)
@@ -51,32 +56,35 @@ def is_precise(stderr: float, clusters: int, limit: float, scale: float = 1.0) -
 
 
 def check_benchmark(benchmark: Benchmark) -> None:
-    """Check that a run of this benchmark can be looked at before its end.
+    """Check that the headline of this benchmark can be computed before a run is complete.
 
     Raises:
-        UsageError: the headline is not known from single replies.
+        UsageError: the headline cannot be computed from single replies during the run.
     """
     scoring = benchmark.scorings[benchmark.headline]
     why = None
     if scoring.judge is not None:
-        why = "its headline needs the verdicts of a judge, which come after the run"
+        why = "its headline needs the verdicts of a judge, which are requested after the run"
     elif scoring.resolve is not None:
-        why = "its headline is decided by all replies together"
+        why = "its headline depends on all replies together"
     elif scoring.reads != benchmark.procedure.kind:
         why = "no scoring reads its replies"
     elif benchmark.procedure.kind == "session":
         why = "its replies are streams"
     elif benchmark.procedure.conversation.by_turn is not None:
-        why = "each turn of its conversations is scored"
+        why = "it scores each turn of a conversation"
     if why is not None:
         raise UsageError(
-            f"--until-stderr cannot look at {benchmark.name}: {why}. Draw a fixed number of rows "
-            "with --sample N instead."
+            f"--until-stderr does not work with {benchmark.name}: {why}. Draw a fixed number of "
+            "rows with --sample N instead."
         )
 
 
 def check_earlier(run: Run, before: Mapping[str, Any], session: Mapping[str, Any]) -> None:
-    """Check that all earlier calls of a run drew their rows in the order of this call's `session`.
+    """Check that all earlier calls of a run drew their rows in the same order as this call.
+
+    `before` is the run's manifest before this call. `session` is the manifest's entry for this
+    call.
 
     Raises:
         UsageError: the run has replies that are not part of this random sample.
@@ -88,9 +96,9 @@ def check_earlier(run: Run, before: Mapping[str, Any], session: Mapping[str, Any
     )
     if not same and run.input_sizes()["replies"]:
         raise UsageError(
-            f"{run.path} has replies that were not drawn in this random order, so that the rows "
+            f"{run.path} has replies to rows that were not drawn in this random order, so its rows "
             "would not be a random sample. Use another folder: `--out DIR --reuse "
-            f"{run.path}` takes the replies that it needs from there."
+            f"{run.path}` copies the replies that it needs from the old folder."
         )
 
 
@@ -140,7 +148,7 @@ class StderrWatch(Observer):
             )
 
     def _estimate(self, metric: str) -> tuple[Estimate, int]:
-        """The headline's first metric of the replies so far, and the number of their clusters."""
+        """The headline's first metric on the replies so far, and the number of their clusters."""
         import numpy as np
 
         (rows,) = self._tally.rows_by(self._headline)
@@ -151,7 +159,7 @@ class StderrWatch(Observer):
 
 
 def shortfall(result: Result, limit: float) -> str | None:
-    """Why the headline of a finished run is not precise enough; None if it is."""
+    """Say why the headline of a finished run is not precise enough; None if it is."""
     stderr = result.headline.stderr if result.report.scorings else None
     metric = next(iter(result.scoring().metrics), "") if result.report.scorings else "it"
     if stderr is None:

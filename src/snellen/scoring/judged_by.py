@@ -1,4 +1,4 @@
-"""Names the judges of a scoring, and says whether they may stand in for the authors' judge."""
+"""Names the judges of a scoring, and says whether they may replace the authors' judge."""
 
 from __future__ import annotations
 
@@ -10,37 +10,38 @@ import msgspec
 
 
 class JudgedBy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The judges whose verdicts are in a scoring's metrics."""
+    """The judges whose verdicts a scoring's metrics use."""
 
     judges: list[str]
-    """The judge models."""
+    """The names of the judge models."""
     authors: str | None = None
-    """The judge of the benchmark's authors; None if the prompt is not theirs."""
+    """The judge model of the benchmark's authors; None if the judge prompt is not theirs."""
     qualified: bool | None = None
-    """Whether every judge is qualified against published verdicts. None for the authors' own judge,
-    and, if the prompt has no authors' judge, for judges that were not measured."""
+    """Whether every judge is qualified, that is, agrees well enough with published verdicts. None
+    for the authors' own judge. Also None if `authors` is None and no judge was measured."""
     reason: str = ""
-    """Why the judges are, or are not, qualified."""
+    """Why the judges are qualified or not."""
     qualifications: list[str] = []
-    """The qualifications that were used: the digest and the time of each."""
+    """The qualifications that decided: the digest and the time of each."""
 
     @property
     def name(self) -> str:
-        """What the scoring is called: `official prompt, judge openai/NAME`."""
+        """The judges, as a report names them: `official prompt, judge openai/NAME`."""
         models = ", ".join(self.judges)
         return f"judge {models}" if self.authors is None else f"official prompt, judge {models}"
 
     @property
     def remark(self) -> str:
-        """A remark for tables, such as `judge openai/NAME is not qualified`; empty if a headline
-        needs none."""
+        """A remark for tables, `judge openai/NAME is not qualified`; empty unless a judge is not
+        qualified."""
         if self.qualified is not False:
             return ""
         verb = "is" if len(self.judges) == 1 else "are"
         return f"judge {', '.join(self.judges)} {verb} not qualified"
 
     def note(self, scoring: str) -> str:
-        """A note for the report; empty for the authors' own judge, and without a qualification."""
+        """A note for the report that says whether the judges are qualified; empty if `qualified` is
+        None."""
         if self.qualified is None:
             return ""
         state = "qualified" if self.qualified else "not qualified"
@@ -56,11 +57,12 @@ class JudgedBy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 @cache
 def retired() -> dict[str, str]:
-    """For each judge of authors that can no longer be asked, the day of its shutdown."""
+    """Map each authors' judge that is no longer available to the day on which it was shut down."""
     text = resources.files(__package__).joinpath("judge/retired.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
 def is_authors_judge(model: str, authors: str) -> bool:
-    """Whether a model of Snellen (`openai/gpt-4-0613`) is the authors' judge (`gpt-4-0613`)."""
+    """Whether a model, with its name in Snellen (`openai/gpt-4-0613`), is the authors' judge
+    (`gpt-4-0613`)."""
     return model.partition("/")[2] == authors

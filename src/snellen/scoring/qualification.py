@@ -1,4 +1,4 @@
-"""Measures a judge against published verdicts, and decides whether it may stand in for the authors'
+"""Measures a judge against published verdicts, and decides whether it may replace the authors'
 judge."""
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST_MODELS = 3
-"""The fewest models whose ranks are compared: with two, the ranks agree by chance half the time."""
+"""The smallest number of models whose ranks are compared. Ranks of two models agree by chance half
+the time."""
 THRESHOLDS: Mapping[str, float | None] = {
     "kappa": 0.6,
     "bias": 0.05,
@@ -26,10 +27,10 @@ THRESHOLDS: Mapping[str, float | None] = {
     "readable": 0.95,
     "replies": 100,
 }
-"""The default thresholds by criterion; None: the criterion does not decide. `bias` is a fraction of
-the best score. The kappa of 0.6 is where Landis and Koch 1977, The Measurement of Observer
-Agreement for Categorical Data, Biometrics 33:159-174, call agreement substantial. The others are
-ours: docs/decisions/judges.md."""
+"""The default threshold of each criterion. A criterion with None is not required. `bias` is a
+fraction of the best score. Landis and Koch 1977, The Measurement of Observer Agreement for
+Categorical Data, Biometrics 33:159-174, call agreement substantial from a kappa of 0.6. We chose
+the other thresholds; docs/decisions/judges.md gives the reasons."""
 
 
 class VerdictPair(NamedTuple):
@@ -38,11 +39,12 @@ class VerdictPair(NamedTuple):
     model: str
     """The model whose reply was judged."""
     cluster: str
-    """The group of samples that depend on each other, such as those with one picture."""
+    """The cluster of the sample: samples that depend on each other, such as those with the same
+    picture, are in the same cluster."""
     published: float
     """The score by the authors' verdict, in the unit of the scoring."""
     judge: float | None
-    """The score by the judge's verdict; None if it has none that can be read."""
+    """The score by the judge's verdict; None if there is no verdict that can be read."""
 
 
 class ModelScores(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,33 +59,38 @@ class ModelScores(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Criterion(msgspec.Struct, frozen=True, kw_only=True):
-    """One condition of a qualification."""
+    """One criterion of a qualification."""
 
     name: str
     """`kappa`, `bias`, `tau`, `within`, `readable`, or `replies`."""
     threshold: float | None
-    """The least value; for `bias` the largest distance from 0. None: the condition was waived."""
+    """The smallest allowed value, or for `bias` the largest allowed distance from 0. None if the
+    criterion was waived."""
     bound: float | None
-    """The end of the 95 % interval that decides, or the count; None if there is no interval."""
+    """The number that is compared with the threshold. For `kappa`, `tau`, and `within`, it is the
+    lower end of the 95 % interval; for `bias`, the end farther from 0, as a fraction of the best
+    score; for `readable`, the value; and for `replies`, their number. None if there is no
+    interval."""
     met: bool
-    """Whether the condition is met, or was waived."""
+    """Whether the criterion is met or was waived."""
 
 
 class VerdictAgreement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a judge's scores agree with the published scores of the same replies."""
+    """How well a judge's scores agree with the published scores of the same replies."""
 
     replies: int
     """The number of replies that the judge was asked about."""
     questions: int
-    """The number of clusters of samples that these replies belong to."""
+    """The number of clusters of samples that these replies answer."""
     best: float
-    """The best score; scores are from 0 to this number."""
+    """The best score. Scores are between 0 and this number."""
     tolerance: float
     """The largest difference of two scores that counts as within tolerance."""
     readable: MetricReport
-    """The fraction of replies with a verdict that can be read. All other figures are of these."""
+    """The fraction of replies with a verdict of the judge that can be read. All other metrics are
+    computed on these replies; `tau` and `models` also include the replies that rules decide."""
     exact: MetricReport
-    """The fraction of replies with the same score from both."""
+    """The fraction of replies whose two scores are the same."""
     within: MetricReport
     """The fraction of replies whose two scores differ by at most the tolerance."""
     kappa: MetricReport
@@ -91,17 +98,18 @@ class VerdictAgreement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     bias: MetricReport
     """The mean of the judge's score minus the published score."""
     tau: MetricReport
-    """Kendall's tau-b between the ranks of the models by the two mean scores."""
+    """Kendall's tau-b between the models' ranks by published mean score and by the judge's mean
+    score."""
     models: dict[str, ModelScores]
     """The mean scores of each model."""
     criteria: list[Criterion]
-    """The conditions of a qualification."""
+    """The criteria of a qualification."""
     notes: list[str] = []
-    """Notes that a reader of these numbers needs."""
+    """What limits these results."""
 
     @property
     def summary(self) -> str:
-        """Why the judge is, or is not, qualified, in one line."""
+        """One line that says why the judge is qualified or not."""
         failed = [criterion for criterion in self.criteria if not criterion.met]
         if failed:
             return ", ".join(map(_failure, failed))
@@ -119,13 +127,14 @@ class VerdictAgreement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
 
 
 class Qualification(msgspec.Struct, frozen=True, kw_only=True):
-    """A judge measured against published verdicts under one scoring, as `qualification.json` in the
-    folder of the judge's run."""
+    """The result of measuring a judge against published verdicts for one scoring. It is stored as
+    `qualification.json` in the folder of the judge's run."""
 
     format: int
     """The version of this document's format."""
     key: str
-    """The digest of judge, revision, settings, prompt, benchmark, and version of the scoring."""
+    """The digest of the judge, its revision, settings, and prompt, the benchmark, and the scoring
+    with its version."""
     benchmark: str
     """The benchmark's name."""
     scoring: str
@@ -139,15 +148,15 @@ class Qualification(msgspec.Struct, frozen=True, kw_only=True):
     authors: str | None
     """The judge behind the published verdicts; None if it is unknown."""
     published_as: str
-    """The scoring that the published verdicts belong to."""
+    """The scoring that the published verdicts are for."""
     measured: str
-    """When it was measured (ISO 8601)."""
+    """When the judge was measured (ISO 8601)."""
     sources: list[str]
-    """The files of published verdicts."""
+    """The names of the files with the published verdicts."""
     agreement: VerdictAgreement
-    """The figures."""
+    """The metrics, and the criteria with their outcomes."""
     qualified: bool
-    """Whether all conditions are met."""
+    """Whether all criteria are met."""
     run: str
     """The folder of the judge's run."""
 
@@ -161,7 +170,7 @@ def _failure(criterion: Criterion) -> str:
     if bound is None:
         return f"{name} has no interval"
     if name == "replies":
-        return f"only {bound:,.0f} replies of at least {threshold:,.0f}"
+        return f"only {bound:,.0f} of the {threshold:,.0f} replies required"
     relation = "above" if name == "bias" else "below"
     what = name if name == "readable" else f"the bound of {name},"
     return f"{what} {bound:.3f}{',' * (name != 'readable')} is {relation} {threshold:g}"
@@ -175,14 +184,17 @@ def measure(
     tolerance: float,
     thresholds: Mapping[str, float | None],
 ) -> VerdictAgreement:
-    """Compare a judge's scores with the published scores of the same replies. `settled` are replies
-    that rules decide, with the same score twice; they count only in the models' means and ranks.
-    `thresholds` holds all names of `THRESHOLDS`; `tolerance` is in the unit of the score.
+    """Compare a judge's scores with the published scores of the same replies.
 
-    All intervals resample, or sum over, clusters of samples, so that several models' replies to one
-    question count together. If an interval is missing because all clusters agree, its bound assumes
-    that 3 of G clusters could differ by the best score: the rule of three (Hanley and Lippman-Hand
-    1983, If Nothing Goes Wrong, Is Everything All Right?, JAMA 249:1743-1745).
+    `settled` contains the replies that rules decide, whose two scores are the same. They count only
+    in the models' means and ranks. `thresholds` has a value for every name in `THRESHOLDS`.
+    `tolerance` is in the unit of the score.
+
+    All intervals are computed over clusters of samples, so several models' replies to the same
+    question count together. `kappa` and `bias` have no such interval if all clusters agree. Their
+    bound then follows the rule of three, and assumes that 3 of the G clusters could differ by the
+    best score (Hanley and Lippman-Hand 1983, If Nothing Goes Wrong, Is Everything All Right?, JAMA
+    249:1743-1745).
     """
     import numpy as np
 
@@ -205,7 +217,7 @@ def measure(
     }
     reports = {name: metric_report(estimate) for name, estimate in results.items()}
     reports["kappa"] = _with_bound(reports["kappa"], _kappa_loss(theirs, ours, spare * best), -1)
-    # In the unit of the score, not in percent.
+    # The bias is in the unit of the score, not in percent.
     reports["bias"] = replace(_with_bound(reports["bias"], spare, 1), unit="")
     return VerdictAgreement(
         replies=len(pairs),
@@ -232,7 +244,7 @@ def _scores(pairs: Sequence[VerdictPair]) -> tuple[NDArray[np.float64], NDArray[
 def _ranked(
     pairs: Sequence[VerdictPair],
 ) -> tuple[dict[str, ModelScores], stats.Estimate, list[str]]:
-    """The mean scores of the models, the agreement of their ranks, and notes."""
+    """The mean scores of the models, the agreement of their two rankings, and notes."""
     import numpy as np
 
     theirs, ours = _scores(pairs)
@@ -251,8 +263,8 @@ def _ranked(
     if len(models) >= FEWEST_MODELS:
         return models, stats.rank_agreement(theirs, ours, group, cluster), []
     note = (
-        f"the effect on ranks is not measured: it takes the replies of at least {FEWEST_MODELS} "
-        f"models, and these are of {len(models)}"
+        f"the effect on ranks was not measured: this requires the replies of at least "
+        f"{FEWEST_MODELS} models, but there are only {len(models)}"
     )
     none = stats.Estimate(value=None, n=len(pairs), unit="", reason="too few models")
     return models, none, [note]
@@ -263,7 +275,8 @@ def _numbered(names: Iterable[str]) -> dict[str, int]:
 
 
 SAME = ("all clusters have the same mean", "all resamples have the same value")
-"""Reasons of an estimate without an interval that are no lack of data."""
+"""The reasons for a missing interval which mean that all clusters agree, and not that data are
+missing."""
 
 
 def _with_bound(metric: MetricReport, loss: float, sides: int) -> MetricReport:
@@ -277,7 +290,7 @@ def _with_bound(metric: MetricReport, loss: float, sides: int) -> MetricReport:
 
 
 def _kappa_loss(theirs: NDArray[np.float64], ours: NDArray[np.float64], apart: float) -> float:
-    """The loss of kappa if the mean squared difference grows by `apart`."""
+    """The amount by which kappa falls if the mean squared difference grows by `apart`."""
     by_chance = theirs.var() + ours.var() + (theirs.mean() - ours.mean()) ** 2
     return float(apart / by_chance) if by_chance else 0.0
 
@@ -294,7 +307,7 @@ def _criteria(
         bounds[name] = None if ends is None else ends[0]
     ends = reports["bias"].ci95
     bounds["bias"] = None if ends is None else max(map(abs, ends)) / best
-    # The share that could be read is a fact of these replies, not an estimate.
+    # The fraction that could be read is a fact about these replies, not an estimate.
     bounds["readable"] = reports["readable"].value
     return [
         Criterion(

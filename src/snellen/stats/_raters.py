@@ -1,7 +1,7 @@
-"""Agreement of two raters' numbers for the same items, with intervals by resampled clusters.
+"""Computes how well two raters agree on the same items, with intervals from resampled clusters.
 
-The formulas are implemented here, since scikit-learn and scipy would be large dependencies for one
-short formula each, and neither resamples clusters.
+We implement the formulas here: scikit-learn and scipy would be large dependencies for one short
+formula each, and neither of them resamples clusters.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ RESAMPLES = 10_000
 def weighted_kappa(
     first: NDArray[np.float64], second: NDArray[np.float64], cluster: NDArray[np.integer[Any]]
 ) -> Estimate:
-    """Cohen's kappa of two raters with quadratic weights, in [-1, 1]. All arrays are (n,). It has
-    no value if both raters always give the same number.
+    """Cohen's kappa of two raters with quadratic weights, in [-1, 1]. All arrays are (n,). The
+    estimate has no value if both raters give one and the same number to all items.
 
         kappa_w = 1 - Σ_i (x_i - y_i)² / (1/n Σ_i Σ_j (x_i - y_j)²)
 
-    The denominator is what raters who know nothing of each other would get. Cohen 1968, Weighted
-    Kappa, Psychological Bulletin 70:213-220, defines it for the cells of a table; this is the same
-    sum over items. For scores of 0 and 1 it is Cohen's kappa without weights.
+    The denominator is the value of the numerator that is expected if the raters are independent.
+    Cohen 1968, Weighted Kappa, Psychological Bulletin 70:213-220, defines kappa over the cells of a
+    table; this is the same sum over items. For scores of 0 and 1, the result is Cohen's kappa
+    without weights.
     """
     import numpy as np
 
@@ -48,7 +49,7 @@ def _kappa(totals: NDArray[np.float64]) -> NDArray[np.float64]:
     n, x, y, xx, yy, xy = totals.T
     apart = xx + yy - 2 * xy
     by_chance = xx + yy - 2 * x * y / n
-    # Sums of squares of equal numbers can differ in their last bit.
+    # Two sums of squares of the same numbers can differ in the last bit.
     kappa: NDArray[np.float64] = 1 - apart / np.where(by_chance > 1e-12, by_chance, np.nan)
     return kappa
 
@@ -59,16 +60,17 @@ def rank_agreement(
     group: NDArray[np.integer[Any]],
     cluster: NDArray[np.integer[Any]],
 ) -> Estimate:
-    """Kendall's tau-b between the ranks of groups (models) by the mean of one rater's numbers, and
-    by the mean of the other's. All arrays are (n,). It has no value if a rater gives all groups the
-    same mean.
+    """Kendall's tau-b between two rankings of groups (models): by the mean of one rater's numbers,
+    and by the mean of the other rater's. All arrays are (n,). The estimate has no value if a rater
+    gives all groups the same mean.
 
         tau_b = Σ_{g<h} s(x_g - x_h) s(y_g - y_h) / √(Σ s(x_g - x_h)² · Σ s(y_g - y_h)²)
 
-    with s the sign. Kendall 1945, The Treatment of Ties in Ranking Problems, Biometrika 33:239-251.
-    A resample draws clusters of items for all groups at once. The interval is that of the
-    percentiles of the resamples (Efron 1979): tau takes few values, and at its largest value BCa's
-    correction for bias would pull the lower end up to it.
+    Here s is the sign, x_g and y_g are the two means of group g (Kendall 1945, The Treatment of
+    Ties in Ranking Problems, Biometrika 33:239-251). Each resample draws clusters of items, the
+    same ones for all groups. The interval consists of percentiles of the resamples (Efron 1979).
+    BCa is not suitable: tau takes few values, and when it is at its largest, BCa's bias correction
+    would move the lower end up to this value.
     """
     import numpy as np
 
@@ -100,8 +102,8 @@ def _tau_b(totals: NDArray[np.float64]) -> NDArray[np.float64]:
 
     n, x, y = np.split(totals, 3, axis=1)
     a, b = np.triu_indices(n.shape[1], k=1)
-    with np.errstate(invalid="ignore", divide="ignore"):  # a group that is not drawn
-        # Means of equal numbers can differ in their last bit.
+    with np.errstate(invalid="ignore", divide="ignore"):  # a group may not be drawn
+        # Two means of the same numbers can differ in the last bit.
         signs = [np.sign(np.round(means[:, a] - means[:, b], 12)) for means in (x / n, y / n)]
     ties = np.sqrt((signs[0] ** 2).sum(axis=1) * (signs[1] ** 2).sum(axis=1))
     tau: NDArray[np.float64] = (signs[0] * signs[1]).sum(axis=1) / np.where(ties > 0, ties, np.nan)

@@ -1,4 +1,4 @@
-"""Tests exactly whether paired differences are 0 on average, by permuting their signs."""
+"""Tests whether paired differences are 0 on average, by an exact permutation test of signs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PARTS = (1, 2, 3, 4, 6, 12)
-"""Differences are not rounded if, for one of these numbers n, all of them are multiples of 1/n."""
+"""Differences are not rounded if they are all multiples of 1/n for one of these numbers n."""
 STEPS = 30_000_000
 """The approximate maximum number of additions in a test. It determines how coarsely all other
 differences are rounded."""
@@ -44,7 +44,7 @@ def sign_flips(difference: NDArray[np.float64]) -> float:
     steps = _steps(moved)
     weights = np.abs(steps)
     total = int(weights.sum())
-    # The probability of each sum of the positive differences, from 0 to the total.
+    # chance[k] is the probability that the differences with a positive sign add up to k.
     chance = np.zeros(total + 1)
     chance[0], reach = 1.0, 0
     for weight in np.sort(weights).tolist():

@@ -123,7 +123,8 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     questions: int
     """The number of questions in the sample."""
     requests: int
-    """The maximum number of requests that was announced, including requests with a stored reply."""
+    """The maximum number of requests, as announced before the search. It includes requests whose
+    replies are already stored."""
     kind: GapKind
     """The outcome."""
     fields: list[GapField]
@@ -148,4 +149,4 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     runs: dict[str, str] = {}
     """Maps each combination of fields that have the recipe's values to its run folder."""
     notes: list[str] = []
-    """What limits the result."""
+    """Notes on what limits the result."""

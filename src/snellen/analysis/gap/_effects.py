@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 GAP_LEVEL = 0.05
-"""The significance level of the gap, of its rest, and of interactions."""
+"""The significance level of the gap, of the part that named fields leave unexplained, and of
+interactions."""
 FIELD_LEVEL = 0.01
 """The significance level of fields, after adjustment over all fields. It is lower because naming a
 field that has no effect is worse than asking for a larger sample."""

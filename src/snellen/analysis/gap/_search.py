@@ -5,12 +5,12 @@ field is named. Otherwise each field is exchanged alone, in both directions: int
 of the recipe. Each field gets three tests on paired scores: one for each direction, and one for
 their mean.
 
-- Fields whose effects add up change the score by the same amount in both directions. The mean has
-  half the variance of a single direction, so it finds small effects.
-- Fields that have an effect only together: in the base, no single field has an effect; in the
-  recipe, resetting any one of them removes the gap.
-- Fields of which any one is enough: in the base, each field causes the gap; in the recipe,
-  resetting a single field does not remove it.
+- If the effects of fields add up, each field changes the score by the same amount in both
+  directions. The mean has half the variance of a single direction, so it finds smaller effects.
+- If fields have an effect only together, no single field has an effect in the base. In the recipe,
+  resetting any one of them removes the gap.
+- If any one of several fields is enough, each of them causes the gap in the base. In the recipe,
+  resetting a single field does not remove the gap.
 
 The p value of a field is the smallest of its three p values, times three (Bonferroni). Holm's
 method (1979, Scandinavian Journal of Statistics 6) adjusts it over the fields. A field without an
@@ -71,8 +71,7 @@ def measured_fields(measured: Measured, fields: Sequence[GapField]) -> list[GapF
             result.append(field)
             continue
         (into, out, mean), p = tested[field.name]
-        # If only one field is tested, any gap between the two configurations comes from it, so the
-        # significance level of the gap is enough.
+        # If the configurations differ in a single field, a significant gap is its effect.
         level = FIELD_LEVEL if len(names) > 1 else GAP_LEVEL
         result.append(
             replace(
@@ -96,7 +95,7 @@ def pairs_in_order(measured: Measured) -> list[Ways]:
     pairs = sorted(
         combinations(measured.fields, 2), key=lambda pair: sum(by_name[name] for name in pair)
     )
-    # A pair of all fields is the gap itself.
+    # If there are only two fields, the effect of the pair is the gap itself.
     return [frozenset(pair) for pair in pairs if len(pair) < len(measured.fields)]
 
 
@@ -157,9 +156,11 @@ def with_adjusted_pairs(pairs: Sequence[GapGroup]) -> list[GapGroup]:
 def decision(
     fields: Sequence[GapField], groups: Sequence[GapGroup]
 ) -> tuple[GapKind, list[str], GapGroup | None]:
-    """The outcome for a significant gap, the names of the fields that cause it, and their group.
+    """The outcome for a significant gap, the names of the fields that cause it, and their group, if
+    any.
 
-    `groups` contains either a single group, the fields that matter, or the pairs that were tried.
+    `groups` contains either the single group of all fields that matter, or the pairs that were
+    tried.
     """
     matters = [field for field in fields if field.matters]
     names = [field.name for field in matters]
@@ -200,7 +201,7 @@ def _together(group: GapGroup | None, fields: Sequence[GapField]) -> GapKind:
 
 
 def _evidence(measured: Measured, name: str) -> float:
-    """The logarithm of the p value of a field."""
+    """The logarithm of a field's p value: the lower, the stronger the evidence for an effect."""
     _, p = _tests(measured, frozenset({name}))
     return math.log(p) if p else -math.inf
 

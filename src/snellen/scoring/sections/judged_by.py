@@ -1,4 +1,4 @@
-"""The judges of each scoring, and notes on those that stand in for the authors' judge."""
+"""The report's section on judges: who they are, and whether they are qualified."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from snellen.scoring.sections._base import Base
 
 
 class JudgedBySection(Base):
-    """Names the judges, and says whether they are qualified."""
+    """Names the judges of each scoring, and adds a note on whether they are qualified."""
 
     def summarize(self, draft: Draft) -> Part:
         judges_by_scoring = {
