@@ -48,7 +48,8 @@ you can mend, such as two that share no sample, is raised as `snellen.SnellenErr
 
 - A *difference* is taken on the samples that both sides have, by the metric that the benchmark
   publishes (an average of averages too), scored again by the authors' rule; pp are percentage
-  points. What one side lacks is left out, and said.
+  points. What one side lacks is left out, and said. If the headline and `robust` score more than 5 %
+  of a side's replies differently, a note says so: compare by `--scoring robust` too.
 - Its *95 % interval* and *p* are of paired samples, clustered where samples share a video or an
   image. *Adjusted p* is Holm's over all pairs of the table: below 0.05 a difference is significant.
 - *Ranks* are those that a model has in 95 % of resamples. Models that share a *group* letter do not
