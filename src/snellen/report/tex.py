@@ -147,7 +147,7 @@ def _sentences(notes: Sequence[str], names: Collection[str]) -> str:
     """The notes as sentences with capital letters. A note that begins with a name keeps its
     lowercase letter, because `Openai/m` is not the name of a model."""
     text = ""
-    for note in notes:
+    for note in (note.removesuffix(".") for note in notes):
         first_word = note.partition(" ")[0]
         has_label = first_word.endswith(":") and first_word not in SHORTFALLS
         is_name = note.startswith(tuple(names)) or has_label

@@ -1,6 +1,13 @@
 """Explains the gap between two configurations of a benchmark: finds the settings that cause it."""
 
-from snellen.analysis.gap._document import Gap, GapEffect, GapField, GapGroup, GapKind
+from snellen.analysis.gap._document import (
+    Gap,
+    GapEffect,
+    GapField,
+    GapGroup,
+    GapInteraction,
+    GapKind,
+)
 from snellen.analysis.gap._effects import FIELD_LEVEL, GAP_LEVEL, Measured
 from snellen.analysis.gap._search import (
     decision,
@@ -31,6 +38,7 @@ __all__ = [
     "GapEffect",
     "GapField",
     "GapGroup",
+    "GapInteraction",
     "GapKind",
     "Measured",
     "decision",

@@ -77,6 +77,19 @@ class GapField(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.mean is not None and (self.mean.difference.value or 0.0) > 0
 
 
+class GapInteraction(msgspec.Struct, frozen=True, kw_only=True):
+    """What fields do together beyond the sum of their single effects, in one direction. All values
+    are of the questions that have a score in all ways, as fractions of the best score."""
+
+    alone: list[float]
+    """The effect of each field alone, in the order of the group's fields."""
+    together: float
+    """The effect of all together."""
+    beyond: float
+    """Into the base: together minus the sum of alone. Out of the recipe: that sum minus together,
+    because each field alone already takes its part of the joint effect out."""
+
+
 class GapGroup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Several fields that were exchanged together, with their joint effect."""
 
@@ -93,10 +106,10 @@ class GapGroup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     interaction: GapEffect | None = None
     """What the fields do together beyond the sum of their single effects: the mean of
     `interaction_into` and `interaction_out`; None if the single effects were not measured."""
-    interaction_into: GapEffect | None = None
-    """`into` minus the sum of the single effects into the base."""
-    interaction_out: GapEffect | None = None
-    """The sum of the single effects out of the recipe, minus `out`."""
+    interaction_into: GapInteraction | None = None
+    """The interaction into the base; None if no question has a score in all ways."""
+    interaction_out: GapInteraction | None = None
+    """The interaction out of the recipe; None if no question has a score in all ways."""
     p: float | None = None
     """The p value of the group: the smallest p value of its tests, times the number of tests."""
     adjusted: float | None = None

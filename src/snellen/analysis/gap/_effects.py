@@ -3,12 +3,12 @@ configurations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from snellen import stats
-from snellen.analysis.gap._document import GapEffect
+from snellen.analysis.gap._document import GapEffect, GapInteraction
 from snellen.scoring import MetricReport, metric_report
 
 if TYPE_CHECKING:
@@ -69,15 +69,35 @@ class Measured:
         into = self.scores[pair] - self.scores[single]
         return into, self.scores[every - single] - self.scores[every - pair]
 
-    def interactions(self, fields: Ways) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What the fields do together beyond the sum of their single effects, (n,): in the base,
-        into(all) - Σ into(field), and in the recipe, Σ out(field) - out(all)."""
+    def interaction(self, fields: Ways) -> NDArray[np.float64]:
+        """What the fields do together beyond the sum of their single effects, (n,): the mean of
+        into(all) - Σ into(field) and Σ out(field) - out(all)."""
         import numpy as np
 
         singles = [frozenset({name}) for name in fields]
         into = self.into(fields) - np.sum([self.into(single) for single in singles], axis=0)
         out = np.sum([self.out(single) for single in singles], axis=0) - self.out(fields)
-        return np.asarray(into), np.asarray(out)
+        return np.asarray((into + out) / 2)
+
+    def interactions(
+        self, fields: Sequence[str]
+    ) -> tuple[GapInteraction | None, GapInteraction | None]:
+        """The parts of `interaction`: into the base, and out of the recipe. None without a question
+        that has a score in all of these ways."""
+        import numpy as np
+
+        group = frozenset(fields)
+        known = ~np.isnan(self.interaction(group))
+        if not known.any():
+            return None, None
+
+        def part(effect: Callable[[Ways], NDArray[np.float64]], sign: int) -> GapInteraction:
+            alone = [float(effect(frozenset({name}))[known].mean()) for name in fields]
+            together = float(effect(group)[known].mean())
+            beyond = sign * (together - sum(alone))
+            return GapInteraction(alone=alone, together=together, beyond=beyond)
+
+        return part(self.into, 1), part(self.out, -1)
 
     def value(self, way: Ways, of: NDArray[np.float64]) -> MetricReport:
         """The mean score of a way of asking, on the questions of a difference (n,)."""

@@ -128,17 +128,18 @@ def groups_measured(measured: Measured, groups: Sequence[Ways]) -> list[GapGroup
     result = []
     for group in groups:
         (into, out, mean), p = _tests(measured, group)
-        in_base, in_recipe = measured.interactions(group)
+        names = [name for name in measured.fields if name in group]
+        in_base, in_recipe = measured.interactions(names)
         result.append(
             GapGroup(
-                fields=[name for name in measured.fields if name in group],
+                fields=names,
                 into=into,
                 out=out,
                 mean=mean,
                 share=_share(mean, _gap(measured)),
-                interaction=measured.effect((in_base + in_recipe) / 2),
-                interaction_into=measured.effect(in_base),
-                interaction_out=measured.effect(in_recipe),
+                interaction=measured.effect(measured.interaction(group)),
+                interaction_into=in_base,
+                interaction_out=in_recipe,
                 p=p,
             )
         )

@@ -158,33 +158,38 @@ def gap_lines(gap: Gap) -> Iterator[str]:
 
 
 def group_lines(gap: Gap) -> Iterator[str]:
-    """How `beyond their sum` follows from the effects of single fields, for the fields that make
-    the gap."""
+    """How the fields that make the gap do not add up, as a sum that can be checked: all its numbers
+    are of the same questions."""
     group = next((group for group in gap.groups if group.fields == gap.matters), None)
-    fields = [field for field in gap.fields if field.name in gap.matters]
     if group is None or group.interaction is None:
         return
+    into, out = group.interaction_into, group.interaction_out
+    if into is None or out is None:
+        return
     yield (
-        "into the base: "
-        f"{_value(group.into)} together, {_sum([field.into for field in fields])} alone: "
-        f"{_value(group.interaction_into)} beyond their sum"
+        f"into the base: {_pp(into.together)} together, {_sum(into.alone)} alone: "
+        f"{_pp(into.beyond)} beyond their sum"
     )
     yield (
-        "out of the recipe: "
-        f"{_sum([field.out for field in fields])} alone, {_value(group.out)} together: "
-        f"{_value(group.interaction_out)} beyond"
+        f"out of the recipe: {_sum(out.alone)} alone, {_pp(out.together)} together: "
+        f"{_pp(out.beyond)} beyond"
     )
+    interaction = group.interaction
     yield (
-        f"beyond their sum: the mean of both, {_effect(group.interaction)} "
-        f"(p {p_value(group.interaction.p)})"
+        f"beyond their sum: the mean of both, {_effect(interaction)} "
+        f"(p {p_value(interaction.p)}, n {interaction.difference.n:,})"
     )
 
 
-def _sum(effects: Sequence[GapEffect | None]) -> str:
-    """`+81.25 - 9.38 = +71.88 pp`"""
-    values = [100 * (it.difference.value or 0.0) for it in effects if it is not None]
-    terms = " ".join(f"{'-' if value < 0 else '+'} {abs(value):.2f}" for value in values)
-    return f"{terms[0].replace('+', '')}{terms[2:]} = {sum(values):+.2f} pp"
+def _pp(value: float) -> str:
+    """`+37.50 pp`"""
+    return f"{100 * value:+.2f} pp"
+
+
+def _sum(values: Sequence[float]) -> str:
+    """`81.25 - 9.38 = +71.88 pp`"""
+    terms = " ".join(f"{'-' if value < 0 else '+'} {100 * abs(value):.2f}" for value in values)
+    return f"{terms.removeprefix('+ ')} = {_pp(sum(values))}"
 
 
 def _directions(gap: Gap) -> str:
