@@ -202,7 +202,7 @@ def test_messages_and_settings_are_those_of_the_source(file: Path) -> None:
         if not ask.manner.raw:
             with_frames = any(isinstance(p, recipes.VideoFrame) for p in ask.pieces(sample))
             if with_frames:
-                with pytest.raises(UsageError, match="a text before each"):
+                with pytest.raises(UsageError, match="text before each frame"):
                     ask.messages(sample)
             else:
                 assert recipes.as_text(ask.messages(sample)[-1].content) == ask.text(sample)

@@ -124,14 +124,14 @@ def test_a_figure_of_another_checkpoint_is_listed_without_a_difference(card: Com
     line = row(done.json, "pope")
     assert [figure["value"] for figure in line["figures"]] == [86.5, 90.0]
     assert "difference" not in line
-    assert "no published figures of openai/other" in done.json["notes"][0]
+    assert "no published figure is of openai/other" in done.json["notes"][0]
     assert row(chosen.json, "pope")["published"]["value"] == 90.0
 
 
 def test_a_checkpoint_without_figures_is_an_error_that_lists_them(card: Command) -> None:
     done = card("-m", "baseline/first", "--checkpoint", "Mine-3B")
     assert done.code == 2
-    assert "has no figures of this checkpoint. It has figures of: Mine-7B, Mine-72B." in done.err
+    assert "has no figure of it. It has figures of: Mine-7B, Mine-72B." in done.err
 
 
 def test_a_setting_to_leave_out_must_be_one_of_the_card(card: Command) -> None:

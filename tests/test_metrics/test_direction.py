@@ -29,7 +29,7 @@ HIGHER = {
     "gqa": "accuracy consistency plausibility validity",
     "hallusionbench": "aacc average easy_aacc facc figure_score hard_aacc qacc",
     "info-vqa": "accuracy anls",
-    "llava-bench": "model_score relative_score",
+    "llava-bench": "model_score relative_score score",
     "mathvision": "accuracy",
     "mathvista": "accuracy",
     "mm-vet": "score",

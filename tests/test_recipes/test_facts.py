@@ -113,7 +113,7 @@ def test_a_toolkits_fault_is_repeated_only_under_its_name() -> None:
     benchmark = registry.benchmark("mmmu-pro", data=Path(registry.SYNTHETIC))
     with pytest.raises(UsageError, match=r"--recipe minicpm-v-4\.5:mmmu_pro_10c:vlmevalkit\."):
         ask_for(benchmark, "minicpm-v-4.5")
-    with pytest.raises(UsageError, match="with a fault: The choices are not sent"):
+    with pytest.raises(UsageError, match="which has a fault: The choices are not sent"):
         ask_for(benchmark, "sail-vl2:mmmu_pro_10c")
     changed = in_words_of_recipe(benchmark, "minicpm-v-4.5:mmmu_pro_10c:vlmevalkit")
     assert any(note.startswith("fault of the recipe: The choices") for note in changed.notes)
