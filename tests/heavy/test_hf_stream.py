@@ -416,7 +416,7 @@ async def test_a_stream_is_refused_beyond_the_bytes_it_may_have(folder: Path) ->
 async def test_a_stream_is_refused_beyond_the_positions_of_the_model(tmp_path: Path) -> None:
     build(tmp_path / "short", positions=80)
     session = await Watched(tmp_path / "short").open()
-    with pytest.raises(Rejected, match=r"context: .* the model has 80"):
+    with pytest.raises(Rejected, match=r"context: .* the model has only 80"):
         await session.feed(frames(11, 20))
 
 

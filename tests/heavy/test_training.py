@@ -142,7 +142,7 @@ def test_a_restart_asks_nothing_again_and_other_weights_ask_anew(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"benchmarks": ["eyechart"], "every": 0}, "every=0"),
+        ({"benchmarks": ["eyechart"], "every": 0}, "every must be a number of steps"),
         ({"benchmarks": "eyechart", "every": 1}, "a list"),
         ({"benchmarks": ["no-such"], "every": 1}, "no-such"),
         ({"benchmarks": ["eyechart"], "every": 1, "limt": 3}, "limit"),
