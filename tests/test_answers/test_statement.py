@@ -46,7 +46,7 @@ def test_other_replies_are_a_phrase_as_they_stand(reply: str) -> None:
         ("The answer is 79878.", "79878", "the answer is"),
         ("The answer is 79878", "79878", "the answer is"),
         (r"The volume is \boxed{8}.", "8", "boxed"),
-        ("The answer is 3. No, the answer is 4.", None, "several: the answer is"),
+        ("The answer is 3. No, the answer is 4.", "4", "the last answer is"),
         ("", None, "nothing said"),
     ],
 )
@@ -54,3 +54,9 @@ def test_the_rules_of_the_final_phrase_come_first(
     reply: str, answer: str | None, rule: str
 ) -> None:
     assert stated_phrase(reply)[:2] == (answer, rule)
+
+
+def test_the_last_of_several_stated_answers_corrects_the_others() -> None:
+    phrase = stated_phrase("The answer is red. Wait, the answer is blue. No: the answer is red.")
+
+    assert (phrase.answer, phrase.rule) == ("red", "the last answer is")

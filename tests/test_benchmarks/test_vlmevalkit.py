@@ -424,7 +424,7 @@ def test_no_scoring_passes_for_a_sets_own() -> None:
     assert names == {
         "MMStar_KO": ["generic"],
         "AMBER": ["generic"],
-        "VizWiz": ["generic", "robust", "judged"],
+        "VizWiz": ["robust", "generic", "judged"],
     }
     for name in names:
         benchmark = vlmevalkit(name)

@@ -76,7 +76,9 @@ def test_a_sweep_says_so_if_the_server_ignores_the_effort(snellen: Snellen, tmp_
     assert done.code == 0, done.err
     after = done.out[done.out.index("accuracy by setting") :]
     words = " ".join(after.split())
-    assert "note: openai/m (effort=none): reply 1 has thoughts, and thinking was turned" in words
+    assert (
+        "note: openai/m (effort=none): reply 1 has thoughts, although thinking was turned" in words
+    )
 
 
 def test_runs_without_token_counts_have_no_such_table(snellen: Snellen, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ class Phrase(NamedTuple):
 
 
 _BOXED = re.compile(r"\\boxed\s{0,3}\{(?:\\text\s{0,3}\{)?([^{}]{1,300})\}")
-_ANSWER_IS = re.compile(
+ANSWER_IS = re.compile(
     r"\banswer\s{0,5}(?:(?:is|would be|should be)\b\s{0,5}:?|\*{0,2}:)(?=([^\n]{1,300}))",
     re.IGNORECASE,
 )
@@ -48,7 +48,7 @@ def final_phrase(text: str) -> Phrase:
     'Dr. Smith'
     """
     text = final_text(text)
-    for rule, pattern in (("boxed", _BOXED), ("the answer is", _ANSWER_IS)):
+    for rule, pattern in (("boxed", _BOXED), ("the answer is", ANSWER_IS)):
         phrases = [_bare(_SENTENCE.split(phrase)[0]) for phrase in pattern.findall(text)]
         distinct = {phrase.lower(): phrase for phrase in phrases if phrase}
         if len(distinct) == 1:

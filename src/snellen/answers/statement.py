@@ -2,7 +2,8 @@
 
 import re
 
-from snellen.answers.phrase import Phrase, final_phrase
+from snellen.answers.phrase import ANSWER_IS, Phrase, final_phrase
+from snellen.answers.reply import final_text
 
 FULL_REPLY = "whole reply"
 STATES = "one sentence"
@@ -29,9 +30,11 @@ _SENTENCE_ENDS = re.compile(r"(?<=\w{3})[.!?]\s|\n")
 def stated_phrase(text: str) -> Phrase:
     r"""Find the phrase that a reply gives as its answer, also if the reply is one sentence.
 
-    First come the rules of `final_phrase`: \boxed{…}, and "the answer is". If neither applies, and
-    the reply is a single sentence such as "The picture shows X.", "There are X.", "The color of the
-    car is X.", or "I see X.", the phrase is X. Otherwise it is the whole reply.
+    The rules of `final_phrase` come first: \boxed{…}, and "the answer is". If a reply says "the
+    answer is" with several phrases, the last phrase is the answer, since it corrects the others. If
+    no rule applies, and the reply is a single sentence such as "The picture shows X.", "There are
+    X.", "The color of the car is X.", or "I see X.", the phrase is X. Otherwise it is the whole
+    reply.
 
     >>> stated_phrase("The picture shows **MBMM**.").answer
     'MBMM'
@@ -39,6 +42,10 @@ def stated_phrase(text: str) -> Phrase:
     'whole reply'
     """
     phrase = final_phrase(text)
+    if phrase.rule == "several: the answer is":
+        final = final_text(text)
+        *_, last = ANSWER_IS.finditer(final)
+        return final_phrase(final[last.start() :])._replace(rule="the last answer is")
     if phrase.rule != FULL_REPLY or phrase.answer is None or _SENTENCE_ENDS.search(phrase.answer):
         return phrase
     statement = _STATES.match(phrase.answer)
