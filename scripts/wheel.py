@@ -30,6 +30,7 @@ from tests.servers import completion, serving  # noqa: E402
 IMPORT_ALL = """
 import importlib, json, pkgutil, sys
 import snellen
+from snellen.errors import UsageError
 assert not snellen.__file__.startswith(sys.argv[1]), snellen.__file__
 imported, missing = 0, {}
 for module in pkgutil.walk_packages(snellen.__path__, "snellen."):
@@ -38,10 +39,12 @@ for module in pkgutil.walk_packages(snellen.__path__, "snellen."):
     try:
         importlib.import_module(module.name)
         imported += 1
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("snellen"):
+    except (ModuleNotFoundError, UsageError) as error:
+        # snellen.training raises a UsageError that names the extra.
+        cause = error if isinstance(error, ModuleNotFoundError) else error.__cause__
+        if not isinstance(cause, ModuleNotFoundError) or (cause.name or "").startswith("snellen"):
             raise
-        missing.setdefault(error.name, []).append(module.name)
+        missing.setdefault(cause.name, []).append(module.name)
 from snellen.cli.doctor import EXTRAS
 for package in (name for names in EXTRAS.values() for name in names):
     try:
