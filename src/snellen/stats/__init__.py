@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from snellen.stats._powered import PoweredMean as PoweredMean, powered_mean as powered_mean
     from snellen.stats._quantiles import (
+        nearest_rank as nearest_rank,
         normal_quantile as normal_quantile,
         t_beyond as t_beyond,
         t_quantile as t_quantile,
@@ -70,6 +71,7 @@ _FILES = {
     "mcnemar": "_paired",
     "mean": "_mean",
     "needed_pairs": "_power",
+    "nearest_rank": "_quantiles",
     "normal_quantile": "_quantiles",
     "pass_at": "_repeats",
     "powered_mean": "_powered",

@@ -1,14 +1,23 @@
-"""Computes quantiles of the normal distribution and of Student's t distribution.
+"""Computes quantiles of the normal distribution, of Student's t distribution, and of samples.
 
 The functions are implemented here, since scipy would be a large dependency for two quantiles.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from statistics import NormalDist
 
 PANELS = 200
+
+
+def nearest_rank(rising: Sequence[float], p: float) -> float:
+    """The quantile p of sorted values by the nearest-rank method, 0 < p <= 1.
+
+    >>> nearest_rank([1.0, 2.0, 3.0, 4.0], 0.5)
+    2.0
+    """
+    return rising[math.ceil(p * len(rising)) - 1]
 
 
 def normal_quantile(p: float) -> float:

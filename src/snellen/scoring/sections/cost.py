@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from snellen import stats
 from snellen.core.model import Usage
 from snellen.core.profile import Prices
 from snellen.scoring.document import CostReport, Report, Seconds
@@ -149,12 +150,9 @@ def _seconds(values: Sequence[float]) -> Seconds | None:
     if not values:
         return None
     rising = sorted(values)
-    return Seconds(mean=fmean(rising), p50=_quantile(rising, 0.5), p90=_quantile(rising, 0.9))
-
-
-def _quantile(rising: Sequence[float], share: float) -> float:
-    """The quantile of sorted values, by the nearest-rank method."""
-    return rising[math.ceil(share * len(rising)) - 1]
+    return Seconds(
+        mean=fmean(rising), p50=stats.nearest_rank(rising, 0.5), p90=stats.nearest_rank(rising, 0.9)
+    )
 
 
 def cost_facts(report: Report) -> Iterator[tuple[str, str]]:

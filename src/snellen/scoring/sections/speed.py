@@ -8,9 +8,9 @@ time per output token is (total - first) / (output tokens - 1), as in vLLM's ben
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
+from snellen import stats
 from snellen.scoring.columns import Column, Sparse
 from snellen.scoring.document import Report, SpeedReport, TokenTimes
 from snellen.scoring.draft import NOTHING, Draft, Part
@@ -50,12 +50,9 @@ def _times(values: Sequence[float]) -> TokenTimes | None:
     if not values:
         return None
     rising = sorted(values)
-    return TokenTimes(n=len(rising), median=_quantile(rising, 0.5), p95=_quantile(rising, 0.95))
-
-
-def _quantile(rising: Sequence[float], share: float) -> float:
-    """The quantile of sorted values, by the nearest-rank method."""
-    return rising[math.ceil(share * len(rising)) - 1]
+    return TokenTimes(
+        n=len(rising), median=stats.nearest_rank(rising, 0.5), p95=stats.nearest_rank(rising, 0.95)
+    )
 
 
 def speed_facts(report: Report) -> Iterator[tuple[str, str]]:
