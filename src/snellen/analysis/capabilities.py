@@ -2,8 +2,8 @@
 benchmarks by capability.
 
 A benchmark's file assigns a leaf of this tree to each of its categories
-(`Presentation.capabilities`), and cites where its authors define the categories. A category that
-fits no leaf is `unmapped`.
+(`Presentation.capabilities`), and cites the source in which the benchmark's authors define the
+categories. A category that fits no leaf is `unmapped`.
 """
 
 from __future__ import annotations
@@ -50,9 +50,10 @@ def over(reports: Mapping[str, Report]) -> list[Capability]:
 
         m = Σ n_b·m_b / N        stderr² = Σ (n_b / N)²·s_b²
 
-    The variances add up because benchmarks share no samples. If only one benchmark has samples for
-    a leaf, its own interval is used. If all scores of a benchmark are equal, it has an interval but
-    no standard error. In that case, s_b is half the width of the interval, divided by 1.96.
+    The variances add up because different benchmarks share no samples. If only one benchmark has
+    samples for a leaf, the interval is that benchmark's own. If all scores of a benchmark are
+    equal, the benchmark has an interval but no standard error, and s_b is half the width of the
+    interval, divided by 1.96.
     """
     parts: dict[str, list[tuple[str, CapabilityReport]]] = {}
     for name, report in reports.items():

@@ -1,4 +1,4 @@
-"""Compares the figures of a model card with our own measurements, for `snellen card`."""
+"""Compares the published figures of a model with our own measurements, for `snellen card`."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ from snellen.errors import plain
 from snellen.scoring import MetricReport
 
 LONGEST = 160
-"""The maximum length of a numbered note, in characters. The document has all of it."""
+"""The maximum length of a numbered note in a table, in characters. The JSON document contains the
+full notes."""
 
 
 class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
-    """A score that is published for a checkpoint."""
+    """A published score of a checkpoint."""
 
     checkpoint: str
     """The checkpoint."""
     value: float
-    """The figure, in the unit of its source."""
+    """The score, in the unit that the source uses."""
     source: str
-    """Where it is published."""
+    """The publication that states the score."""
 
 
 class CardCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """The replies of a run that are missing or have no answer."""
+    """The numbers of missing and unparsed replies of a run."""
 
     failed: int
-    """The number of questions without a reply, which are in no score."""
+    """The number of questions without a reply. No score includes them."""
     unparsed: int
     """The number of replies in which the scoring found no answer."""
 
@@ -44,49 +45,53 @@ class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     data_set: str
     """The name of the data set in the recipe."""
     benchmark: str | None = None
-    """The name of the benchmark in Snellen, with its options; None if Snellen does not have it."""
+    """The name of Snellen's benchmark for this data set, with options; None if there is no such
+    benchmark."""
     figures: list[PublishedFigure] = []
     """All published figures."""
     published: PublishedFigure | None = None
     """The published figure for the card's checkpoint; None if there is none."""
     scoring: str | None = None
-    """The scoring that is used for both runs."""
+    """The benchmark's headline scoring, which gives `by_recipe` and `official`."""
     metric: str | None = None
-    """The name of the metric that is compared."""
+    """The name of the metric in `by_recipe` and `official`."""
     by_recipe: MetricReport | None = None
     """The metric of the run with the recipe's settings; None if that run has no result."""
     official: MetricReport | None = None
-    """The metric of the run with the official settings, or with the user's own options; None if
-    that run has no result, or if its settings are the same as the recipe's."""
+    """The metric of the run with the official settings, or with the user's own options. None if
+    that run has no result, or if the recipe has the same settings."""
     figure_scoring: str | None = None
-    """The scoring of the published figures, if there are any and it is another than `scoring`."""
+    """The scoring of the published figures. None if it is the same as `scoring`, if Snellen does
+    not have it, or if there are no figures."""
     figure_metric: str | None = None
-    """The metric under `figure_scoring`; None without one."""
+    """The name of the metric that `figure_scoring` computes; None if neither run has a result by
+    that scoring."""
     as_published: MetricReport | None = None
-    """The metric that `figure_scoring` gives the recipe's run; None if there is none."""
+    """The metric of the recipe's run by `figure_scoring`; None if there is no such result."""
     official_as_published: MetricReport | None = None
-    """The metric that `figure_scoring` gives the official run; None if there is none."""
+    """The metric of the official run by `figure_scoring`; None if there is no such result."""
     difference: MetricReport | None = None
-    """By the recipe minus published, with the interval of our estimate; official minus published if
-    no source says how the benchmark is asked. It is `as_published` (or `official_as_published`)
-    minus published, if there is one. None if it is unknown."""
+    """Our result minus the published figure, with the interval of our result. Our result is that of
+    the recipe's run, or of the official run if no source states how the benchmark is asked. The
+    scoring is `figure_scoring` if that run has a result by it. None if the difference is
+    unknown."""
     paired: MetricDifference | None = None
-    """By the recipe minus official, on the samples of both, p adjusted over the rows; None without
-    two runs."""
+    """The recipe's result minus the official result, on the samples that count in both runs. The p
+    value is adjusted over all rows of the card. None unless there are two runs."""
     counts: dict[str, CardCounts] = {}
-    """What is missing of each result, by the name of its field: `by_recipe`, `official`,
-    `as_published`, `official_as_published`."""
+    """For each result, the numbers of missing and unparsed replies. The keys are the names of
+    fields: `by_recipe`, `official`, `as_published`, `official_as_published`."""
     runs: list[str] = []
     """The run folders: first the recipe's run, then the official run."""
     reason: str = ""
-    """Why there is no result at all, or no result of the recipe's run; empty if there is one."""
+    """Why the recipe's run has no result; empty if it has one."""
     notes: list[str] = []
-    """What limits the values."""
+    """Limitations of the values in this row."""
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A model card: the published figures, and our results with the recipe's and with the official
-    settings."""
+    """The comparison of a model's published figures with our results, both with the recipe's
+    settings and with the official settings."""
 
     format: int
     """The version of the JSON format."""
@@ -95,7 +100,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     family: str
     """The family of models."""
     evidence: str
-    """Who vouches for the recipe."""
+    """The kind of evidence for the recipe's settings."""
     source: str
     """The source of the recipe's settings."""
     model: str
@@ -105,21 +110,25 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     rows: list[CardRow]
     """The data sets, in the order of the recipe."""
     checkpoint: str | None = None
-    """The checkpoint that is the same as the model; None if no figure is published for the
+    """The name that published figures use for the model; None if no figure is published for the
     model."""
     gaps: list[Gap] = []
     """The explained gaps."""
     notes: list[str] = []
-    """Notes on the whole card."""
+    """Notes that apply to the whole card."""
 
 
 CardTable = list[tuple[str, ...]]
-"""Headings, and rows."""
+"""The cells of a table, with the headings as the first row."""
 
 
 def card_table(card: Card) -> CardTable:
-    """What was published, and what the runs gave, by the scoring of the figure if Snellen has it.
-    Without intervals of single results, which `value_table` has, it fits a page."""
+    """Build a table of the published figures, our results, and the differences.
+
+    If Snellen has the scoring of the published figure, the results are by that scoring. The table
+    leaves out the intervals of single results, which are in `value_table`, so that it fits on a
+    page.
+    """
     notes = card_notes(card)
     headings = (
         *("benchmark", "published", "recipe", card.against),
@@ -146,18 +155,19 @@ VALUE_HEADINGS = ("benchmark", "setting", "value", "95 % interval", "n", "failed
 
 
 def value_table(card: Card) -> CardTable:
-    """Each result by the benchmark's scoring, with its interval and counts."""
+    """Build a table of all results by the benchmark's own scoring, with intervals and counts."""
     return _value_rows(card, ("by_recipe", "official"))
 
 
 def figure_table(card: Card) -> CardTable:
-    """Each result by the scoring of its published figure, where that is another one, with its
-    interval and counts."""
+    """Build a table of the results by the published figures' scoring, with intervals and counts.
+    Rows whose published figure has the benchmark's own scoring are left out."""
     return _value_rows(card, ("as_published", "official_as_published"))
 
 
 def _value_rows(card: Card, names: tuple[str, str]) -> CardTable:
-    """Headings, and a row for each result with one of these names of fields; empty without any."""
+    """Build a table with a row for each result in the fields `names`; empty if there are no
+    results."""
     rows = []
     for row in card.rows:
         for name, setting in zip(names, ("recipe", card.against), strict=True):
@@ -191,13 +201,14 @@ def figure_lines(card: Card) -> Iterator[str]:
 
 
 def _is_of_fewer(row: CardRow) -> bool:
-    """Whether the paired difference leaves out questions that a result has."""
+    """Whether the paired difference leaves out questions that count in one of the two results."""
     results = [it.n for it in (row.by_recipe, row.official) if it is not None]
     return row.paired is not None and any(n != row.paired.difference.n for n in results)
 
 
 def _by_name(what: str, names: Mapping[str, str | None]) -> str:
-    """`metric: accuracy (mmmu, mathvision), mean_f1 (pope)`; without data sets if all are alike."""
+    """Format names with their data sets, such as `metric: accuracy (mmmu, mathvision); mean_f1
+    (pope)`. The data sets are left out if all have the same name."""
     data_sets: dict[str, list[str]] = {}
     for data_set, name in names.items():
         if name is not None:
@@ -209,7 +220,7 @@ def _by_name(what: str, names: Mapping[str, str | None]) -> str:
 
 
 def _missing(metrics: Mapping[str, Sequence[MetricReport | None]]) -> Iterator[str]:
-    """Why values and intervals are missing."""
+    """Yield the reasons why values and intervals are missing."""
     reasons: dict[str, list[str]] = {}
     for data_set, of in metrics.items():
         for metric in of:
@@ -223,7 +234,8 @@ def _missing(metrics: Mapping[str, Sequence[MetricReport | None]]) -> Iterator[s
 
 
 def paired_table(card: Card) -> CardTable:
-    """By the recipe minus official, by the benchmark's scoring; no row without two results."""
+    """Build a table of paired differences: the recipe's result minus the official result, by the
+    benchmark's own scoring. Data sets without both results are left out."""
     rows = []
     for row in card.rows:
         if row.paired is not None:
@@ -235,7 +247,7 @@ def paired_table(card: Card) -> CardTable:
 
 
 def paired_lines(card: Card) -> Iterator[str]:
-    """How `paired_table` was computed, and why intervals are missing."""
+    """Yield lines that explain how `paired_table` was computed, and why intervals are missing."""
     paired = {row.data_set: row.paired for row in card.rows if row.paired is not None}
     if any(_is_of_fewer(row) for row in card.rows):
         yield (
@@ -254,12 +266,13 @@ def _value(metric: MetricReport | None) -> str:
 
 
 def _number(text: str) -> str:
-    """A number without `points`, which a note states."""
+    """Remove the unit `points` from a number, because a note states the unit."""
     return text.removesuffix(" points")
 
 
 def card_notes(card: Card) -> dict[str, int]:
-    """The notes of some rows, shortened, with their numbers in the order of the rows."""
+    """Number the notes of single rows, shortened, in the order of the rows. Notes that all rows
+    share are left out."""
     shared = _shared_notes(card)
     notes = dict.fromkeys(note for row in card.rows for note in _notes(row) if note not in shared)
     return {note: number for number, note in enumerate(notes, start=1)}
@@ -271,13 +284,14 @@ def _notes(row: CardRow) -> list[str]:
 
 
 def _shared_notes(card: Card) -> list[str]:
-    """The notes of all rows with a run, if there are several."""
+    """The notes that all rows with a run share; empty unless several rows have a run."""
     rows = [_notes(row) for row in card.rows if row.runs]
     return [note for note in rows[0] if all(note in row for row in rows)] if len(rows) > 1 else []
 
 
 def _short(note: str) -> str:
-    """The first sentences of a note, or a part of the first, in at most `LONGEST` characters."""
+    """Shorten a note to its first sentences, or to a part of its first sentence, with at most
+    `LONGEST` characters."""
     note = note.rstrip(".")
     while len(note) > LONGEST and ". " in note:
         note = note.rpartition(". ")[0]
@@ -294,7 +308,7 @@ def card_title(card: Card) -> str:
 
 
 def card_lines(card: Card) -> Iterator[str]:
-    """The lines below a card's table: numbered notes, then sources."""
+    """Yield the lines below a card's table: first numbered notes, then sources."""
     for note, number in card_notes(card).items():
         yield f"[{number}] {note}"
     if any(row.difference is not None for row in card.rows):
@@ -328,7 +342,8 @@ def _others(row: CardRow) -> str:
 
 
 class CardResult:
-    """A model card that was compared. Printing it shows the results."""
+    """The comparison of a model's published figures with our results. Printing it shows the
+    results."""
 
     def __init__(self, card: Card) -> None:
         self.card = card

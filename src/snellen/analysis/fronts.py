@@ -10,8 +10,8 @@ from snellen.scoring.sections.cost import cost_per_question
 
 def front(points: Mapping[str, tuple[float, float]]) -> list[str]:
     """Find the points that no other point beats, and return their names. A point (score, cost)
-    beats another one if it is at least as good in both values, and better in one. A higher score
-    and a lower cost are better.
+    beats another point if it is at least as good in both values, and better in at least one value.
+    A higher score and a lower cost are better.
 
     >>> front({"a": (0.9, 3.0), "b": (0.8, 1.0), "c": (0.7, 2.0)})
     ['a', 'b']
@@ -31,8 +31,8 @@ def front(points: Mapping[str, tuple[float, float]]) -> list[str]:
 def front_lines(by_benchmark: Mapping[str, Mapping[str, Result]]) -> Iterator[str]:
     """For each benchmark with several models, yield the models on two fronts: headline metric
     against cost per question, and headline metric against median request time. A front leaves out
-    models for which one of its two values is unknown. There is no front if it is unknown whether a
-    higher metric is better."""
+    models if the headline metric or the cost (or time) is unknown. A benchmark has no front if it
+    is unknown whether a higher metric is better."""
     for benchmark, results in by_benchmark.items():
         for label, costs in (
             ("cost per question", _costs(results)),
@@ -51,8 +51,7 @@ def front_lines(by_benchmark: Mapping[str, Mapping[str, Result]]) -> Iterator[st
 
 
 def _scores(results: Mapping[str, Result]) -> dict[str, float]:
-    """The headline values, with the opposite sign if lower is better, so that higher values are
-    always better."""
+    """The headline values, negated if lower is better, so that higher values are always better."""
     signs = {"higher": 1.0, "lower": -1.0}
     return {
         name: signs[result.headline.better] * result.headline.value
@@ -64,7 +63,7 @@ def _scores(results: Mapping[str, Result]) -> dict[str, float]:
 
 
 def _costs(results: Mapping[str, Result]) -> dict[str, float]:
-    """The costs per question; empty if they are in several currencies."""
+    """The costs per question; empty if the costs are in several currencies."""
     costs: dict[str, float] = {}
     currencies = set()
     for name, result in results.items():

@@ -29,7 +29,7 @@ from snellen.store import FORMAT, REPORT, Run, is_object_run
 from snellen.text.amounts import percent
 
 MAX_ANSWER = 60
-"""The maximum length, in characters, of an answer that is shown in a line of a report."""
+"""The maximum length, in characters, of an answer in a line of a report."""
 
 
 class Counts(NamedTuple):
@@ -39,14 +39,14 @@ class Counts(NamedTuple):
     """
 
     n: int
-    """The n of the metric: the number of replies (samples times repeats), or the number of
-    questions if the metric combines several replies to each question."""
+    """The n of the metric, which is the number of replies (samples times repeats). If the metric
+    combines several replies to each question, n is the number of questions."""
     failed: int
     """The number of questions without a reply because every request failed."""
     not_judged: int
     """The number of replies that a judge has not scored yet."""
     hidden: int
-    """The number of replies to questions whose targets are not public."""
+    """The number of replies to questions whose right answers are not public."""
     unparsed: int
     """The number of replies in which no answer was found."""
 
@@ -54,7 +54,8 @@ class Counts(NamedTuple):
 class Result:
     """A report, with the run that it comes from. Printing a result shows a summary.
 
-    `stopped` says why the run ended before its last question; None if it asked all questions.
+    `stopped` is the reason why the run ended before its last question; None if the run asked all
+    questions.
     """
 
     def __init__(self, report: Report, run: Path | None = None, stopped: str | None = None) -> None:
@@ -71,7 +72,7 @@ class Result:
     @property
     def counts(self) -> Counts:
         """The n of the headline metric, and the numbers of replies that the metric does not
-        include. Without a scoring, n is 0."""
+        include. If the report has no scorings, n is 0."""
         scored = bool(self.report.scorings)
         readings = self.scoring().readings if scored else {}
         return Counts(
@@ -112,7 +113,7 @@ class Result:
         }
 
     def samples(self, scoring: str | None = None, *, form: str = "records") -> Any:
-        """Return each reply, with the answer and score that a scoring gave it.
+        """Return each reply, with the answer that a scoring parsed and with the score.
 
         `scoring` is a name or `all`; the default is the headline scoring. `form` is `records` (a
         list of dictionaries), `pandas`, or `polars` (a DataFrame).
@@ -213,7 +214,7 @@ class MetricText(NamedTuple):
     n: str
     """The number of replies or questions."""
     remark: str
-    """The bounds of an incomplete result, and the reason for a missing value or interval."""
+    """The bounds of an incomplete result, and the reason why a value or interval is missing."""
 
 
 def shown(metric: MetricReport) -> MetricText:
@@ -275,12 +276,12 @@ def _amount(value: float, unit: str) -> str:
 
 def load_report(path: Path, benchmark: Benchmark | None = None) -> Result:
     """Load the stored report of a run. `path` is the run folder or its `report.json`. If the report
-    is out of date, a note says so. Pass `benchmark` if the run's manifest does not identify the
-    benchmark.
+    is out of date, it gets a note that states the reason. Pass `benchmark` if the run's manifest
+    does not identify the benchmark.
 
     Raises:
-        StoreError: `path` is not a run folder, or the report cannot be read. UsageError: the run
-            has not been scored.
+        StoreError: `path` is not a run folder, or the report cannot be read.
+        UsageError: the run has not been scored.
     """
     folder = path.parent if path.name == REPORT else path
     run = Run(folder)
@@ -322,8 +323,8 @@ def _rules(manifest: Mapping[str, Any]) -> Rules | None:
 
 @lru_cache(maxsize=512)
 def _rules_by_key(key: bytes) -> Rules | None:
-    """The rules for a key of `_rules`. They are cached, since many runs share a benchmark, and
-    building one takes milliseconds."""
+    """The rules of the benchmark that the JSON text `key` identifies. The rules are cached, since
+    many runs share a benchmark, and building a benchmark takes milliseconds."""
     name, is_object, options, probe, source = msgspec.json.decode(key)
     manifest = {
         "benchmark": name,

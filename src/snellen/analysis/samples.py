@@ -15,20 +15,21 @@ FORMS = ("records", "pandas", "polars")
 
 
 def sample_records(run: Run, scoring: str) -> Iterator[dict[str, Any]]:
-    """Yield a record for each reply as scored by one scoring, or by each scoring if `scoring` is
-    `all`. Records are in the order of `scores.jsonl`.
+    """Yield a record for each reply, scored by one scoring. If `scoring` is `all`, yield a record
+    for each reply and scoring. Records are in the order of `scores.jsonl`.
 
     A record has these keys:
 
-    - `sample`, `repeat`, `turn`: the sample's id, and the numbers of the repeat and the turn, from
-      0.
-    - `question`, `choices`, `target`, `references`: the sample's question and its right answers.
-    - `reply_state`: `ok`, `empty`, `truncated`, `refused`, `failed`, or `absent`.
-    - `reply`: the text of the reply; None for `failed` and `absent`.
-    - `scoring`, `score`, `state`, `answer`, `rule`: the scoring and its result; `score` is None if
-      the reply does not count.
-    - `tag.x`: the category of the sample under the tag `x`.
-    - `part.x`: the score of the part `x`, if the scoring has parts.
+    - `sample`, `repeat`, `turn`: the sample's id, and the numbers of the repeat and the turn,
+      counted from 0
+    - `question`, `choices`, `target`, `references`: the sample's question, choices, and right
+      answers
+    - `reply_state`: `ok`, `empty`, `truncated`, `refused`, `failed`, or `absent`
+    - `reply`: the text of the reply; None for `failed` and `absent`
+    - `scoring`, `score`, `state`, `answer`, `rule`: the name of the scoring, and the result that it
+      gives the reply; `score` is None if the reply does not count
+    - `tag.x`: the category of the sample under the tag `x`
+    - `part.x`: the score of the part `x`, if the scoring has parts
     """
     with closing(run):
         run.load()
@@ -45,8 +46,9 @@ def sample_records(run: Run, scoring: str) -> Iterator[dict[str, Any]]:
 def _question_of(
     row: ScoreRow, questions: dict[tuple[str, int], dict[int, Question]]
 ) -> Question | None:
-    """Find the question of a row. If the row is a turn that is scored by itself (`ID#2`), it is the
-    question of that turn; if the row is a conversation, it is the last question."""
+    """Find the question of a row. If the row is a turn that is scored by itself (`ID#2`), the
+    result is the question of that turn. If the row is a conversation, the result is the last
+    question."""
     turns = questions.get((row.sample, row.repeat))
     if turns is not None:
         return turns[max(turns)]

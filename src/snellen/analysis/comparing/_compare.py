@@ -38,7 +38,7 @@ def compare(
 ) -> Comparisons:
     """Compare each pair of sides that share samples of a benchmark. Three or more sides also get a
     leaderboard. Without `details`, each pair is compared only by its first metric, unless there is
-    a single pair. `unreadable` are the places of runs that could not be loaded.
+    a single pair. `unreadable` contains the paths of runs that could not be loaded.
 
     Raises:
         UsageError: no two sides share a sample.
@@ -71,7 +71,7 @@ class _Draft:
     details: bool
     """Whether pairs are compared by every metric, category, and capability."""
     views: Views = field(default_factory=Views)
-    """The views that were created so far."""
+    """The cache of views of the sides' rows."""
     sides: list[Side] = field(default_factory=list)
     """The sides, in the order of their benchmarks."""
     comparisons: list[Comparison] = field(default_factory=list)
@@ -79,7 +79,7 @@ class _Draft:
     boards: list[Leaderboard] = field(default_factory=list)
     """The leaderboards."""
     best: list[BestOf] = field(default_factory=list)
-    """For each model with several settings, the result of choosing the best setting."""
+    """For each model with several settings, the metric of the best setting."""
     flips: list[RankFlip] = field(default_factory=list)
     """The pairs of models whose order changes between settings."""
     notes: list[str] = field(default_factory=list)
@@ -144,7 +144,7 @@ class _Draft:
 
 
 def _judges_differ(group: Sequence[LoadedSide], names: Sequence[str]) -> str:
-    """A note that sides were judged by different judges."""
+    """Write a note which states that sides were scored with different judges."""
     by_judges: dict[str, list[str]] = {}
     for side, name in zip(group, names, strict=True):
         by_judges.setdefault(", ".join(sorted(side.judges)) or "rules alone", []).append(name)
@@ -160,8 +160,8 @@ def _left_out(
     counting: Sequence[LoadedSide],
     groups: Sequence[Sequence[LoadedSide]],
 ) -> Iterator[str]:
-    """Yield a note for each side that is not compared, with the reason. Such a side is the only one
-    in its group, or has no sample that counts."""
+    """Yield a note for each side that is not compared, with the reason: either the side shares no
+    samples with another side, or none of its samples counts."""
     sharing = [group for group in _groups(sides) if len(group) > 1]
     for side in (group[0] for group in groups if len(group) == 1):
         why = f"no other side has the same questions{_as_probe(side)}"
@@ -218,8 +218,9 @@ def _over_all(pairs: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _other_verdicts(board: Leaderboard, pairs: Sequence[Comparison], tests: int) -> Iterator[str]:
-    """A note if the letters of a leaderboard and the tests of its pairs disagree. They can disagree
-    because they may use different samples, or be adjusted over different sets of pairs."""
+    """Yield a note if the letters of a leaderboard and the tests of its pairs disagree. Letters and
+    tests can disagree because they may use different samples, or be adjusted over different sets of
+    pairs."""
     letters = {standing.name: {*standing.group} for standing in board.standings if standing.group}
     opposed = []
     for pair in pairs:
@@ -261,7 +262,7 @@ def _side(side: LoadedSide, name: str, benchmark: str) -> Side:
 def _off_the_board(
     sides: Sequence[LoadedSide], names: Sequence[str], standing: Sequence[int]
 ) -> Iterator[str]:
-    """Notes on the sides that are not ranked, with the reason."""
+    """Yield a note for each side that is not ranked, with the reason."""
     for number, (side, name) in enumerate(zip(sides, names, strict=True)):
         if number not in standing:
             yield (

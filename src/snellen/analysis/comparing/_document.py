@@ -18,8 +18,8 @@ class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One set of replies: a run, or a file of predictions."""
 
     name: str
-    """The side's name, unique within its benchmark: the model, with the settings that distinguish
-    the side from others."""
+    """The side's name, which is unique within the benchmark. It consists of the model and the
+    settings that distinguish this side from other sides."""
     benchmark: str
     """The benchmark, with the options that distinguish its data."""
     model: str
@@ -33,17 +33,17 @@ class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     identity: dict[str, Any]
     """The identity of the run; for predictions, the benchmark and its options."""
     notes: list[str] = []
-    """Limitations of the side, for example that the run is partial."""
+    """Limitations of the side's replies, such as the fact that the run is partial."""
     noticed: list[str] = []
-    """The notes on what the run noticed among its first replies, such as thoughts although thinking
-    was turned off."""
+    """Warnings that the run raised after its first replies, such as the presence of reasoning
+    although thinking was turned off."""
     cost: CostReport | None = None
     """The tokens, money, and time of the run when it was last scored; None for predictions."""
 
 
 class Unpaired(msgspec.Struct, frozen=True, kw_only=True):
-    """Samples that are left out of a difference for one reason. A sample that does not count on
-    both sides has the reason of each of them."""
+    """Samples that are left out of a difference for one reason. A sample that counts on neither
+    side appears under one reason for each side."""
 
     why: str
     """The reason."""
@@ -67,15 +67,16 @@ class MetricDifference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     p: float | None = None
     """The two-sided p value; None if there is no test."""
     adjusted: float | None = None
-    """The p value adjusted by Holm's method: for the first metric, over all pairs; for categories
-    and capabilities, within each table. None if it is not adjusted."""
+    """The p value adjusted by Holm's method; None if it is not adjusted. For the first metric, it
+    is adjusted over all pairs. For categories and capabilities, it is adjusted within each
+    table."""
     detectable: float | None = None
     """The smallest true difference that a test at the 5 % level on these samples detects with 80 %
     probability."""
 
 
 class Flips(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The numbers of samples that both sides, one side, or neither side answered correctly. They
+    """The numbers of samples that both sides, one side, or neither side answered correctly. Samples
     are counted only if all scores are 0 or 1 and every sample has one reply."""
 
     both: int
@@ -121,7 +122,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     capabilities: dict[str, MetricDifference] = {}
     """For each capability that the samples require, the mean score."""
     flips: Flips | None = None
-    """How many samples only one side answered correctly; None if they cannot be counted."""
+    """The numbers of samples that both sides, one side, or neither side answered correctly; None if
+    they cannot be counted."""
     notes: list[str] = []
     """Limitations of the comparison."""
     direction: Direction | None = None
@@ -141,8 +143,9 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """The best and the worst rank in the interval that contains the side's rank in 95 % of
     resamples; None if `rank` is None or a pair has no test."""
     group: str
-    """The side's letters. Sides that share a letter do not differ significantly at the 5 % level,
-    by Holm's method over all pairs. Empty if some pair could not be tested."""
+    """The side's letters. The letters of the side; empty if some pair could not be tested. Sides
+    that share a letter do not differ significantly at the 5 % level after Holm's correction over
+    all pairs."""
 
 
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -160,7 +163,8 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     clusters: int
     """The number of independent clusters that these samples form."""
     standings: list[Standing]
-    """The sides, from best to worst; in the given order if the direction is unknown."""
+    """The sides, from best to worst. If it is unknown whether higher is better, the sides keep the
+    order of the input."""
     notes: list[str] = []
     """Limitations of the leaderboard."""
     direction: Direction | None = None
@@ -178,13 +182,13 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     @property
     def is_tested(self) -> bool:
-        """Whether every pair was tested. Only then do the sides have groups."""
+        """Whether every pair was tested, so that the sides have letters."""
         return all(standing.group for standing in self.standings)
 
 
 class BestOf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The best of several prompts or settings of one model. Its value is too optimistic, because
-    the setting was chosen partly by chance."""
+    """The best of several prompts or settings of one model. The value of the best setting is too
+    optimistic, because the setting was chosen partly by chance."""
 
     benchmark: str
     """The benchmark, with the options that distinguish its data."""
@@ -220,7 +224,8 @@ class RankFlip(msgspec.Struct, frozen=True, kw_only=True):
     second_above: list[str]
     """The settings in which the second model is above the first."""
     significant: bool
-    """Whether each model is significantly above the other in some setting, at the 5 % level."""
+    """Whether each of the two models is significantly above the other in at least one setting, at
+    the 5 % level."""
 
 
 class Comparisons(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -235,7 +240,7 @@ class Comparisons(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     leaderboards: list[Leaderboard] = []
     """The leaderboard of each benchmark, unless there are only two sides in total."""
     best_of: list[BestOf] = []
-    """For each model with several settings, the best one."""
+    """For each model with several settings, the best setting."""
     rank_flips: list[RankFlip] = []
     """Pairs of models whose order depends on the setting."""
     tests: int = 0
@@ -244,4 +249,4 @@ class Comparisons(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The runs and files that are not compared, because they cannot be read or none of their
     samples counts."""
     notes: list[str] = []
-    """Notes on the whole comparison."""
+    """Notes that apply to the whole comparison."""

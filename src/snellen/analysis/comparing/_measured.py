@@ -160,7 +160,8 @@ def _columns(every: Columns, counted: NDArray[np.bool_], unscored: NDArray[np.bo
 
 
 def _metric_value(estimates: Sequence[Estimate]) -> MetricValue:
-    """Build a metric's value; with several judges, it is the mean of the values from all judges."""
+    """Build a metric's value. If there are several judges, the value is the mean over the
+    judges."""
     report = averaged([{"": metric_report(estimate)} for estimate in estimates])[""]
     sums = [estimate.sums for estimate in estimates if estimate.sums is not None]
     if len(sums) < len(estimates):
@@ -225,8 +226,8 @@ def _within(difference: MetricReport) -> MetricReport:
 
 
 def with_adjusted_p(differences: dict[str, MetricDifference]) -> dict[str, MetricDifference]:
-    """Adjust the p values of all these differences together, by Holm's method. A single p value is
-    not adjusted."""
+    """Adjust the p values of all these differences together by Holm's method. If there is only one
+    p value, it is not adjusted."""
     tested = {
         name: difference.p for name, difference in differences.items() if difference.p is not None
     }

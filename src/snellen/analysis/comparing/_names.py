@@ -21,8 +21,8 @@ ECHOES = {
     "profile.images": "media.images",
     "generation.effort": "thinking",
 }
-"""Maps a field to another field, or group of fields, that differs only because the first field
-differs. For example, a probe leaves out rows, which changes the digest of the data."""
+"""Maps a field to another field, or group of fields, whose differences are caused by the first
+field. For example, a probe leaves out rows, which changes the digest of the data."""
 
 
 class SideIdentity(Protocol):
@@ -48,8 +48,8 @@ def settings(a: SideIdentity, b: SideIdentity) -> list[str]:
 
 def setting_names(sides: Sequence[SideIdentity]) -> list[str]:
     """For each side, the values of the settings in which runs of one model differ, such as
-    `prompt=cot temperature=0.7`. The text is empty if no setting differs, or if the side has none
-    of these settings."""
+    `prompt=cot temperature=0.7`. The text is empty if no setting differs, or if the side has no
+    value for any of these settings."""
     fields = _distinguishing_fields([sides])
     return [_setting(side, fields) for side in sides]
 
@@ -61,9 +61,9 @@ def are_checkpoints(sides: Sequence[SideIdentity]) -> bool:
 
 
 def side_names(groups: Sequence[Sequence[SideIdentity]]) -> list[list[str]]:
-    """Choose a name for each side that is unique in its group. A name consists of the model, the
-    settings that distinguish runs of this model, and, if these do not suffice, the folder or file.
-    A model with the same settings has the same name in all groups."""
+    """Choose a name for each side that is unique in its group. A name consists of the model and the
+    settings that distinguish runs of this model. If such a name is not unique, the folder or file
+    is added. A model with the same settings has the same name in all groups."""
     fields = _distinguishing_fields(groups)
     several = {
         model
@@ -87,9 +87,9 @@ def side_names(groups: Sequence[Sequence[SideIdentity]]) -> list[list[str]]:
 
 def benchmark_names(groups: Sequence[Sequence[SideIdentity]], names: Sequence[str]) -> list[str]:
     """Choose a unique benchmark name for each group of sides. A name consists of the benchmark's
-    own name and the options that differ between groups of this benchmark and are not the default
-    (`mmbench:lang=cn`). If the names are still not unique, the probe or the digest of the data is
-    added (`eyechart (permute_options=4)`)."""
+    own name and of options, such as `mmbench:lang=cn`. Options are included if they differ between
+    groups of this benchmark and are not the default. If the names are still not unique, the probe
+    or the digest of the data is added (`eyechart (permute_options=4)`)."""
     full_names = []
     for group, name in zip(groups, names, strict=True):
         namesakes = [other[0] for other, its in zip(groups, names, strict=True) if its == name]
@@ -111,7 +111,7 @@ def benchmark_names(groups: Sequence[Sequence[SideIdentity]], names: Sequence[st
 
 
 def _with_details(names: Sequence[str], details: Sequence[str]) -> list[str]:
-    """Add its detail to each name that occurs several times."""
+    """Add the matching detail to each name that occurs several times."""
     uses = Counter(names)
     return [
         f"{name} ({detail})" if detail and uses[name] > 1 else name
@@ -185,7 +185,8 @@ def _defaults(side: SideIdentity) -> Mapping[str, Any]:
 
 def _fields(a: SideIdentity, b: SideIdentity) -> Iterator[tuple[str, Any, Any]]:
     """The fields in which two identities differ. If one side is a file of predictions, only fields
-    that both identities have are compared, since it is unknown how predictions were requested."""
+    that exist in both identities are compared, since it is unknown how predictions were
+    requested."""
     identity_a, identity_b = a.identity, b.identity
     common = (
         {*identity_a, *identity_b}
@@ -229,8 +230,8 @@ def _value_text(value: Any, name: str = "") -> str:
 
 
 def _tails(paths: Sequence[str]) -> list[str]:
-    """The last parts of each path, as few as distinguish all paths; numbers if two paths are
-    equal."""
+    """Shorten each path to its last parts, with as few parts as are needed to distinguish all
+    paths. If two paths are equal, the result contains numbers instead."""
     if len(set(paths)) < len(paths):
         return [*map(str, range(1, len(paths) + 1))]
     parts_by_path = [PurePath(path).parts or (path,) for path in paths]

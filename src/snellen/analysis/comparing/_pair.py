@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Pair(NamedTuple):
-    """Two sides, A and B, that are compared."""
+    """The two sides of a comparison, A and B."""
 
     sides: tuple[LoadedSide, LoadedSide]
     """A and B."""
@@ -118,7 +118,7 @@ def _flips(pair: Pair) -> Flips | None:
 def _notes_on(
     side: LoadedSide, name: str, pairing: Pairing, number: int, *, zero_is_wrong: bool
 ) -> Iterator[str]:
-    """Yield notes on one side's paired rows. They call a score of 0 wrong only if
+    """Yield notes on one side's paired rows. The notes call replies with a score of 0 wrong only if
     `zero_is_wrong`."""
     rows = pairing.rows[number]
     count = "count as wrong" if zero_is_wrong else "score 0"

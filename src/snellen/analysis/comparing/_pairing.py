@@ -39,8 +39,8 @@ class Pairing:
     rows: Sequence[NDArray[np.bool_]]
     """For each side, a mask (n,) of the rows whose samples count on every side."""
     unscored: Sequence[NDArray[np.bool_]]
-    """For each side, a mask (n,) of the rows of samples that all sides have, but that do not count
-    on every side. Samples with a hidden answer are not included."""
+    """For each side, a mask (n,) of the rows whose samples are on all sides but do not count on
+    every side. Samples with a hidden answer are not included."""
     cluster: Sequence[NDArray[np.int32]]
     """For each side, the number of each row's cluster (n,). A cluster has the same number on all
     sides."""
@@ -66,8 +66,8 @@ def share(a: LoadedSide, b: LoadedSide) -> bool:
 
 
 def pair_samples(sides: Sequence[LoadedSide], names: Sequence[str]) -> Pairing:
-    """Find the samples that several sides share, with the same row of data. `names` are the names
-    of the sides, for the reasons why samples are left out."""
+    """Find the samples that several sides share, with the same row of data. The reasons why samples
+    are left out contain `names`, the names of the sides."""
     import numpy as np
 
     first = sides[0]
@@ -86,8 +86,8 @@ def pair_samples(sides: Sequence[LoadedSide], names: Sequence[str]) -> Pairing:
     hidden = (states == HIDDEN).any(axis=0)
 
     def exclusions() -> Iterator[tuple[str, Sequence[str]]]:
-        """The reasons for leaving samples out, with the ids of the samples. A sample that does not
-        count on several sides is listed under the reason of each of them."""
+        """The reasons for leaving samples out, with the ids of the samples. If a sample fails to
+        count on several sides, it is listed under one reason for each of these sides."""
         more = [name for side in sides[1:] for name in side.ids if name not in first.number_of]
         yield f"not in {names[0]}", [*dict.fromkeys(more)]
         reasons = [(f"not in {name}", at[n] < 0) for n, name in enumerate(names) if n]
@@ -136,8 +136,8 @@ def _clusters(
     first: LoadedSide, side: LoadedSide, theirs: NDArray[np.intp], ours: NDArray[np.intp]
 ) -> NDArray[np.int32]:
     """The clusters (n,) of a side's rows, numbered as on the first side. Clusters that the first
-    side does not have get new numbers. `theirs` are numbers of samples on the first side, and
-    `ours` are the numbers of the same samples on this side."""
+    side does not have get new numbers. `theirs` contains the numbers of samples on the first side,
+    and `ours` contains the numbers of the same samples on this side."""
     import numpy as np
 
     own = side.rows[0].columns.cluster
@@ -149,7 +149,7 @@ def _clusters(
 
 
 def _by_sample(side: LoadedSide) -> NDArray[np.int32]:
-    """The side's own cluster number of each sample."""
+    """For each sample, the number of its cluster on this side."""
     import numpy as np
 
     clusters = np.zeros(len(side.ids), dtype=np.int32)

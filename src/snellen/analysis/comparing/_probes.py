@@ -1,4 +1,5 @@
-"""Compares runs of a benchmark with runs of a probe, which is blind or has no choices."""
+"""Compares runs of a benchmark with runs of a probe, which asks the questions blind or without
+choices."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ def probe_of(side: LoadedSide) -> Mapping[str, Any]:
 
 
 def probe_notes(sides: Sequence[LoadedSide], names: Sequence[str]) -> Iterator[str]:
-    """Yield a note on what the difference between two sides of one model means if exactly one of
-    them is a probe."""
+    """Yield a note that interprets the difference between two sides of the same model, if exactly
+    one of the sides is a probe."""
     probes = [probe_of(side) for side in sides]
     if sum(map(bool, probes)) != 1 or len({side.model for side in sides}) > 1:
         return
@@ -41,7 +42,7 @@ def probe_notes(sides: Sequence[LoadedSide], names: Sequence[str]) -> Iterator[s
 
 def rankable(sides: Sequence[LoadedSide]) -> list[int]:
     """The numbers of the sides that can be ranked together. Runs without choices use another
-    scoring, so they are ranked only with each other."""
+    scoring, so they can be ranked only with each other."""
     first = next((side for side in sides if "open_ended" not in probe_of(side)), sides[0])
     return [number for number, side in enumerate(sides) if side.scoring == first.scoring]
 

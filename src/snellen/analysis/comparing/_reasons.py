@@ -11,7 +11,7 @@ from snellen.analysis.comparing.sides import NOT_JUDGED, LoadedSide
 
 
 def why_none(sides: Sequence[LoadedSide]) -> str:
-    """An error message that says why no two sides share a sample."""
+    """Write an error message that explains why no two sides share a sample."""
     if len(sides) < 2:
         only = f", but there is only {sides[0].where}" if sides else ""
         return f"A comparison needs two sets of replies{only}. Pass another run, folder, or file."
@@ -42,7 +42,7 @@ def _differ_in(a: LoadedSide, b: LoadedSide) -> str:
 
 
 def why_unpaired(groups: Sequence[Sequence[LoadedSide]]) -> str:
-    """An error message that says why no shared sample counts on both sides."""
+    """Write an error message that explains why no shared sample counts on both sides."""
     group = groups[0][:2]
     names = [side.where for side in group]
     reasons = [

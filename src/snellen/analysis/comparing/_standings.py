@@ -1,5 +1,5 @@
-"""Analyzes several sides together: their ranks, the value of the best setting, and ranks that
-depend on the setting."""
+"""Analyzes several sides together: ranks, the value of the best setting, and models whose order
+depends on the setting."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ UNDEFINED = "rank intervals contain all ranks, since in many resamples a side ha
 def leaderboard(
     benchmark: str, sides: Sequence[LoadedSide], names: Sequence[str], view_cache: Views
 ) -> Leaderboard | None:
-    """Rank all sides by the first metric, on the samples that all sides share; None if they share
-    no sample that counts."""
+    """Rank all sides by the first metric, on the samples that all sides share. The result is None
+    if no sample counts on all sides."""
     pairing = pair_samples(sides, names)
     if not pairing.n:
         return None
@@ -83,10 +83,10 @@ def leaderboard(
 def _standings(
     sides: Sequence[MetricValue], direction: Direction | None
 ) -> tuple[list[tuple[int, int]] | None, list[str], str | None]:
-    """Return the rank interval and the letters of each side, and the reason if they are unknown.
+    """Return the rank interval and the letters of each side, or the reason why there are none.
 
-    Sides that share a letter do not differ significantly at the 5 % level, by Holm's method over
-    all pairs. If some pair cannot be tested, there are no intervals and no letters.
+    Sides that share a letter do not differ significantly at the 5 % level after Holm's correction
+    over all pairs. If some pair cannot be tested, there are no intervals and no letters.
     """
     pairs = [*combinations(range(len(sides)), 2)]
     differences = {pair: differ(*(sides[n] for n in pair)) for pair in pairs}
@@ -158,8 +158,8 @@ def best_of(
 def _held_out(
     settings: Sequence[LoadedSide], pairing: Pairing, direction: Direction
 ) -> MetricReport:
-    """Estimate the value of the chosen setting on held-out samples. For all settings, the sums are
-    over the same categories, in the same order."""
+    """Estimate the value of the chosen setting on held-out samples. The sums of all settings cover
+    the same categories, in the same order."""
     views = [View(in_order(side), pairing, n) for n, side in enumerate(settings)]
     metrics = [view.headline for view in views]
     unit, n = metrics[0].report.unit, pairing.n
@@ -205,5 +205,6 @@ def rank_flips(
 
 
 def _are_distinct(first: Standing, second: Standing) -> bool:
-    """Whether two standings differ significantly: both have letters, but share none."""
+    """Whether two standings differ significantly, which means that they have letters but share
+    none."""
     return bool(first.group and second.group) and not {*first.group} & {*second.group}

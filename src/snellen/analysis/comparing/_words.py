@@ -90,7 +90,8 @@ def verdict(comparison: Comparison) -> str:
 
 
 def _better(direction: Direction | None) -> str:
-    """A remark unless higher is better: that lower is better, or that the direction is unknown."""
+    """A remark that lower is better, or that the direction is unknown; empty if higher is
+    better."""
     match direction:
         case "higher":
             return ""
@@ -100,7 +101,7 @@ def _better(direction: Direction | None) -> str:
 
 
 def lines(comparison: Comparison, sides: Sequence[Side]) -> Iterator[str]:
-    """Yield the lines of text that are shown with the tables of a pair."""
+    """Yield the lines of text that accompany the tables of a pair."""
     first = next(iter(comparison.metrics.values()))
     if first.detectable is not None:
         least = f"{_number(first.detectable, first.a)} {_unit(first.difference)}".rstrip()
@@ -116,8 +117,7 @@ def lines(comparison: Comparison, sides: Sequence[Side]) -> Iterator[str]:
 
 
 def cost_lines(benchmark: str, names: Sequence[str], sides: Sequence[Side]) -> Iterator[str]:
-    """Yield the cost per question and the median request time of the sides for which they are
-    known."""
+    """Yield the cost per question and the median request time of each side, if known."""
     own = {side.name: side for side in sides if side.benchmark == benchmark}
     texts = {name: cost_texts(own[name].cost) for name in names if name in own}
     for number, label in enumerate(("cost per question", "median request time")):
@@ -153,7 +153,8 @@ def _flips(comparison: Comparison, flips: Flips, sides: Sequence[Side]) -> Itera
 
 
 def _explain_command(run: str, sample: str) -> str | None:
-    """The command that explains a sample of a run; None if the run folder no longer exists."""
+    """The command that explains the replies to one sample of a run; None if the run folder no
+    longer exists."""
     try:
         return Run(Path(run)).command("score", "--explain", sample)
     except StoreError:
@@ -204,7 +205,7 @@ def rank_flip_text(rank_flip: RankFlip) -> str:
 
 
 def adjustments(document: Comparisons) -> list[str]:
-    """Notes that explain letters, rank intervals, and the adjustment of p-values."""
+    """Write notes that explain letters, rank intervals, and the adjustment of p values."""
     notes = []
     if document.tests > 1:
         benchmarks = len({comparison.benchmark for comparison in document.comparisons})
@@ -257,7 +258,8 @@ def summary(document: Comparisons) -> str:
 
 
 def _number(value: float, like: MetricReport, sign: str = "") -> str:
-    """Format a number with as many decimals as `result.shown` gives the metric `like`."""
+    """Format a number with the same number of decimals with which `result.shown` formats the metric
+    `like`."""
     fraction = like.unit == "fraction"
     decimals = 2 if fraction or not like.value or abs(like.value) >= 1 else 4
     return f"{value * (100 if fraction else 1):{sign}z,.{decimals}f}"

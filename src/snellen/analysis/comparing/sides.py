@@ -1,5 +1,5 @@
-"""Scores a stored set of replies again, and loads the data that is needed to pair its samples with
-those of other sides."""
+"""Scores stored replies again, and loads the data with which the samples of several sides can be
+paired."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COUNTS, HIDDEN, FAILED, NOT_JUDGED, ABSENT, REFUSED, NO_SCORE = range(7)
-"""The reasons why a row or a sample is left out of every mean. `COUNTS` means that it is
-included."""
+"""The reasons why a row or a sample is left out of every mean. `COUNTS` means that the row or
+sample is included."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,11 +56,11 @@ class LoadedSide:
     notes: Sequence[str] = ()
     """Notes on the side, to be shown with the comparison."""
     noticed: Sequence[str] = ()
-    """What the run noticed among its first replies, also to be shown as notes."""
+    """Warnings that the run raised after its first replies, which are also shown as notes."""
     cost: CostReport | None = None
     """The cost of the run when it was last scored."""
     judges: Sequence[str] = ()
-    """The judges whose verdicts are in the rows; empty if rules decided all of them."""
+    """The judges whose verdicts are in the rows; empty if rules decided all rows."""
 
     @property
     def n(self) -> int:
@@ -82,7 +82,7 @@ class LoadedSide:
     @cached_property
     def state(self) -> NDArray[np.int8]:
         """For each sample, the reason why it is left out of every mean, or `COUNTS`. A sample
-        counts if one of its rows counts."""
+        counts if at least one of its rows counts."""
         import numpy as np
 
         first = self.rows[0]
@@ -117,8 +117,8 @@ def load(
     of: int = 0,
     notes: Sequence[str] = (),
 ) -> LoadedSide:
-    """Score replies by `scoring`, or by the headline scoring if it is None. Each call of `replies`
-    must return all replies.
+    """Score replies by `scoring`, or by the headline scoring if `scoring` is None. Each call of
+    `replies` must return all replies.
 
     Raises:
         UsageError: the scoring does not exist or cannot parse this kind of reply, or there are no
@@ -171,7 +171,7 @@ def load(
 
 
 def _disagreement(tally: Tally, headline: str) -> Iterator[str]:
-    """A note if the headline and `robust` score many replies differently."""
+    """Write a note if the headline and `robust` scorings give different scores to many replies."""
     first, robust = (tally.rows_by(name)[0] for name in (headline, ROBUST))
     scores = first.columns.score, robust.columns.score
     if scores[0] is None or scores[1] is None:
@@ -185,7 +185,7 @@ def _disagreement(tally: Tally, headline: str) -> Iterator[str]:
 
 
 class _Samples:
-    """Records the samples of replies while they are read."""
+    """Records the samples of replies while the replies are read."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -211,8 +211,8 @@ class _Samples:
 
 
 def in_order(side: LoadedSide) -> LoadedSide:
-    """Number a side's categories in the order of their names, not of their first appearance, so
-    that sums over the categories of different sides can be added."""
+    """Number a side's categories by the alphabetical order of their names. If they were numbered by
+    first appearance, sums over the categories of different sides could not be added."""
     import numpy as np
 
     def by_name(tag: Category) -> Category:
@@ -229,8 +229,8 @@ def in_order(side: LoadedSide) -> LoadedSide:
 
 
 def _without_objects(columns: Columns) -> Columns:
-    """Remove answers, targets, and references, for metrics that read only numbers, so that a
-    million references need not stay in memory."""
+    """Remove answers, targets, and references from rows whose metrics read only numbers. A million
+    references need not stay in memory."""
     import numpy as np
 
     none = np.full(columns.n, None, dtype=object)

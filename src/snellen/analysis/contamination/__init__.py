@@ -1,4 +1,4 @@
-"""Finds the overlap of benchmarks with each other, and with the training data of a model."""
+"""Finds samples that benchmarks share with each other, or with the training data of a model."""
 
 from __future__ import annotations
 
@@ -50,16 +50,18 @@ def contamination(
 ) -> tuple[Contamination, list[Duplicate | Hit]]:
     """Find near-duplicates within and between benchmarks, and the samples that a `corpus` (files
     and folders) contains. Pictures that the corpus refers to are looked up in `pictures_in`, or
-    next to the rows by default. If there is a single benchmark, a `run` of it can be passed: the
-    run's scores on samples that the corpus contains are then compared with its scores on all other
-    samples. Returns the report, and all duplicates and hits that the report counts.
+    next to the rows by default. If there is a single benchmark, a `run` of this benchmark can be
+    passed. The run's scores on samples that the corpus contains are then compared with the run's
+    scores on all other samples. Returns the report, and all duplicates and hits that the report
+    counts.
 
     With `limit`, only the first rows of each benchmark are read. `say` is called with a line about
     each step.
 
     Raises:
         UsageError: a path does not exist, or `run` is given without a corpus or with several
-            benchmarks. DataError: a benchmark's rows cannot be read.
+            benchmarks.
+        DataError: a benchmark's rows cannot be read.
     """
     from snellen.analysis.contamination._pairs import overlaps
     from snellen.analysis.contamination._read import Pictures, Troubles, read

@@ -1,4 +1,4 @@
-"""Reads training data one row at a time, with the texts and pictures of each row, in any layout."""
+"""Reads training data of any layout one row at a time, with the texts and pictures of each row."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ PARAGRAPH = 200
 """The maximum number of lines of plain text in one row. Rows also end at blank lines."""
 DEEPEST = 12
 MOST_TEXTS, MOST_PICTURES = 10_000, 1_000
-"""The maximum numbers of texts and pictures that are read from one row."""
+"""The maximum number of texts, and the maximum number of pictures, that are read from one row."""
 MAX_NEIGHBORS = 50
 IMAGE_FIELDS = ("image", "images", "img", "image_path", "image_paths", "picture", "pictures")
 BASE64 = 500
-"""In a field for pictures, a text without spaces that is longer than this many characters is a
-picture in base64. A shorter text is a path."""
+"""The maximum length, in characters, of a path in a field for pictures. A longer text without
+spaces is a picture in base64."""
 ADDRESSES = ("http://", "https://", "s3://", "gs://")
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A text of the corpus, and the neighboring texts that may contain the answer."""
+    """A text of the corpus, with the neighboring texts that may contain an answer."""
 
     text: str
     """The text itself."""
@@ -68,9 +68,9 @@ class CorpusRow:
 def rows(
     paths: Iterable[Path], folder: Path | None, troubles: Troubles
 ) -> Iterator[CorpusRow | None]:
-    """Yield the rows of files and folders, and None after the rows of each file. A picture that no
-    row refers to becomes a row of its own. Pictures that rows refer to are looked up in `folder`,
-    or by default next to the file with the rows.
+    """Yield the rows of files and folders. After the last row of each file, yield None. A picture
+    that no row refers to becomes a row of its own. Pictures that rows refer to are looked up in
+    `folder`, or by default next to the file with the rows.
 
     Raises:
         UsageError: a path does not exist.
@@ -153,8 +153,9 @@ def _of_file(path: Path, folders: Sequence[Path], troubles: Troubles) -> Iterato
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file; a `.gz` file is decompressed. Of a line that is too long, only the
-    first MAX_ROW_BYTES bytes are yielded, and the caller must not use them as a row."""
+    """Yield the lines of a file; a `.gz` file is decompressed. If a line is longer than
+    MAX_ROW_BYTES bytes, only the first MAX_ROW_BYTES bytes are yielded, and the caller must not use
+    these bytes as a row."""
     try:
         with opened(path) as file:
             is_first = True
@@ -230,9 +231,9 @@ def _passages(value: object, name: str = "", depth: int = 0) -> Iterator[Passage
 
 
 def _turn(value: object, name: str) -> str | None:
-    """The text of a turn in a conversation; None if `value` is not a turn. LLaVA's conversations
-    have the text in the field `value`. Chat messages have it in `content`, which may be a list of
-    parts."""
+    """The text of a turn in a conversation; None if `value` is not a turn. In LLaVA's
+    conversations, the text is in the field `value`. In chat messages, the text is in `content`,
+    which may be a list of parts."""
     if isinstance(value, str):
         return None if _names(value, name) else value
     if not isinstance(value, Mapping):
@@ -245,7 +246,8 @@ def _turn(value: object, name: str) -> str | None:
 
 
 def _pictures(value: object, name: str = "", depth: int = 0) -> Iterator[Image | str | bytes]:
-    """Yield every picture of a row: an image, bytes, or a text with a path, a URL, or base64."""
+    """Yield every picture of a row, which may be an image, bytes, or a text that contains a path, a
+    URL, or base64."""
     if depth > DEEPEST:
         return
     if isinstance(value, Image | bytes):

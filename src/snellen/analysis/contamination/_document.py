@@ -1,5 +1,5 @@
-"""The types of the search's result: what benchmarks share, and which of their samples a corpus
-contains."""
+"""The types of the result of a contamination search: the samples that benchmarks share, and the
+samples that a corpus contains."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Two samples that have the same question or the same picture."""
 
     kind: Literal["question", "picture"]
-    """`question`: both the picture and the words match, or the words match and there are no
-    pictures. `picture`: only a picture matches."""
+    """What matches. `question` means that the words match and that the pictures, if any, match too.
+    `picture` means that only a picture matches."""
     a: tuple[str, str]
     """The benchmark and the id of the first sample."""
     b: tuple[str, str]
     """The benchmark and the id of the second sample."""
     picture: float | None = None
-    """The similarity of the pictures, which is 1 for identical files; None if they were not
+    """The similarity of the pictures, which is 1 for identical files; None if no pictures were
     compared."""
     text: float | None = None
-    """The similarity of the words, which is 1 for identical words; None if they were not
+    """The similarity of the words, which is 1 for identical words; None if the words were not
     compared."""
     answers: tuple[str, str] | None = None
-    """The right answers of the two samples, if the answers differ."""
+    """The right answers of the two samples, if these answers differ."""
 
 
 class Overlap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The duplicates between two benchmarks, or within one benchmark (`a` and `b` are then the
-    same)."""
+    """The duplicates between two benchmarks `a` and `b`, or within one benchmark, in which case `a`
+    and `b` are the same."""
 
     a: str
     """The first benchmark."""
@@ -57,26 +57,27 @@ class Overlap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The number of samples of benchmark a that belong to at least one of the pairs in
     `questions`."""
     same_pictures: int
-    """The number of pairs of identical picture files. They are not counted within one benchmark,
-    where many questions share a file."""
+    """The number of pairs of identical picture files. Identical files within one benchmark are not
+    counted, since many questions share a file."""
     near_pictures: int
     """The number of pairs of similar pictures."""
     with_pictures: int
     """The number of samples of benchmark a that have an identical or similar picture in b."""
     same_words: int
-    """The number of samples of benchmark a whose words are identical to those of another sample in
-    b, whatever the pictures are. Identical words alone do not indicate a duplicate."""
+    """The number of samples of benchmark a whose words are identical to the words of another sample
+    in b. Pictures are ignored, so these samples are not necessarily duplicates."""
     examples: list[Duplicate] = []
     """The first few duplicates."""
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
-    """A number of samples, also as a share of the benchmark."""
+    """A number of samples, and the share of the benchmark that these samples make up."""
 
     n: int
     """The number."""
     share: float
-    """The number divided by the number of the benchmark's samples that were looked up."""
+    """The number of samples, divided by the number of the benchmark's samples that were looked
+    up."""
 
 
 class FoundIn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -87,7 +88,7 @@ class FoundIn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     samples: int
     """The number of the benchmark's samples that were looked up."""
     text_same: Share
-    """Samples whose whole question, with all its choices, is in one row of the corpus."""
+    """Samples whose complete question, including all choices, is in one row of the corpus."""
     text_near: Share
     """Samples with most of the question's n-grams in one text of the corpus."""
     picture_same: Share
@@ -96,7 +97,7 @@ class FoundIn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Samples with a similar picture in the corpus."""
     both: Share
     """Samples whose question and picture are in the same row of the corpus. Questions that many
-    samples share are included."""
+    samples share count too."""
     answered: Share
     """Samples whose right answer is next to the question in the corpus."""
 
@@ -111,8 +112,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     where: str
     """The position of the row: the file, and the line or row number in it."""
     text: float | None = None
-    """The share of the question's n-grams that the row contains; 1 for the whole question with all
-    its choices. None if the words do not match."""
+    """The share of the question's n-grams that the row contains, which is 1 for the complete
+    question including all choices. None if the words do not match."""
     picture: float | None = None
     """The similarity of the matching pictures; None if no pictures match."""
     answered: bool = False
@@ -120,7 +121,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Corpus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The amount of data that was read from a corpus, and the samples found in it."""
+    """The amount of data that was read from a corpus, and the benchmarks' samples that the corpus
+    contains."""
 
     files: int
     """The number of files."""
@@ -129,11 +131,11 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pictures: int
     """The number of pictures."""
     found: list[FoundIn]
-    """For each benchmark, how many of its samples the corpus contains."""
+    """For each benchmark, the number of samples that the corpus contains."""
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A run's mean scores on contaminated and on clean samples, as shares of the best score."""
+    """A run's mean scores on contaminated and on clean samples, as fractions of the best score."""
 
     by: Literal["text", "picture", "both"]
     """What must match for a sample to count as contaminated: the text, a picture, or both in one
@@ -156,9 +158,10 @@ class Contamination(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     overlaps: list[Overlap]
     """The duplicates between each pair of benchmarks, and within each benchmark."""
     corpus: Corpus | None = None
-    """What was read from the corpus, and the samples found in it; None without a corpus."""
+    """The amount of data that was read from the corpus, and the samples that the corpus contains;
+    None if no corpus was given."""
     effects: list[Effect] = []
-    """How the scores of `run` differ between contaminated and clean samples."""
+    """The differences between the scores of `run` on contaminated and on clean samples."""
     notes: list[str] = []
     """What limits the result."""
     run: str | None = None

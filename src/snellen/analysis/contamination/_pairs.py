@@ -25,7 +25,8 @@ def overlaps(
     reads: Sequence[BenchmarkContent], index: PictureIndex
 ) -> tuple[list[Overlap], list[Duplicate]]:
     """Compute an overlap for each benchmark and for each pair of benchmarks, and list all
-    duplicates. Of the many pairs of samples that have the same two pictures, only one is listed."""
+    duplicates. If many pairs of samples have the same two pictures, only one of these pairs is
+    listed."""
     showing: dict[int, list[At]] = defaultdict(list)
     for number, read in enumerate(reads):
         for sample_number, sample in enumerate(read.samples):
@@ -53,8 +54,8 @@ class _OverlapCounter:
     _examples: dict[tuple[int, int], list[Duplicate]] = field(default_factory=dict)
 
     def compare(self, ours: Sequence[At], theirs: Sequence[At], how: float, *, same: bool) -> None:
-        """Compare all samples with one picture (`ours`) to all samples with another picture, or
-        with the same picture (`theirs`)."""
+        """Compare all samples that have one picture (`ours`) with all samples that have another
+        picture, or the same picture (`theirs`)."""
         counted: set[tuple[int, int]] = set()
         for first, second in self._candidates(ours, theirs):
             if first == second:
@@ -162,8 +163,8 @@ class _OverlapCounter:
 
 
 def _same_question(a: SampleContent, b: SampleContent) -> float:
-    """The similarity of the words of two samples that ask the same thing, with their choices in any
-    order; 0 if the samples ask different things."""
+    """The similarity of the words of two samples that ask the same thing; 0 if the samples ask
+    different things. The order of the choices does not matter."""
     if a.choices and b.choices and a.choices != b.choices:
         return 0.0
     return alike(a.question, b.question)

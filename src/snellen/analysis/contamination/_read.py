@@ -1,4 +1,5 @@
-"""Reads benchmarks for the search: the words of each question, its answer, and its pictures."""
+"""Reads the samples of benchmarks for the search: the words, the right answer, and the pictures of
+each question."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = 2
 THREADS = min(8, os.cpu_count() or 1)
-"""The number of threads that decode pictures. Pillow releases the interpreter's lock while it
-decodes."""
+"""The number of threads that decode pictures. Threads are useful because Pillow releases the
+interpreter's lock while decoding."""
 AT_ONCE = 256
 
 
@@ -51,8 +52,8 @@ class SampleContent:
     cluster: str
     """The cluster of the sample."""
     together: str | None
-    """The group of the sample, if the benchmark repeats a question on purpose, with the choices in
-    another order; None if the benchmark has no such groups."""
+    """The group of samples that repeat one question on purpose, with the choices in another order;
+    None if the benchmark has no such groups."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +69,7 @@ class BenchmarkContent:
 
 
 class Troubles:
-    """Collects counts and examples of data that could not be read. The search continues without
-    these data."""
+    """Collects counts and examples of unreadable data. The search continues without these data."""
 
     def __init__(self) -> None:
         self._n: dict[str, int] = {}
@@ -121,7 +121,7 @@ Thumbnail = tuple[str, "NDArray[np.uint8]"]
 
 
 def thumbnails(pictures: Iterable[Image], troubles: Troubles) -> Iterator[Thumbnail | None]:
-    """Yield the thumbnails of pictures, in order, with None for a picture that cannot be read."""
+    """Yield the thumbnails of pictures in order, or None for a picture that cannot be read."""
     with ThreadPoolExecutor(THREADS) as pool:
         left = iter(pictures)
         while block := list(islice(left, AT_ONCE)):
@@ -211,7 +211,7 @@ def _content_of(
 
 def _answer(sample: Sample) -> tuple[Words, Words]:
     """The words of the right answer, and its letter. If the answer is the letter of a choice, the
-    words are those of the choice."""
+    words are the words of this choice."""
     right = common_answer(sample.target, sample.references)
     if right is None:
         return (), ()

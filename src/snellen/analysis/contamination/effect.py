@@ -1,4 +1,5 @@
-"""Measures whether a run has higher scores on samples that a corpus contains."""
+"""Measures whether a run has higher scores on samples that a corpus contains than on other
+samples."""
 
 from __future__ import annotations
 
@@ -31,9 +32,9 @@ CRITERIA: Mapping[By, Callable[[SampleMatch], bool]] = {
 def effects(
     run: Run, benchmark: Benchmark, read: BenchmarkContent, matches: Mapping[int, SampleMatch]
 ) -> tuple[list[Effect], list[str]]:
-    """Compare the run's headline scores on matched samples with those on all other samples, for
-    each kind of match. `matches` maps the numbers of samples to their matches. Returns the effects,
-    and notes on them.
+    """For each kind of match, compare the run's headline scores on matched samples with its scores
+    on all other samples. `matches` maps the numbers of samples to their matches. Returns the
+    effects, and notes on them.
 
     Raises:
         UsageError: the run has no headline score for any of the samples.
@@ -102,14 +103,15 @@ def _effect(
 
 def mean_difference(matched: Estimate, clean: Estimate) -> Estimate:
     """The mean of matched samples minus the mean of clean samples, with Newcombe's interval. The
-    interval is computed from the lower ends l and the upper ends u of the intervals of both means,
-    not from a standard error, which would be 0 if all matched samples are right, as is common.
+    interval is computed from the lower ends l and the upper ends u of the two means' intervals. A
+    standard error is not used because it would be 0 if all matched samples are right, which is
+    common.
 
         d - √((m_f - l_f)² + (u_c - m_c)²)  to  d + √((u_f - m_f)² + (m_c - l_c)²)
 
-    The method is from Newcombe 1998, Statistics in Medicine 17, method 10, and was extended to any
-    two intervals by Zou and Donner 2008, Statistics in Medicine 27. If a cluster has both matched
-    and clean samples, the interval is wider than necessary.
+    The method is method 10 of Newcombe 1998, Statistics in Medicine 17, which Zou and Donner 2008,
+    Statistics in Medicine 27, extended to any two intervals. If a cluster has both matched and
+    clean samples, the interval is wider than necessary.
     """
     n = matched.n + clean.n
     if matched.value is None or clean.value is None:

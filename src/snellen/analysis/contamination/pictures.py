@@ -1,9 +1,9 @@
-"""Finds pictures that are nearly the same. Candidates are found by hashes, and then verified by
-their pixels.
+"""Finds pictures that are nearly the same. Hashes find candidates, which are then verified by their
+pixels.
 
 The thresholds were chosen on recompressed, scaled, cropped, and brightened pictures, and on
-different pictures with the same layout. `docs/contamination.md` shows the table of results, which
-`perf/duplicates.py` generates.
+different pictures with the same layout. `docs/contamination.md` shows the results of this test,
+which `perf/duplicates.py` generates.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 SIDE = 64
 """The width and height, in pixels, of the gray thumbnails that are compared."""
 FLAT = 2.0
-"""A picture is flat if the standard deviation of its gray values (0 to 255) is smaller than this.
-The hash of a flat picture is noise."""
+"""A picture is flat if the standard deviation of its gray values (0 to 255) is below this
+threshold. The hash of a flat picture is noise."""
 MOST_BITS = 11
-"""The maximum number of bits, out of 64, in which the hashes of candidates differ. If they differ
-in at most 11 bits, at least one of the 4 bands of 16 bits differs in at most 2 bits, so the search
-misses no candidate."""
+"""The maximum number of bits, out of 64, in which the hashes of candidates differ. If two hashes
+differ in at most 11 bits, at least one of their 4 bands of 16 bits differs in at most 2 bits, so
+the search misses no candidate."""
 BANDS, BITS, IN_BAND = 4, 16, 2
 SHIFT = 4.0
 """The maximum number of pixels, out of SIDE, that may be cut off or added at an edge (6 %)."""
@@ -41,7 +41,7 @@ LEAST_BLOCKS = 0.9
 AT_ONCE = 128
 """The number of pairs that are compared in one step. They take 10 MB."""
 MOST_CANDIDATES = 2_000_000
-"""The maximum number of candidates. Further candidates are left out. There may be that many if all
+"""The maximum number of candidates. Further candidates are left out, which may be necessary if all
 pictures of a data set look alike."""
 EXPANDED = 4_000_000
 COARSE = 8
@@ -51,9 +51,9 @@ LEAST_COARSE = 0.5
 def hashes(grays: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """Compute two 64-bit hashes of each picture. `grays` is (n, SIDE, SIDE), the hashes are (n, 2).
 
-    The first hash is pHash (Zauner 2010): its bits say which of the 8 x 8 lowest frequencies of the
-    cosine transform are above their median. The second is dHash: its bits say which of 9 x 8 pixels
-    are brighter than the previous pixel.
+    The bits of the first hash, pHash (Zauner 2010), state which of the 8 x 8 lowest frequencies of
+    the cosine transform are above their median. The bits of the second hash, dHash, state which of
+    9 x 8 pixels are brighter than the previous pixel.
     """
     import numpy as np
 
@@ -116,7 +116,8 @@ class PictureIndex:
 
     def near(self, grays: NDArray[np.uint8]) -> Iterator[tuple[int, int, float]]:
         """Find the pictures in the index that are nearly the same as one of `grays`. For each pair,
-        yields the number in `grays`, the number in the index, and the correlation of the pixels."""
+        yields the picture's number in `grays`, the picture's number in the index, and the
+        correlation of the pixels."""
         import numpy as np
 
         (places,) = np.nonzero(~flat(grays)) if len(grays) else (np.zeros(0, np.intp),)
@@ -127,8 +128,8 @@ class PictureIndex:
         yield from _verified(grays, self._grays, ours, theirs)
 
     def pairs(self) -> Iterator[tuple[int, int, float]]:
-        """Find pairs of pictures in the index that are nearly the same. The lower number comes
-        first."""
+        """Find pairs of pictures in the index that are nearly the same. In each pair, the lower
+        number comes first."""
         if not len(self._places):
             return
         ours, theirs = self.candidates(self._hashes)
@@ -138,8 +139,8 @@ class PictureIndex:
 
     def candidates(self, queries: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Find pairs in which one of the two hashes differs in at most MOST_BITS bits. `queries` is
-        (m, 2). Returns, for each pair, its number in `queries` and its number among the pictures of
-        the index that are not flat."""
+        (m, 2). For each pair, returns the number of the picture in `queries`, and the number of the
+        other picture among the index's pictures that are not flat."""
         import numpy as np
 
         n = len(self._hashes)
@@ -233,12 +234,12 @@ def _coarse(grays: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def similarity(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
-    """For each pair, the correlation (below 1) of the pixels after a is aligned with b; 0 if the
-    pictures are not nearly the same. `a` and `b` are (n, SIDE, SIDE).
+    """For each pair of pictures, the correlation (below 1) of the pixels of `a` and `b` after
+    alignment; 0 if the pictures are not nearly the same. `a` and `b` are (n, SIDE, SIDE).
 
-    To align a with b, each edge of a is moved by up to 6 %, to the position at which the mean row
-    and the mean column of the two pictures fit best. Two pictures are nearly the same if all pixels
-    have a correlation of at least 0.85, and 90 % of the 8 x 8 blocks with content have a
+    To align `a` with `b`, each edge of `a` is moved by up to 6 %, to the position at which the mean
+    row and the mean column of the two pictures fit best. Two pictures are nearly the same if all
+    pixels have a correlation of at least 0.85, and 90 % of the 8 x 8 blocks with content have a
     correlation of at least 0.5. The second condition distinguishes pictures with the same layout
     that differ in one part.
     """

@@ -1,4 +1,4 @@
-"""Searches a corpus for the samples of benchmarks."""
+"""Searches a corpus for samples of benchmarks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from snellen.errors import DataError
 from snellen.media.content import Image
 
 ROWS, WORDS, PICTURES = 1_000, 300_000, 256
-"""The maximum numbers of rows, words, and pictures that are looked up in one step."""
+"""The maximum number of rows, of words, and of pictures that are looked up in one step."""
 HITS = 3
 """The maximum number of rows that are listed per sample."""
 EVERY = 1_000
@@ -36,14 +36,15 @@ class SampleMatch:
     """The best matches of one sample in the whole corpus."""
 
     text: float = 0.0
-    """The largest share of the question's n-grams that one row contains; 1 for the whole
-    question."""
+    """The largest share of the question's n-grams that one row contains, which is 1 for the
+    complete question."""
     picture: float = 0.0
-    """The largest similarity of a picture; 1 for identical files."""
+    """The largest similarity of one of the sample's pictures to a picture of the corpus, which is 1
+    for identical files."""
     both: bool = False
     """Whether one row contains both the text and the picture."""
     answered: bool = False
-    """Whether the answer is next to the question in some row."""
+    """Whether the right answer is next to the question in some row."""
 
 
 @dataclass
@@ -57,14 +58,14 @@ class Search:
     index: PictureIndex
     """The index that finds pictures of samples that are similar to a given picture."""
     troubles: Troubles
-    """Collects what could not be read."""
+    """Collects counts and examples of unreadable data."""
     say: Callable[[str], None]
-    """A function that is called with each line of progress."""
+    """A function that is called with each line about the progress of the search."""
     matches: dict[tuple[int, int], SampleMatch] = field(default_factory=dict)
-    """The best matches of each sample. A key consists of the number of the benchmark and the number
-    of the sample."""
+    """The best matches of each sample. Each key consists of the benchmark's number and the sample's
+    number."""
     hits: dict[tuple[int, int], list[Hit]] = field(default_factory=dict)
-    """The first rows that match each sample, with the keys of `matches`."""
+    """The first rows that match each sample. The keys are the same as in `matches`."""
     files: int = 0
     """The number of files read."""
     rows: int = 0
@@ -98,7 +99,8 @@ class Search:
         next to the rows by default.
 
         Raises:
-            UsageError: a path does not exist. DataError: nothing in the corpus could be read.
+            UsageError: a path does not exist.
+            DataError: nothing in the corpus could be read.
         """
         held: list[CorpusRow] = []
         size = shown = 0
@@ -150,8 +152,8 @@ class Search:
         near: dict[int, tuple[float, int]],
     ) -> None:
         """Record the matches of one row. `shown` maps the numbers of samples to the similarity of
-        their pictures. `near` maps them to the share of the question's n-grams, and to the number
-        of the passage that contains these n-grams."""
+        their pictures. `near` maps the numbers of samples to the share of the question's n-grams,
+        and to the number of the passage that contains these n-grams."""
         questions = self._full_questions(row, texts)
         everything: Words | None = None
         # If many samples share a question, it counts only along with a matching picture.
@@ -172,8 +174,8 @@ class Search:
                 self._take(at, row.where, text, picture, answered)
 
     def _full_questions(self, row: CorpusRow, texts: Sequence[Words]) -> dict[Words, int]:
-        """The questions that are equal to a text of the row, or to a line of such a text, each with
-        the number of the passage."""
+        """Map each question that is equal to a text of the row, or to a line of such a text, to the
+        number of the passage."""
         questions: dict[Words, int] = {}
         for number, (passage, text) in enumerate(zip(row.passages, texts, strict=True)):
             if text in self._by_words:
@@ -289,8 +291,8 @@ def _key(image: Image) -> object:
 
 def _answered(sample: SampleContent, passage: Passage) -> bool:
     """Whether the right answer is next to the question. An answer of one or two words must be at
-    the start of a text, since words like `yes` occur in many sentences. A letter must be the whole
-    text, or must be followed by the words of its choice."""
+    the start of a text, since words like `yes` occur in many sentences. A letter must be the
+    complete text, or must be followed by the words of the choice."""
     answer, letter = sample.answer, sample.letter
     for text in passage.neighbors if answer else ():
         text_words = words(text)

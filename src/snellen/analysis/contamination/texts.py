@@ -20,13 +20,14 @@ WORD = re.compile(rf"[{_NO_BLANKS}]|[^\W_{_NO_BLANKS}]+")
 words."""
 MARK = re.compile(r"<(?:image|video|img)[\s_\d]{0,8}>", re.IGNORECASE)
 N = 8
-"""The number of words in an n-gram. A data set and a corpus may share shorter n-grams by chance
-(GPT-3 uses 8 to 13 words, PaLM 8)."""
+"""The number of words in an n-gram. A data set and a corpus may have shorter n-grams in common by
+chance. For comparison, the n-grams have 8 to 13 words in the GPT-3 paper, and 8 words in the PaLM
+paper."""
 NEAR = 0.7
-"""The minimum share of a question's n-grams that one text must contain, as in PaLM."""
+"""The minimum share of a question's n-grams that one text must contain, as in the PaLM paper."""
 TEMPLATE = 10
-"""If more than this number of questions share the same words, the words are a template, which alone
-does not indicate a match. GPT-3 also leaves out such common n-grams."""
+"""If more than this number of questions share the same words, the words are a template, and a match
+of these words alone does not count. The GPT-3 paper also leaves out such common n-grams."""
 SMALL = frozenset(
     ("a", "an", "are", "do", "does", "is", "it", "of", "please", "that", "the", "this")
 )
@@ -37,11 +38,12 @@ EXACT = frozenset(
         *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     )
 )
-"""Words that, like numbers, must be the same in both texts, and in the same order."""
+"""Words that must be the same in both texts, and in the same order. The same rule applies to
+numbers."""
 TYPO = 83.0
 LONG_WORD = 5
 MOST_SPELT = 2
-"""The maximum number of words that may be spelled differently in the two texts."""
+"""The maximum number of words that may be spelled differently in two texts."""
 LEAST_ALIKE = 80.0
 NEARLY = 0.9999
 """The highest similarity of texts that are not identical. Identical texts have similarity 1."""
@@ -93,12 +95,12 @@ def alike(a: Words, b: Words) -> float:
 
 
 def _counts(word: str) -> bool:
-    """Whether a word must be the same, and in the same order, in both texts."""
+    """Whether both texts must contain this word, in the same order relative to other such words."""
     return word in EXACT or any(sign.isdigit() for sign in word)
 
 
 def _unmatched(only_a: Sequence[str], only_b: Sequence[str]) -> Iterator[str]:
-    """Yield the words of both sides, except words that the other side spells differently."""
+    """Yield the words of both texts, except words that the other text spells differently."""
     left = [*only_b]
     for word in only_a:
         spelt = next((other for other in left if _spelling(word, other)), None)
@@ -123,7 +125,7 @@ def has(text: Words, part: Words) -> bool:
 class Grams:
     """An index of the n-grams of many questions.
 
-    The index leaves out questions with fewer than N words, and n-grams that occur in more than
+    The index does not contain questions with fewer than N words, or n-grams that occur in more than
     TEMPLATE questions.
     """
 
@@ -170,7 +172,7 @@ class Grams:
 
 
 _LIKELY = 22
-"""The number of bits of a hash that are used to reject nearly all n-grams early."""
+"""The number of hash bits with which nearly all n-grams are rejected early."""
 _FACTOR = 0x9E3779B97F4A7C15
 
 

@@ -1,4 +1,4 @@
-"""Explains the gap between two configurations of a benchmark: finds the settings that cause it."""
+"""Finds the settings that cause a gap between the scores of two configurations of a benchmark."""
 
 from snellen.analysis.gap._document import (
     Gap,

@@ -1,4 +1,4 @@
-"""The types of an explained gap, as `snellen card --explain-gap --json` prints it."""
+"""The types of the result of `snellen card --explain-gap --json`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,18 @@ GapKind = Literal[
     "unexplained",
     "unfinished",
 ]
-"""The outcome: nothing differs; no significant difference; a single field; fields whose effects add
-up; fields that do more together than the sum of their effects; fields that do less, because they
-make each other needless; fields that move the score in opposite directions, and whose effects do
-not add up; no single field, but a pair; neither; or an interrupted search."""
+"""The outcome of the search for the fields that cause a gap.
+
+`alike` means that the configurations do not differ in any field that can be exchanged. `noise`
+means that the gap is not significant. `field` means that a single field causes the gap. `added`
+means that several fields cause the gap, and that their effects add up. `joint` means that several
+fields do more together than the sum of their single effects. `either` means that several fields do
+less together than the sum of their single effects, because each field makes the other fields
+unnecessary. `opposed` means that fields move the score in opposite directions, and that their
+effects do not add up. `pair` means that no single field explains the gap, but a pair of fields
+does. `unexplained` means that neither a single field nor a pair explains the gap. `unfinished`
+means that the search was interrupted.
+"""
 
 
 class GapEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,62 +40,64 @@ class GapEffect(msgspec.Struct, frozen=True, kw_only=True):
     difference: MetricReport
     """The mean difference with its 95 % interval."""
     p: float
-    """The two-sided p value of the permutation test of signs, not adjusted."""
+    """The two-sided p value of a permutation test of signs, without adjustment."""
 
 
 class GapField(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A field in which the two configurations differ, with its effect on the score."""
+    """A field in which the two configurations differ, with the field's effect on the score."""
 
     name: str
     """The name of the field, as in a profile or a recipe: `max_tokens`, `extra.top_k`."""
     base: str
-    """The field's value in the base."""
+    """The field's value in the base configuration."""
     recipe: str
     """The field's value in the recipe."""
     reason: str = ""
-    """Why the field cannot be exchanged; empty if it can be."""
+    """Why the field cannot be exchanged; empty if it can be exchanged."""
     into: GapEffect | None = None
-    """The effect of changing the base to the recipe's value of the field; None if it was not
-    measured."""
+    """The effect of giving the base configuration the recipe's value of the field; None if it was
+    not measured."""
     out: GapEffect | None = None
-    """The score of the recipe minus its score with the base's value of the field; None if it was
-    not measured."""
+    """The recipe's score minus the score of the recipe with the base's value of the field; None if
+    it was not measured."""
     mean: GapEffect | None = None
-    """The mean of `into` and `out`; None if it was not measured."""
+    """The mean of `into` and `out`; None if these effects were not measured."""
     p: float | None = None
-    """The field's p value: the smallest p value of its tests, times the number of tests; None if
-    not measured."""
+    """The smallest p value of the field's tests, multiplied by the number of tests; None if no
+    effect was measured."""
     adjusted: float | None = None
-    """The field's p value, adjusted by Holm's method over all fields; None if not measured."""
+    """`p` after Holm's correction over all fields; None if no effect was measured."""
     matters: bool = False
     """Whether the field has a significant effect on the score, according to `adjusted` or
     `after_p`."""
     share: float | None = None
-    """`mean` as a fraction of the gap; None if not measured."""
+    """`mean` as a fraction of the gap; None if no effect was measured."""
     after: GapEffect | None = None
-    """The field's effect once the only field that matters by itself was exchanged, as the mean of
-    both directions; None if it was not measured."""
+    """The additional effect of this field after the only field with a significant single effect was
+    exchanged, as the mean of both directions. None if it was not measured."""
     after_p: float | None = None
-    """The p value of `after`, adjusted for the number of other fields; None if it was not
+    """The p value of `after`, adjusted for the number of other fields; None if `after` was not
     measured."""
 
     @property
     def raises(self) -> bool:
-        """Whether the recipe's value raises the score, by `mean`."""
+        """Whether `mean` is positive, so that the recipe's value raises the score."""
         return self.mean is not None and (self.mean.difference.value or 0.0) > 0
 
 
 class GapInteraction(msgspec.Struct, frozen=True, kw_only=True):
-    """What fields do together beyond the sum of their single effects, in one direction. All values
-    are of the questions that have a score in all ways, as fractions of the best score."""
+    """The difference between the joint effect of several fields and the sum of their single
+    effects, in one direction. All values are fractions of the best score, on the questions that
+    have a score in every configuration."""
 
     alone: list[float]
-    """The effect of each field alone, in the order of the group's fields."""
+    """The single effect of each field, in the order of `GapGroup.fields`."""
     together: float
-    """The effect of all together."""
+    """The joint effect of all fields of the group."""
     beyond: float
-    """Into the base: together minus the sum of alone. Out of the recipe: that sum minus together,
-    because each field alone already takes its part of the joint effect out."""
+    """The interaction of the fields. In the base, it is `together` minus the sum of `alone`. In the
+    recipe, it is the sum of `alone` minus `together`, because resetting any single field already
+    removes its part of the joint effect."""
 
 
 class GapGroup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -96,37 +106,39 @@ class GapGroup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     fields: list[str]
     """The names of the fields."""
     into: GapEffect
-    """The effect of changing the base to the recipe's values of these fields."""
+    """The effect of giving the base configuration the recipe's values of these fields."""
     out: GapEffect
-    """The score of the recipe minus its score with the base's values of these fields."""
+    """The recipe's score minus the score of the recipe with the base's values of these fields."""
     mean: GapEffect
     """The mean of `into` and `out`."""
     share: float
     """`mean` as a fraction of the gap."""
     interaction: GapEffect | None = None
-    """What the fields do together beyond the sum of their single effects: the mean of
-    `interaction_into` and `interaction_out`; None if the single effects were not measured."""
+    """The mean of `interaction_into` and `interaction_out`; None if the single effects were not
+    measured."""
     interaction_into: GapInteraction | None = None
-    """The interaction into the base; None if no question has a score in all ways."""
+    """The interaction of the fields in the base; None if no question has a score in every
+    configuration."""
     interaction_out: GapInteraction | None = None
-    """The interaction out of the recipe; None if no question has a score in all ways."""
+    """The interaction of the fields in the recipe; None if no question has a score in every
+    configuration."""
     p: float | None = None
-    """The p value of the group: the smallest p value of its tests, times the number of tests."""
+    """The smallest p value of the group's tests, multiplied by the number of tests."""
     adjusted: float | None = None
-    """The p value, adjusted by Holm's method over all pairs that were tried; None if the fields
-    matter by themselves."""
+    """`p` after Holm's correction over all pairs that were tried; None if the group consists of
+    fields with significant single effects."""
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The gap between the scores of two configurations of a benchmark, and the fields that cause
-    it."""
+    """The gap between the scores of two configurations of a benchmark, with the fields that cause
+    the gap."""
 
     format: int
     """The version of the JSON format."""
     benchmark: str
     """The benchmark."""
     recipe: str
-    """The recipe, as in `--recipe`."""
+    """The recipe's name, as in the option `--recipe`."""
     model: str
     """The model."""
     against: str
@@ -136,19 +148,21 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     questions: int
     """The number of questions in the sample."""
     requests: int
-    """The maximum number of requests, as announced before the search. It includes requests whose
-    replies are already stored."""
+    """The maximum number of requests, as announced before the search. Requests whose replies are
+    already stored are included."""
     kind: GapKind
     """The outcome."""
     fields: list[GapField]
     """The fields in which the two configurations differ."""
     base: MetricReport | None = None
-    """The mean score of the base on the questions of the gap, as a fraction of the best score; None
-    if it was not measured."""
+    """The mean score of the base configuration on the questions of `total`, as a fraction of the
+    best score; None if it was not measured."""
     by_recipe: MetricReport | None = None
-    """The mean score by the recipe on the same questions."""
+    """The mean score of the recipe on the questions of `total`, as a fraction of the best score;
+    None if it was not measured."""
     total: GapEffect | None = None
-    """The gap: the recipe minus the base, on the questions that have a score both ways."""
+    """The gap, which is the recipe's score minus the base's score, on the questions that have a
+    score in both configurations."""
     detectable: float | None = None
     """The smallest true gap that a test at the 5 % level on these questions detects with 80 %
     probability."""
@@ -158,8 +172,9 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The part of the gap that the fields in `matters` do not explain; None if `matters` is
     empty."""
     groups: list[GapGroup] = []
-    """The fields that were exchanged together."""
+    """The groups of fields that were exchanged together."""
     runs: dict[str, str] = {}
-    """Maps each combination of fields that have the recipe's values to its run folder."""
+    """The run folder of each configuration. The keys list the fields that have the recipe's
+    values."""
     notes: list[str] = []
-    """Notes on what limits the result."""
+    """Limitations of the result."""

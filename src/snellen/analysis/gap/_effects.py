@@ -1,4 +1,4 @@
-"""Computes paired effects of fields from the scores of the same questions in several
+"""Computes the effects of fields from the scores of the same questions in several
 configurations."""
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 GAP_LEVEL = 0.05
-"""The significance level of the gap, of the part that named fields leave unexplained, and of
-interactions."""
+"""The significance level for the gap, for the part of the gap that the named fields do not explain,
+and for interactions."""
 FIELD_LEVEL = 0.01
-"""The significance level of fields, after adjustment over all fields. It is lower because naming a
-field that has no effect is worse than asking for a larger sample."""
+"""The significance level for single fields and pairs, whose p values are adjusted for multiple
+tests. It is lower because naming a field that has no effect is worse than asking for a larger
+sample."""
 
 Ways = frozenset[str]
-"""A configuration, given by the fields that have the recipe's values. All other fields have the
-base's values."""
+"""A configuration, represented by the set of fields that have the recipe's values. All other fields
+have the base's values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,13 +49,13 @@ class Measured:
         return fields in self.scores and self.all_fields - fields in self.scores
 
     def into(self, fields: Ways) -> NDArray[np.float64]:
-        """The scores (n,) of the base with the recipe's values of these fields, minus the scores of
-        the base."""
+        """The effect (n,) of these fields in the base: the scores of the base with the recipe's
+        values of these fields, minus the scores of the base."""
         return self.scores[fields] - self.scores[frozenset()]
 
     def out(self, fields: Ways) -> NDArray[np.float64]:
-        """The scores (n,) of the recipe, minus the scores of the recipe with the base's values of
-        these fields."""
+        """The effect (n,) of these fields in the recipe: the scores of the recipe, minus the scores
+        of the recipe with the base's values of these fields."""
         return self.scores[self.all_fields] - self.scores[self.all_fields - fields]
 
     def both(self, fields: Ways) -> NDArray[np.float64]:
@@ -62,16 +63,16 @@ class Measured:
         return (self.into(fields) + self.out(fields)) / 2
 
     def after(self, first: str, second: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The effects (n,) of the second field once the first field is exchanged: starting from the
-        base with the recipe's value of the first field, and from the recipe with the base's value
-        of the first field."""
+        """The two effects (n,) of the second field after the first field was exchanged. The first
+        effect starts from the base with the recipe's value of the first field. The second effect
+        starts from the recipe with the base's value of the first field."""
         pair, single, every = frozenset({first, second}), frozenset({first}), self.all_fields
         into = self.scores[pair] - self.scores[single]
         return into, self.scores[every - single] - self.scores[every - pair]
 
     def interaction(self, fields: Ways) -> NDArray[np.float64]:
-        """What the fields do together beyond the sum of their single effects, (n,): the mean of
-        into(all) - Σ into(field) and Σ out(field) - out(all)."""
+        """The interaction (n,) of these fields: the mean of into(all) - Σ into(field) and Σ
+        out(field) - out(all)."""
         import numpy as np
 
         singles = [frozenset({name}) for name in fields]
@@ -82,8 +83,8 @@ class Measured:
     def interactions(
         self, fields: Sequence[str]
     ) -> tuple[GapInteraction | None, GapInteraction | None]:
-        """The parts of `interaction`: into the base, and out of the recipe. None without a question
-        that has a score in all of these ways."""
+        """The interaction of these fields in the base, and in the recipe. Both are None if no
+        question has a score in every configuration that is needed."""
         import numpy as np
 
         group = frozenset(fields)
@@ -100,15 +101,16 @@ class Measured:
         return part(self.into, 1), part(self.out, -1)
 
     def value(self, way: Ways, of: NDArray[np.float64]) -> MetricReport:
-        """The mean score of a way of asking, on the questions of a difference (n,)."""
+        """The mean score of a configuration, on the questions for which a difference (n,) is
+        known."""
         import numpy as np
 
         known = ~np.isnan(of)
         return metric_report(stats.mean(self.scores[way][known], self.cluster[known]))
 
     def effect(self, difference: NDArray[np.float64]) -> GapEffect:
-        """Return the mean of a difference (n,), with a test. Questions without a score are left
-        out."""
+        """Compute the mean of a difference (n,), with an interval and a p value. Questions without
+        a score are left out."""
         import numpy as np
 
         known = ~np.isnan(difference)

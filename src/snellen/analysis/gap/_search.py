@@ -1,31 +1,31 @@
 """Searches for the fields that cause a gap.
 
 Both configurations are run on the same questions. If their scores do not differ significantly, no
-field is named. Otherwise each field is exchanged alone, in both directions: into the base, and out
-of the recipe. Each field gets three tests on paired scores: one for each direction, and one for
-their mean.
+field is named. Otherwise, each field is exchanged alone, in both directions: the base gets the
+recipe's value of the field, and the recipe gets the base's value. Three paired tests are computed
+for each field: one for each direction, and one for the mean of both directions.
 
-- If the effects of fields add up, each field changes the score by the same amount in both
-  directions. The mean has half the variance of a single direction, so it finds smaller effects.
-- If fields have an effect only together, no single field has an effect in the base. In the recipe,
-  resetting any one of them removes the gap.
-- If any one of several fields is enough, each of them causes the gap in the base. In the recipe,
-  resetting a single field does not remove the gap.
+If the effects of several fields add up, each field changes the score by the same amount in both
+directions. The mean of both directions has half the variance of a single direction, so the test of
+the mean detects smaller effects. If fields have an effect only together, no single field has an
+effect in the base. In the recipe, however, resetting any one of these fields removes the gap. If
+any one of several fields is enough to cause the gap, each of these fields has an effect in the
+base. In the recipe, however, resetting a single field does not remove the gap.
 
-The p value of a field is the smallest of its three p values, times three (Bonferroni). Holm's
-method (1979, Scandinavian Journal of Statistics 6) adjusts it over the fields. A field without an
-effect is therefore named in at most 1 of 100 gaps, whatever effects the other fields have. Tests
-are permutation tests of signs (`stats.sign_flips`): if a field has no effect, its two values are
-exchangeable in every question.
+The p value of a field is the smallest of the field's three p values, multiplied by three
+(Bonferroni). Holm's method (1979, Scandinavian Journal of Statistics 6) adjusts these p values over
+all fields. A field without an effect is therefore named in at most 1 of 100 gaps, whatever effects
+the other fields have. The tests are permutation tests of signs (`stats.sign_flips`): if a field has
+no effect, its two values are exchangeable in every question.
 
-If several fields are named, they are also exchanged together, and the interaction says whether
-their effects add up. If a single field is named, and the rest of the gap is significant, each of
-the other fields is exchanged in addition to it, as far as the budget allows: a field that has an
-effect only together with the named field then shows its full effect. If no field is named, pairs of
-fields are exchanged. This is a factorial experiment in which only the smallest and the largest
-combinations are run (Daniel 1973, Journal of the American Statistical Association 68, One-at-a-time
-plans; Cox and Reid 2000, The Theory of the Design of Experiments, chapter 5).
-`docs/decisions/gap.md` describes the alternatives, and says how often the search is right.
+If several fields are named, these fields are also exchanged together, and their interaction shows
+whether their effects add up. If a single field is named, and the rest of the gap is significant,
+each of the other fields is exchanged in addition to the named field, as far as the budget allows. A
+field that has an effect only together with the named field then shows its full effect. If no field
+is named, pairs of fields are exchanged. This is a factorial experiment in which only the smallest
+and the largest combinations are run (Daniel 1973, Journal of the American Statistical Association
+68, One-at-a-time plans; Cox and Reid 2000, The Theory of the Design of Experiments, chapter 5).
+`docs/decisions/gap.md` describes the alternatives, and reports how often the search is right.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST_MOVED = 6
-"""The smallest number of questions with a changed score that can make a difference significant at
-the 5 % level, if all of them change in the same direction: 2 · 2^-6 < 0.05."""
+"""The smallest number of changed scores that can make a difference significant at the 5 % level, if
+all of these scores change in the same direction (2 · 2^-6 < 0.05)."""
 
 
 def exchanges(fields: Sequence[str]) -> list[Ways]:
-    """The configurations in which a single field is exchanged: first those that start from the
-    base, then those that start from the recipe, without repetitions."""
+    """The configurations in which a single field is exchanged, without repetitions. Configurations
+    that start from the base come first, followed by configurations that start from the recipe."""
     every = frozenset(fields)
     singles = [frozenset({name}) for name in fields]
     ways = [*singles, *(every - single for single in singles)]
@@ -60,7 +60,7 @@ def exchanges(fields: Sequence[str]) -> list[Ways]:
 
 
 def measured_fields(measured: Measured, fields: Sequence[GapField]) -> list[GapField]:
-    """Add to each field its effects, and whether it matters."""
+    """Add to each field the field's effects, and whether these effects are significant."""
     names = [field.name for field in fields if field.name in measured.fields]
     tested = {name: _tests(measured, frozenset({name})) for name in names}
     ps = dict(zip(names, stats.holm([p for _, p in tested.values()]), strict=True))
@@ -89,8 +89,8 @@ def measured_fields(measured: Measured, fields: Sequence[GapField]) -> list[GapF
 
 
 def pairs_in_order(measured: Measured) -> list[Ways]:
-    """All pairs of fields, starting with the fields whose single effects have the smallest p
-    values."""
+    """All pairs of fields, sorted so that the fields whose single effects have the smallest p
+    values come first."""
     by_name = {name: _evidence(measured, name) for name in measured.fields}
     pairs = sorted(
         combinations(measured.fields, 2), key=lambda pair: sum(by_name[name] for name in pair)
@@ -100,7 +100,8 @@ def pairs_in_order(measured: Measured) -> list[Ways]:
 
 
 def partners_in_order(measured: Measured, first: str) -> list[str]:
-    """All fields except `first`, starting with the smallest p value of a single effect."""
+    """All fields except `first`, sorted by the p values of their single effects, the smallest
+    first."""
     others = [name for name in measured.fields if name != first]
     return sorted(others, key=lambda name: _evidence(measured, name))
 
@@ -108,10 +109,11 @@ def partners_in_order(measured: Measured, first: str) -> list[str]:
 def with_partner(
     measured: Measured, fields: Sequence[GapField], first: str, partner: str
 ) -> list[GapField]:
-    """Add to the field `partner` its effect once the field `first` is exchanged, and whether it
-    matters.
+    """Add to the field `partner` the effect that it has after the field `first` was exchanged, and
+    whether this effect is significant.
 
-    Its p value is the smallest of three, times three, times the number of possible partners.
+    The p value of the effect is the smallest of three p values, multiplied by three and by the
+    number of possible partners.
     """
     tests, p = _three_tests(measured, *measured.after(first, partner))
     after_p = min(1.0, p * (len(measured.fields) - 1))
@@ -124,7 +126,8 @@ def with_partner(
 
 
 def groups_measured(measured: Measured, groups: Sequence[Ways]) -> list[GapGroup]:
-    """The joint effects of fields that were exchanged together, and their interactions."""
+    """Compute the joint effects and the interactions of groups of fields that were exchanged
+    together."""
     result = []
     for group in groups:
         (into, out, mean), p = _tests(measured, group)
@@ -147,7 +150,7 @@ def groups_measured(measured: Measured, groups: Sequence[Ways]) -> list[GapGroup
 
 
 def with_adjusted_pairs(pairs: Sequence[GapGroup]) -> list[GapGroup]:
-    """Adjust the p values of pairs by Holm's method, and sort the pairs, the most significant
+    """Adjust the p values of pairs by Holm's method, and sort the pairs by p value, the smallest
     first."""
     adjusted = stats.holm([1.0 if pair.p is None else pair.p for pair in pairs])
     result = [replace(pair, adjusted=p) for pair, p in zip(pairs, adjusted, strict=True)]
@@ -157,8 +160,8 @@ def with_adjusted_pairs(pairs: Sequence[GapGroup]) -> list[GapGroup]:
 def decision(
     fields: Sequence[GapField], groups: Sequence[GapGroup]
 ) -> tuple[GapKind, list[str], GapGroup | None]:
-    """The outcome for a significant gap, the names of the fields that cause it, and their group, if
-    any.
+    """Return the outcome for a significant gap, the names of the fields that cause the gap, and the
+    group of these fields, if any.
 
     `groups` contains either the single group of all fields that matter, or the pairs that were
     tried.
@@ -178,8 +181,9 @@ def decision(
 
 def smallest_detectable(measured: Measured) -> float | None:
     """The smallest true gap that a test at the 5 % level on these questions detects with 80 %
-    probability, as a fraction of the best score. It is at least the gap at which the scores of
-    `FEWEST_MOVED` questions change. None without questions."""
+    probability, as a fraction of the best score. The result is never smaller than the gap that
+    arises if the scores of `FEWEST_MOVED` questions change. The result is None if there are no
+    questions."""
     difference = measured.into(measured.all_fields)
     total = measured.effect(difference).difference
     if not total.n:
@@ -189,8 +193,7 @@ def smallest_detectable(measured: Measured) -> float | None:
 
 
 def _together(group: GapGroup | None, fields: Sequence[GapField]) -> GapKind:
-    """How several fields act: added up, jointly, so that either is enough, or against each
-    other."""
+    """The outcome for several fields: whether their effects add up, or how they interact."""
     if group is None or group.interaction is None or group.interaction.p > GAP_LEVEL:
         return "added"
     if len({field.raises for field in fields}) > 1:
@@ -202,7 +205,8 @@ def _together(group: GapGroup | None, fields: Sequence[GapField]) -> GapKind:
 
 
 def _evidence(measured: Measured, name: str) -> float:
-    """The logarithm of a field's p value: the lower, the stronger the evidence for an effect."""
+    """The logarithm of a field's p value. A lower logarithm means stronger evidence for an
+    effect."""
     _, p = _tests(measured, frozenset({name}))
     return math.log(p) if p else -math.inf
 
@@ -210,15 +214,16 @@ def _evidence(measured: Measured, name: str) -> float:
 def _tests(
     measured: Measured, fields: Ways
 ) -> tuple[tuple[GapEffect, GapEffect, GapEffect], float]:
-    """The effects of exchanging fields in the base, in the recipe, and on average, and a p value
-    for all three."""
+    """Compute the effects of exchanging fields in the base, in the recipe, and on average, with one
+    p value for all three."""
     return _three_tests(measured, measured.into(fields), measured.out(fields))
 
 
 def _three_tests(
     measured: Measured, first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> tuple[tuple[GapEffect, GapEffect, GapEffect], float]:
-    """The effects of two differences (n,) and of their mean, and a p value for all three."""
+    """Compute the effects for two differences (n,) and for their mean, with one p value for all
+    three."""
     import numpy as np
 
     into, out, mean = map(measured.effect, (first, second, (first + second) / 2))

@@ -14,11 +14,12 @@ DIRECTION_HEADINGS = ("field", "into the base", "out of the recipe", "mean effec
 VALUE_HEADINGS = ("field", "base", "recipe", "remark")
 GROUP_HEADINGS = ("fields together", "mean effect", "95 % interval", "n", "share", "adjusted p")
 Rows = list[tuple[str, ...]]
-"""Headings, and rows; empty without rows."""
+"""The cells of a table, with the headings as the first row; empty if there are no other rows."""
 
 
 def effect_rows(gap: Gap) -> Rows:
-    """A row for each field that was exchanged, with its mean effect and its test."""
+    """Build a table with a row for each field that was exchanged, with the field's mean effect and
+    p value."""
     rows = [
         (
             field.name,
@@ -34,7 +35,8 @@ def effect_rows(gap: Gap) -> Rows:
 
 
 def direction_rows(gap: Gap) -> Rows:
-    """A row for each field that was exchanged, with its effect in each direction."""
+    """Build a table with a row for each field that was exchanged, with the field's effect in each
+    direction."""
     rows = [
         (
             field.name,
@@ -48,7 +50,8 @@ def direction_rows(gap: Gap) -> Rows:
 
 
 def direction_lines(gap: Gap) -> Iterator[str]:
-    """What n stands for, if the effects of a field are of different questions."""
+    """Yield a line that explains n, if the effects of some field were measured on different
+    questions."""
     if any(_varies(field.into, field.out, field.mean) for field in gap.fields):
         yield (
             "n: into the base; out of the recipe; mean effect. They differ because questions "
@@ -57,7 +60,8 @@ def direction_lines(gap: Gap) -> Iterator[str]:
 
 
 def value_rows(gap: Gap) -> Rows:
-    """A row for each field in which the ways differ, with its values."""
+    """Build a table with a row for each field in which the two configurations differ, with the
+    field's two values."""
     rows = [
         (field.name, field.base, field.recipe, field.reason or _after(field))
         for field in gap.fields
@@ -74,7 +78,7 @@ def _after(field: GapField) -> str:
 
 
 def group_rows(gap: Gap) -> Rows:
-    """A row for each group of fields that were exchanged together."""
+    """Build a table with a row for each group of fields that were exchanged together."""
     rows = [
         (
             " + ".join(group.fields),
@@ -158,8 +162,8 @@ def gap_lines(gap: Gap) -> Iterator[str]:
 
 
 def group_lines(gap: Gap) -> Iterator[str]:
-    """How the fields that make the gap do not add up, as a sum that can be checked: all its numbers
-    are of the same questions."""
+    """Yield lines that show the interaction of the fields that cause the gap. The sums can be
+    checked by hand, since all numbers are from the same questions."""
     group = next((group for group in gap.groups if group.fields == gap.matters), None)
     if group is None or group.interaction is None:
         return
@@ -242,7 +246,8 @@ def _varies(*effects: GapEffect | None) -> bool:
 
 
 def _counts(*effects: GapEffect | None) -> str:
-    """`32`, or `28; 27; 24` if the effects are of different questions."""
+    """Format the numbers of questions, such as `32`, or `28; 27; 24` if the effects were measured
+    on different questions."""
     counts = [f"{effect.difference.n:,}" for effect in effects if effect is not None]
     return "; ".join(counts if _varies(*effects) else counts[:1])
 
