@@ -1,9 +1,11 @@
 """Scores stored replies. This package sends no requests to models.
 
-It reads a run folder or a file of predictions and returns a report: the metrics of every scoring
-with their intervals, and the outcome of every reply. It may import core, stores, metrics, and
-statistics. Start with `tally.py`. `scorer.py` scores each reply, `table.py` holds the table of all
-replies, and each file in `sections/` writes one part of the report.
+The input is a run folder or a file of predictions. The output is a report with every scoring's
+metrics and their intervals, and with the outcome of every reply. This package may import core,
+stores, metrics, and statistics.
+
+Start with `tally.py`. `scorer.py` scores each reply, `table.py` holds the table of all replies, and
+each file in `sections/` writes one part of the report.
 """
 
 from __future__ import annotations

@@ -15,14 +15,15 @@ class Column(Protocol):
     kind of column."""
 
     def reorder(self, rows: NDArray[np.intp]) -> None:
-        """Keep these rows, in this order."""
+        """Reorder the column so that it contains exactly these rows, in this order."""
 
     def extend(self, other: Self, start: int) -> None:
-        """Append the rows of another table's column. This column has `start` rows so far."""
+        """Append the rows of another table's column. `start` is the current number of rows of this
+        column."""
 
 
 class Numbers:
-    """A column of numbers with the given type code."""
+    """A column of numbers, whose type is the type code `code` of `array.array`."""
 
     def __init__(self, code: str) -> None:
         self.data: array[Any] = array(code)
@@ -97,7 +98,7 @@ class Codes:
 
 
 class Sparse:
-    """A column of arbitrary values for which most rows have no value."""
+    """A column of arbitrary values, in which most rows have no value."""
 
     def __init__(self) -> None:
         self.rows = array("q")
@@ -120,7 +121,8 @@ class Sparse:
 
 
 def objects(values: list[Any]) -> NDArray[Any]:
-    """An array of objects, built so that NumPy does not convert tuples to rows of an array."""
+    """Convert values to an array (n,) of objects. NumPy would otherwise convert tuples to rows of
+    an array."""
     import numpy as np
 
     column = np.empty(len(values), dtype=object)

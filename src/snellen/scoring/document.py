@@ -16,22 +16,23 @@ class MetricReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """A metric as it appears in reports."""
 
     value: float | None
-    """The metric's value; None if the metric has no value, in which case `reason` says why."""
+    """The metric's value; None if there is no value, in which case `reason` explains why."""
     unit: str
     """The unit of the value. A value with the unit `fraction` is shown in percent."""
     n: int
     """The number of scores behind the value."""
     stderr: float | None
-    """The standard error of the value; None if it is unknown."""
+    """The standard error of the value; None if the error is unknown."""
     ci95: tuple[float, float] | None
-    """The lower and the upper end of the 95 % confidence interval; None if it is unknown."""
+    """The lower and the upper end of the 95 % confidence interval; None if the interval is
+    unknown."""
     reason: str | None = None
     """Why the metric has no value or no interval."""
     bounds: tuple[float, float] | None = None
     """The value if all missing and refused replies were wrong, and the value if all of them were
     right."""
     better: Direction | None = None
-    """Whether a higher or a lower value is better; None if this is unknown."""
+    """Whether a higher or a lower value is better; None if the direction is unknown."""
 
 
 def metric_report(estimate: Estimate, bounds: tuple[float, float] | None = None) -> MetricReport:
@@ -74,7 +75,7 @@ class ScoringReport(msgspec.Struct, frozen=True, kw_only=True):
     metrics: dict[str, MetricReport]
     """The metrics by name."""
     readings: dict[str, int]
-    """The number of replies whose reading is in each state (answered, unparsed, and so on). The
+    """The number of replies for each state of the reading (answered, unparsed, and so on). The
     numbers add up to the report's `n`."""
 
 
@@ -86,7 +87,7 @@ class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     """The number of samples."""
     by_rule: dict[str, int]
-    """The number of samples for each pair of rules that parsed the reply."""
+    """The number of samples for each pair of rules with which the two scorings parsed the reply."""
     examples: list[str]
     """The ids of some of these samples."""
 
@@ -120,17 +121,18 @@ class SliceReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class Baselines(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The values of the headline's first metric that blind models get on the same questions.
+    """The values of the headline scoring's first metric for blind models, which answer without
+    looking at the questions.
 
-    There are no baselines if the headline scoring needs a judge for some of these replies.
+    A value is None if the headline scoring needs a judge for some replies of the blind model.
     """
 
     chance: float | None
     """The expected value for a model that picks choices at random; None if some question has no
     choices."""
     constant: float | None
-    """The value for a model that always gives the most frequent right answer, which is determined
-    separately for each number of choices."""
+    """The value for a model that always gives the most frequent right answer among questions with
+    the same number of choices."""
     answer: str | None
     """The most frequent right answer; None if it depends on the number of choices."""
     draws: int | None = None
@@ -140,7 +142,7 @@ class Baselines(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class RepeatsReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The statistics of several replies per question, as scored by one scoring.
 
-    They do not change the scoring's own metrics, which use all replies.
+    These statistics do not change the scoring's own metrics, which use all replies.
     """
 
     most: int
@@ -148,16 +150,17 @@ class RepeatsReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     questions: int
     """The number of questions with at least one scored reply."""
     metrics: dict[str, MetricReport]
-    """The score of the majority answer, and pass@k if every reply is either right or wrong."""
+    """The mean score of the majority answer, and pass@k if every reply is either right or wrong."""
     between: float | None = None
     """The variance of scores between questions."""
     within: float | None = None
     """The variance of scores within a question."""
     stderr_questions: float | None = None
-    """The standard error of the mean that comes from drawing other questions (see
+    """The part of the mean's standard error that comes from the choice of questions (see
     `stats.components`)."""
     stderr_again: float | None = None
-    """The standard error of the mean that comes from asking the same questions again."""
+    """The part of the mean's standard error that comes from the variation between replies to the
+    same question."""
 
 
 class StreamReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,7 +171,7 @@ class StreamReport(msgspec.Struct, frozen=True, kw_only=True):
     media_seconds: float
     """The length of the streamed video, in seconds."""
     model_seconds: float
-    """The time that the model took to process the frames that it received, in seconds."""
+    """The time in which the model processed the frames that it received, in seconds."""
     real_time_factor: float | None
     """`model_seconds` divided by the seconds of video that these frames represent. A model with a
     factor above 1 cannot keep up."""
@@ -177,7 +180,7 @@ class StreamReport(msgspec.Struct, frozen=True, kw_only=True):
     dropped: int
     """The number of frames that the model did not receive because it was busy when they arrived."""
     most_lag: float
-    """The largest delay of the model behind the stream, in seconds."""
+    """The largest delay of the model relative to the stream, in seconds."""
 
 
 class Seconds(msgspec.Struct, frozen=True, kw_only=True):
@@ -203,18 +206,18 @@ class CostReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The number of questions, which is samples times repeats. A question may have several
     turns."""
     tokens: dict[str, int]
-    """The total number of tokens of each kind that the server reported. `input` includes `cached`,
-    and `output` includes `reasoning`."""
+    """The total number of tokens of each kind, as reported by the server. `input` includes
+    `cached`, and `output` includes `reasoning`."""
     unsaid: int = 0
-    """The number of replies for which the server reported no tokens. They are not included in
-    `tokens` and `cost`."""
+    """The number of replies for which the server reported no tokens. `tokens` and `cost` do not
+    include these replies."""
     cost: float | None = None
     """The cost in `currency`; None if it is unknown."""
     currency: str | None = None
     """The currency of the profile's prices."""
     seconds: float
-    """The time from the first request of each invocation of `snellen run` to its last record, added
-    up over all invocations, in seconds. Runs of one invocation may overlap, or wait for each
+    """The time between the first request and the last record of each invocation of `snellen run`,
+    added up over all invocations, in seconds. Runs of one invocation may overlap, or wait for each
     other."""
     first: Seconds | None = None
     """The time from sending a request to the first byte of its reply."""
@@ -223,7 +226,7 @@ class CostReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TokenTimes(msgspec.Struct, frozen=True, kw_only=True):
-    """Statistics of one kind of time of streamed replies, in seconds."""
+    """Statistics of one of the times that are measured for streamed replies, in seconds."""
 
     n: int
     """The number of replies."""
@@ -244,26 +247,27 @@ class SpeedReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class TokenReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The output tokens, including reasoning, of the replies that count in the headline and have a
-    known number of tokens."""
+    """The numbers of output tokens, including reasoning. Replies are included if they count in the
+    headline and their number of tokens is known."""
 
     per_reply: MetricReport
     """The mean number of tokens per reply."""
     per_correct: MetricReport | None = None
-    """The number of tokens of all these replies, divided by the number of correct answers, which is
-    the sum of the scores divided by the best score. None if single replies have no score."""
+    """The number of tokens of all included replies, divided by the number of correct answers. The
+    number of correct answers is the sum of the scores divided by the best score. None if single
+    replies have no score."""
 
 
 class JudgeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a scoring's judge compares with people who labeled some of the judged replies, and the
-    mean score corrected with their labels."""
+    """The agreement of a scoring's judge with people who labeled some of the judged replies, and
+    the mean score corrected with these labels."""
 
     labelled: int
     """The number of replies that have both a verdict and a label."""
     raters: int
     """The largest number of people who labeled one reply."""
     alpha: float | None
-    """Krippendorff's alpha: how well the people agree with each other."""
+    """Krippendorff's alpha, which measures how well the people agree with each other."""
     agreement: MetricReport
     """The fraction of replies to which the judge and the people give the same score."""
     bias: MetricReport
@@ -275,18 +279,16 @@ class JudgeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     weight: float
     """The weight of the judge's verdicts in `corrected`, from 0 to 1."""
     labels_alone: MetricReport
-    """The mean score if judged replies are scored only by their labels."""
+    """The mean score if judged replies are scored only by people's labels."""
     rogan_gladen: float | None = None
     """The mean score with the correction of Rogan and Gladen, as a check; None unless all scores
     are 0 or 1."""
     confusion: dict[str, int] = {}
     """The confusion matrix of the judge and the people; empty unless all scores are 0 or 1."""
     sensitivity: MetricReport | None = None
-    """Of the replies that people labeled as right, the fraction that the judge also considers
-    right."""
+    """The fraction of the replies labeled as right that the judge also considers right."""
     specificity: MetricReport | None = None
-    """Of the replies that people labeled as wrong, the fraction that the judge also considers
-    wrong."""
+    """The fraction of the replies labeled as wrong that the judge also considers wrong."""
     kappa: float | None = None
     """Cohen's kappa between the judge and the majority of the people."""
     pearson: float | None = None
@@ -296,32 +298,33 @@ class JudgeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Spearman's correlation between the judge's and the people's scores; None if all scores are 0
     or 1."""
     seed: str | None = None
-    """The seed with which the replies to label were drawn; None if it is unknown, or if there are
-    several."""
+    """The seed with which the labeled replies were drawn; None if the seed is unknown, or if there
+    are several seeds."""
     notes: list[str] = []
     """Notes on how to interpret these numbers."""
 
 
 class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
-    """How verdicts change if replies contain one kind of attempt to steer the judge."""
+    """The effect on a judge's verdicts of adding one kind of steering text to replies."""
 
     added: str
-    """The text that was added to replies; the last one if the text depends on the reply."""
+    """The text that was added to replies. If the text depends on the reply, this is the last
+    text."""
     to_right: MetricReport
-    """Of the replies that are judged wrong without the attempt, the fraction that is judged right
-    with it."""
+    """The fraction of replies judged wrong without the added text that are judged right with the
+    added text."""
     to_wrong: MetricReport
-    """Of the replies that are judged right without the attempt, the fraction that is judged wrong
-    with it."""
+    """The fraction of replies judged right without the added text that are judged wrong with the
+    added text."""
     change: MetricReport
     """The mean change of the score over all replies."""
     lost: int
-    """The number of verdicts that cannot be parsed. They are left out of the other three
-    metrics."""
+    """The number of verdicts that cannot be parsed. The other three metrics do not include these
+    verdicts."""
 
 
 class SteeringReport(msgspec.Struct, frozen=True, kw_only=True):
-    """How a judge's verdicts for one scoring change if replies try to steer the judge."""
+    """The effect of steering texts on a judge's verdicts for one scoring."""
 
     format: int
     """The version of the JSON format."""
@@ -332,13 +335,13 @@ class SteeringReport(msgspec.Struct, frozen=True, kw_only=True):
     judge: str
     """The judge's name."""
     right: int
-    """The number of replies that the judge considers right without an attempt."""
+    """The number of replies that the judge considers right without an added text."""
     wrong: int
-    """The number of replies that the judge considers wrong without an attempt."""
+    """The number of replies that the judge considers wrong without an added text."""
     seed: int
     """The seed with which the replies were drawn."""
     attempts: dict[str, AttemptReport]
-    """For each kind of attempt, how the verdicts change."""
+    """For each kind of steering text, the effect on the verdicts."""
     run: str
     """The folder of the run whose replies were used."""
 
@@ -350,9 +353,10 @@ class PlaceReport(msgspec.Struct, frozen=True, kw_only=True):
     place: str
     """The position's letter."""
     picked: MetricReport
-    """How often the choice at this position was picked."""
+    """The fraction of replies that pick the choice at this position."""
     expected: float
-    """How often the choice at this position would be picked if positions did not matter."""
+    """The fraction of replies that would pick the choice at this position if positions did not
+    matter."""
     accuracy: MetricReport
     """The accuracy on questions whose right choice is at this position."""
 
@@ -363,11 +367,12 @@ class ProbeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     probe: dict[str, Any]
     """The changes that the probe made to the questions, as in the run's identity."""
     metrics: dict[str, MetricReport]
-    """The metrics of the probe. A blind probe has `leakage`, the headline's first metric minus
-    chance. A probe with permuted choices has `consistency`, the fraction of questions for which the
-    same choice is picked in every pass, and `circular`, the fraction for which the right choice is
-    picked in every pass. An open-ended probe has the fraction of replies that name a wrong choice,
-    and the fraction that name no choice."""
+    """The metrics of the probe. A blind probe has `leakage`, which is the headline scoring's first
+    metric minus chance. A probe with permuted choices has `consistency` and `circular`.
+    `consistency` is the fraction of questions for which the same choice is picked in every pass.
+    `circular` is the fraction of questions for which the right choice is picked in every pass. An
+    open-ended probe has the fraction of replies that name a wrong choice, and the fraction of
+    replies that name no choice."""
     counts: dict[str, int] = {}
     """A blind probe has the numbers of `right` and of `scored` replies. A probe with permuted
     choices has the number of `questions`, and the number of `complete` questions, which have a
@@ -375,12 +380,12 @@ class ProbeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     places: list[PlaceReport] = []
     """For a probe with permuted choices, the results for each position."""
     p: float | None = None
-    """For a probe with permuted choices, the probability that picks are at least this uneven across
-    positions if positions do not matter."""
+    """For a probe with permuted choices, the p value of the test that positions do not matter,
+    which is the probability of picks that are at least as uneven across positions."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The result of scoring one set of replies. The option `--json` prints it."""
+    """The result of scoring one set of replies, as the option `--json` prints it."""
 
     format: int
     """The version of the JSON format."""
@@ -389,9 +394,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     model: str
     """The model's name; empty if it is unknown."""
     n: int
-    """The number of (sample, repeat) pairs. The numbers in `replies` add up to this number."""
+    """The number of (sample, repeat) pairs, which is the sum of the numbers in `replies`."""
     headline: str
-    """The name of the scoring whose first metric represents the whole result."""
+    """The name of the headline scoring, whose first metric represents the whole result."""
     replies: dict[str, int]
     """The number of replies in each state: ok, failed, refused, and so on."""
     scorings: dict[str, ScoringReport]
@@ -403,16 +408,17 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     notes: list[str]
     """Notes on how to interpret the scores."""
     identity: dict[str, Any]
-    """The identity of the run, or the part of it that is known."""
+    """The identity of the run, or the known part of the identity."""
     incomplete: bool = False
-    """Whether replies are missing, so that the scores may not represent the whole set."""
+    """Whether replies are missing, which means that the scores may not represent the whole data
+    set."""
     asked_of: int | None = None
-    """The number of (sample, repeat) pairs in the whole data set, if the run asked fewer."""
+    """The number of (sample, repeat) pairs in the whole data set, if the run has fewer pairs."""
     spent: CostReport | None = None
     """The cost of the model's replies."""
     other_limits: dict[str, int] = {}
-    """The number of replies that were requested with another token limit than the run's, keyed by
-    this limit."""
+    """For each token limit that differs from the run's token limit, the number of replies that were
+    requested with it."""
     judging: dict[str, CostReport] = {}
     """The cost of each judge's replies."""
     output_tokens: TokenReport | None = None
@@ -421,13 +427,13 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     speed: SpeedReport | None = None
     """How fast streamed replies arrived; None if no reply was streamed."""
     baselines: Baselines | None = None
-    """The values of the headline's first metric that blind models get."""
+    """The values of the headline scoring's first metric for blind models."""
     ladders: dict[str, str] = {}
-    """For each tag whose categories are levels of difficulty, the name of the metric that states
+    """For each tag whose categories are levels of difficulty, the name of the metric that contains
     the model's threshold."""
     capabilities: dict[str, CapabilityReport] = {}
-    """The scores for each capability. Every sample requires exactly one capability, so the values
-    of `n` add up to the report's `n`."""
+    """The scores for each capability. Every sample requires exactly one capability, so the `n` of
+    all capabilities add up to the report's `n`."""
     slices: dict[str, SliceReport] = {}
     """The scores, broken down by `answer_place`, `picture_size`, `question_words`, and `pictures`.
     Only properties in which the samples differ are included."""
@@ -442,9 +448,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     judges: dict[str, JudgeReport] = {}
     """For each scoring, the comparison of its judge with people's labels."""
     judged_by: dict[str, JudgedBy] = {}
-    """For each scoring with verdicts of a judge, the judges, and whether they are qualified."""
+    """For each scoring with judges' verdicts, the judges, and whether these judges are
+    qualified."""
     probe: ProbeReport | None = None
-    """The result of a probe (`snellen.transforms.probes`)."""
+    """The result of the run's probe (`snellen.transforms.probes`), if any."""
     out_of_date: list[str] = []
     """The reasons why scoring the run again would give a different report. This field is set when a
     stored report is loaded."""

@@ -19,16 +19,16 @@ from snellen.store import LabelRecord, Run
 
 @dataclass(frozen=True, kw_only=True)
 class ReplySource:
-    """The facts about a set of replies that its table does not contain."""
+    """Facts about a set of replies that are not in the table of replies."""
 
     model: str = ""
     """The model's name; empty if it is unknown."""
     identity: Mapping[str, Any] = field(default_factory=dict)
-    """The identity of the run, or the part of it that is known."""
+    """The identity of the run, or the known part of the identity."""
     of: int = 0
     """The number of (sample, repeat) pairs in the whole data set; 0 if it is unknown."""
     incomplete: bool = False
-    """Whether some replies are not in the table."""
+    """Whether some replies are missing from the table."""
     run: Run | None = None
     """The run; None for a file of predictions."""
     questions: Callable[[], Iterator[Scored]] | None = None
@@ -40,7 +40,7 @@ class ReplySource:
     judging: Mapping[str, CostReport] = field(default_factory=dict)
     """The cost of each judge's replies."""
     judged_by: Mapping[str, JudgedBy] = field(default_factory=dict)
-    """The judges of each scoring with verdicts."""
+    """For each scoring with judges' verdicts, the judges."""
 
 
 Part = tuple[Mapping[str, Any], Sequence[str]]
@@ -72,8 +72,8 @@ class Draft:
 
     @cached_property
     def reported(self) -> list[str]:
-        """The scorings to report. A scoring other than the headline is left out if some of its
-        replies need a judge and no judge has run."""
+        """The scorings to report. A scoring other than the headline is left out if it needs a judge
+        for some replies and no judge has run."""
         verdicts, headline = self.scorer.verdicts, self.scorer.headline
         return [
             name
@@ -82,12 +82,12 @@ class Draft:
         ]
 
     def by_judge(self, name: str) -> Sequence[ScoredRows]:
-        """A scoring's rows, separately for each judge. Unless there are several judges, the list
+        """A scoring's rows, separately for each judge. If there are fewer than two judges, the list
         has one item."""
         return self.by_slot(name) or [self.rows(name)]
 
     def by_slot(self, name: str) -> Sequence[ScoredRows]:
-        """A scoring's rows, separately for each judge; empty unless there are several judges."""
+        """A scoring's rows, separately for each judge; empty if there are fewer than two judges."""
         if name not in self._by_slot:
             self._by_slot[name] = rows_by_slot(self.table, name, self._shared)
         return self._by_slot[name]

@@ -48,7 +48,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     answer: Answer | None
     """The parsed answer; None if there is none."""
     rule: str
-    """The rule that found the answer, or that decided that there is none."""
+    """The rule that extracted the answer, or that decided that the reply has no answer."""
     score: float | None
     """The score; None if the reply does not count."""
     candidates: list[Answer] = []
@@ -58,7 +58,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Everything that a run or a file says about one sample."""
+    """Everything that a run or a file contains about one sample."""
 
     benchmark: str
     """The benchmark."""

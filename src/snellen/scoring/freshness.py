@@ -20,11 +20,11 @@ INPUTS = {
     "verdicts": "judges' verdicts were added after the report was written",
     "labels": "people's labels changed after the report was written",
 }
-"""The inputs of a report, each with the reason that a note gives if the size of the input has
+"""Maps each input of a report to the reason that a note states if the size of the input has
 changed."""
 SOURCE_CHANGED = "It has changed since the run was made"
 SOURCE_DIFFERS = "which may be another version"
-"""The last words of notes on reports that were scored with another source than the run used."""
+"""The endings of notes on reports that were scored with different source code than the run used."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +35,8 @@ class Rules:
     asks: int
     """The version of the benchmark's questions."""
     headline: str | None
-    """The first scoring that can parse the kind of reply that a run requests; None if there is
-    none."""
+    """The first scoring that can parse the kind of reply that a run requests; None if there is no
+    such scoring."""
     versions: Mapping[str, int]
     """The version of each scoring."""
     better: Mapping[str, Mapping[str, Direction | None]]
@@ -47,7 +47,7 @@ class Rules:
 
 
 class StoredWith(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The inputs of a stored report. They are stored in the report's file, but are not part of
+    """The inputs of a stored report, which are stored in the report's file but are not part of
     `Report`."""
 
     inputs: dict[str, int] = {}
@@ -97,7 +97,7 @@ def with_known_directions(report: Report, rules: Rules | None) -> Report:
 
 
 def stale_reasons(run: Run, report: Report, stored: StoredWith, rules: Rules | None) -> list[str]:
-    """Notes on why a stored report is out of date; empty if it is up to date.
+    """Notes that explain why a stored report is out of date; empty if the report is up to date.
 
     `rules` is None if the benchmark cannot be rebuilt.
     """

@@ -1,4 +1,4 @@
-"""Names the judges of a scoring, and says whether they may replace the authors' judge."""
+"""Names the judges of a scoring, and states whether these judges may replace the authors' judge."""
 
 from __future__ import annotations
 
@@ -17,31 +17,32 @@ class JudgedBy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     authors: str | None = None
     """The judge model of the benchmark's authors; None if the judge prompt is not theirs."""
     qualified: bool | None = None
-    """Whether every judge is qualified, that is, agrees well enough with published verdicts. None
-    for the authors' own judge. Also None if `authors` is None and no judge was measured."""
+    """Whether every judge is qualified, which means that it agrees well enough with published
+    verdicts. None for the authors' own judge. None also if `authors` is None and no judge was
+    measured."""
     reason: str = ""
     """Why the judges are qualified or not."""
     qualifications: list[str] = []
-    """The qualifications that decided: the digest and the time of each."""
+    """The digests and times of the qualifications on which `qualified` is based."""
 
     @property
     def name(self) -> str:
-        """The judges, as a report names them: `official prompt, judge openai/NAME`."""
+        """The judges as reports name them, such as `official prompt, judge openai/NAME`."""
         models = ", ".join(self.judges)
         return f"judge {models}" if self.authors is None else f"official prompt, judge {models}"
 
     @property
     def remark(self) -> str:
-        """A remark for tables, `judge openai/NAME is not qualified`; empty unless a judge is not
-        qualified."""
+        """A remark for tables, such as `judge openai/NAME is not qualified`; empty if no judge is
+        known to be unqualified."""
         if self.qualified is not False:
             return ""
         verb = "is" if len(self.judges) == 1 else "are"
         return f"judge {', '.join(self.judges)} {verb} not qualified"
 
     def note(self, scoring: str) -> str:
-        """A note for the report that says whether the judges are qualified; empty if `qualified` is
-        None."""
+        """Write a note for the report which states whether the judges are qualified; empty if
+        `qualified` is None."""
         if self.qualified is None:
             return ""
         state = "qualified" if self.qualified else "not qualified"
@@ -63,6 +64,6 @@ def retired() -> dict[str, str]:
 
 
 def is_authors_judge(model: str, authors: str) -> bool:
-    """Whether a model, with its name in Snellen (`openai/gpt-4-0613`), is the authors' judge
-    (`gpt-4-0613`)."""
+    """Whether `model`, a name in Snellen such as `openai/gpt-4-0613`, is the authors' judge
+    `authors`, such as `gpt-4-0613`."""
     return model.partition("/")[2] == authors

@@ -28,7 +28,7 @@ class Predicted:
     replies: Mapping[str, str | None]
     """Maps sample ids to replies; None for a row without a reply."""
     where: str
-    """The source of the predictions, as named in messages."""
+    """The name of the predictions' source, for messages."""
     questions: Mapping[str, str] = field(default_factory=dict)
     """Maps sample ids to the questions in the file, which are checked against the data set."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Predicted:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The part of the identity that is known for predictions."""
+        """The part of a run's identity that is also known for predictions."""
         return {
             "benchmark": self.benchmark.name,
             "options": dict(self.benchmark.provenance.options),
@@ -50,12 +50,14 @@ class Predicted:
         }
 
     def unanswered(self) -> Iterator[Scored]:
-        """Yield each sample that is scored once, without its replies."""
+        """Yield each sample that is scored. A sample is yielded once and without replies, even if
+        it has several replies."""
         for row_index, (_, sample) in enumerate(self._rows()):
             yield Scored(sample, 0, "absent", None, row_index=row_index)
 
     def notes(self) -> Sequence[str]:
-        """The notes, which are complete only after `scored` has been read to its end."""
+        """Notes on the predictions, which are complete only after all items of `scored` have been
+        read."""
         return self._notes
 
     def scored(self, *, digests: bool = False) -> Iterator[Scored]:
@@ -154,7 +156,7 @@ class Predicted:
                 yield row, sample
 
     def _tagged(self, sample: Sample) -> Sample:
-        """The sample, with the tags that the authors' file gives the sample."""
+        """Add the tags that the authors' file contains for the sample."""
         tags = self.published.tags.get(sample.id) if self.published is not None else None
         if not tags or tags.items() <= sample.tags.items():
             return sample
@@ -162,7 +164,7 @@ class Predicted:
         return replace(sample, tags={**sample.tags, **tags})
 
     def _stated_readings(self, sample: str) -> Mapping[str, Reading] | None:
-        """For each scoring, the answer that the authors' file states for a sample."""
+        """For each scoring, the answer to this sample that the authors' file contains."""
         if self.published is None or not self.published.readings:
             return None
         by_scoring = self.published.readings.items()
@@ -174,9 +176,9 @@ class Predicted:
 NO_LETTERS = re.compile(r"[\W_]+")
 OTHERS = 0.2
 """If a larger fraction of a file's questions differ from the data set's questions, the file does
-not belong to this data set. If a file belongs to the other release of POPE, a third of the
-questions differ. In a correct file, 6 % of the questions differed because their numbers were masked
-for the model."""
+not belong to this data set. In a file for the other release of POPE, a third of the questions
+differ. In one correct file, 6 % of the questions differ because numbers in the questions were
+masked for the model."""
 SHOWN = 200
 """The maximum length, in characters, of a question in a message."""
 
@@ -198,8 +200,8 @@ class _Counts:
 class _QuestionComparison:
     """Compares the questions of a file with the questions of the data set, one at a time.
 
-    Only letters and digits are compared. Two questions match if they are equal or if one contains
-    the other, since the file may contain the whole prompt, or may have no image markers.
+    Only letters and digits are compared. Two questions match if they are equal, or if one question
+    contains the other. The file may contain the whole prompt, or may lack image markers.
     """
 
     questions: Mapping[str, str]
@@ -226,8 +228,8 @@ class _QuestionComparison:
             )
 
     def notes(self, benchmark: Benchmark, where: str) -> Iterator[str]:
-        """Yield notes on the differences, unless all questions match or the file's column of
-        questions cannot be compared.
+        """Yield notes on the differences. There are no notes if all questions match, or if the
+        file's questions cannot be compared.
 
         Raises:
             DataError: too many questions differ.

@@ -1,4 +1,4 @@
-"""Measures a judge against published verdicts, and decides whether it may replace the authors'
+"""Compares a judge with published verdicts, and decides whether the judge may replace the authors'
 judge."""
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST_MODELS = 3
-"""The smallest number of models whose ranks are compared. Ranks of two models agree by chance half
-the time."""
+"""The smallest number of models whose ranks are compared. With only two models, the two rankings
+agree by chance half the time."""
 THRESHOLDS: Mapping[str, float | None] = {
     "kappa": 0.6,
     "bias": 0.05,
@@ -28,9 +28,9 @@ THRESHOLDS: Mapping[str, float | None] = {
     "replies": 100,
 }
 """The default threshold of each criterion. A criterion with None is not required. `bias` is a
-fraction of the best score. Landis and Koch 1977, The Measurement of Observer Agreement for
-Categorical Data, Biometrics 33:159-174, call agreement substantial from a kappa of 0.6. We chose
-the other thresholds; docs/decisions/judges.md gives the reasons."""
+fraction of the best score. Agreement with a kappa above 0.6 is called substantial by Landis and
+Koch 1977, The Measurement of Observer Agreement for Categorical Data, Biometrics 33:159-174. The
+other thresholds are our choice, and docs/decisions/judges.md gives the reasons."""
 
 
 class VerdictPair(NamedTuple):
@@ -39,12 +39,12 @@ class VerdictPair(NamedTuple):
     model: str
     """The model whose reply was judged."""
     cluster: str
-    """The cluster of the sample: samples that depend on each other, such as those with the same
+    """The cluster of the sample. Samples that depend on each other, such as samples with the same
     picture, are in the same cluster."""
     published: float
-    """The score by the authors' verdict, in the unit of the scoring."""
+    """The score that follows from the published verdict, in the unit of the scoring."""
     judge: float | None
-    """The score by the judge's verdict; None if there is no verdict that can be read."""
+    """The score that follows from the judge's verdict; None if there is no readable verdict."""
 
 
 class ModelScores(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,22 +55,23 @@ class ModelScores(msgspec.Struct, frozen=True, kw_only=True):
     judge: float
     """The mean score by the judge's verdicts."""
     n: int
-    """The number of replies that have both scores, including the replies that rules decide."""
+    """The number of replies with both scores, including the replies that rules decide."""
 
 
 class Criterion(msgspec.Struct, frozen=True, kw_only=True):
-    """One criterion of a qualification."""
+    """One criterion that a judge must meet to be qualified."""
 
     name: str
     """`kappa`, `bias`, `tau`, `within`, `readable`, or `replies`."""
     threshold: float | None
-    """The smallest allowed value, or for `bias` the largest allowed distance from 0. None if the
+    """The smallest allowed value of `bound`, or for `bias` the largest allowed value. None if the
     criterion was waived."""
     bound: float | None
-    """The number that is compared with the threshold. For `kappa`, `tau`, and `within`, it is the
-    lower end of the 95 % interval; for `bias`, the end farther from 0, as a fraction of the best
-    score; for `readable`, the value; and for `replies`, their number. None if there is no
-    interval."""
+    """The number that is compared with the threshold; None if there is no interval. For `kappa`,
+    `tau`, and `within`, this number is the lower end of the 95 % interval. For `bias`, this number
+    is the larger distance of an end of the 95 % interval from 0, as a fraction of the best score.
+    For `readable`, this number is the metric's value. For `replies`, this number is the number of
+    replies."""
     met: bool
     """Whether the criterion is met or was waived."""
 
@@ -79,16 +80,16 @@ class VerdictAgreement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     """How well a judge's scores agree with the published scores of the same replies."""
 
     replies: int
-    """The number of replies that the judge was asked about."""
+    """The number of replies that the judge was asked to score."""
     questions: int
-    """The number of clusters of samples that these replies answer."""
+    """The number of clusters of the samples that these replies answer."""
     best: float
-    """The best score. Scores are between 0 and this number."""
+    """The best possible score. All scores are between 0 and this number."""
     tolerance: float
-    """The largest difference of two scores that counts as within tolerance."""
+    """The largest difference between two scores that counts as agreement in `within`."""
     readable: MetricReport
-    """The fraction of replies with a verdict of the judge that can be read. All other metrics are
-    computed on these replies; `tau` and `models` also include the replies that rules decide."""
+    """The fraction of replies on which the judge has a readable verdict. All other metrics are
+    computed on these replies. `tau` and `models` also include the replies that rules decide."""
     exact: MetricReport
     """The fraction of replies whose two scores are the same."""
     within: MetricReport
@@ -96,20 +97,21 @@ class VerdictAgreement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     kappa: MetricReport
     """Cohen's kappa with quadratic weights."""
     bias: MetricReport
-    """The mean of the judge's score minus the published score."""
+    """The mean difference between the judge's score and the published score, positive if the
+    judge's scores are higher."""
     tau: MetricReport
-    """Kendall's tau-b between the models' ranks by published mean score and by the judge's mean
-    score."""
+    """Kendall's tau-b between two rankings of the models: by the published mean score, and by the
+    judge's mean score."""
     models: dict[str, ModelScores]
     """The mean scores of each model."""
     criteria: list[Criterion]
-    """The criteria of a qualification."""
+    """The criteria that the judge must meet to be qualified."""
     notes: list[str] = []
-    """What limits these results."""
+    """Limitations of these results."""
 
     @property
     def summary(self) -> str:
-        """One line that says why the judge is qualified or not."""
+        """One line that explains why the judge is qualified or not."""
         failed = [criterion for criterion in self.criteria if not criterion.met]
         if failed:
             return ", ".join(map(_failure, failed))
@@ -127,14 +129,14 @@ class VerdictAgreement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
 
 
 class Qualification(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of measuring a judge against published verdicts for one scoring. It is stored as
-    `qualification.json` in the folder of the judge's run."""
+    """The result of comparing a judge with published verdicts for one scoring. The result is stored
+    as `qualification.json` in the folder of the judge's run."""
 
     format: int
-    """The version of this document's format."""
+    """The version of the format of `qualification.json`."""
     key: str
-    """The digest of the judge, its revision, settings, and prompt, the benchmark, and the scoring
-    with its version."""
+    """A digest of everything that identifies the qualification: the judge with its revision,
+    settings, and prompt; the benchmark; and the scoring with its version."""
     benchmark: str
     """The benchmark's name."""
     scoring: str
@@ -144,13 +146,13 @@ class Qualification(msgspec.Struct, frozen=True, kw_only=True):
     judge: str
     """The judge's name."""
     revision: str | None
-    """The judge's revision; None if the service does not state one."""
+    """The revision of the judge model; None if the service does not state a revision."""
     authors: str | None
-    """The judge behind the published verdicts; None if it is unknown."""
+    """The judge that gave the published verdicts; None if this judge is unknown."""
     published_as: str
     """The scoring that the published verdicts are for."""
     measured: str
-    """When the judge was measured (ISO 8601)."""
+    """The time at which the judge was compared with the published verdicts (ISO 8601)."""
     sources: list[str]
     """The names of the files with the published verdicts."""
     agreement: VerdictAgreement
@@ -186,15 +188,15 @@ def measure(
 ) -> VerdictAgreement:
     """Compare a judge's scores with the published scores of the same replies.
 
-    `settled` contains the replies that rules decide, whose two scores are the same. They count only
-    in the models' means and ranks. `thresholds` has a value for every name in `THRESHOLDS`.
-    `tolerance` is in the unit of the score.
+    `settled` contains the replies that rules decide, whose two scores are the same. These replies
+    count only in the models' means and ranks. `thresholds` has a value for every name in
+    `THRESHOLDS`. `tolerance` is in the unit of the score.
 
     All intervals are computed over clusters of samples, so several models' replies to the same
-    question count together. `kappa` and `bias` have no such interval if all clusters agree. Their
-    bound then follows the rule of three, and assumes that 3 of the G clusters could differ by the
-    best score (Hanley and Lippman-Hand 1983, If Nothing Goes Wrong, Is Everything All Right?, JAMA
-    249:1743-1745).
+    question are not treated as independent. If all clusters agree, such an interval does not exist
+    for `kappa` and `bias`. In that case, the bounds of `kappa` and `bias` follow the rule of three,
+    which assumes that 3 of the G clusters could differ by the best score (Hanley and Lippman-Hand
+    1983, If Nothing Goes Wrong, Is Everything All Right?, JAMA 249:1743-1745).
     """
     import numpy as np
 
@@ -232,7 +234,7 @@ def measure(
 
 
 def _scores(pairs: Sequence[VerdictPair]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The published scores and the judge's scores (n,) of replies that have both."""
+    """The published scores (n,) and the judge's scores (n,) of replies that have both scores."""
     import numpy as np
 
     return (
@@ -275,14 +277,14 @@ def _numbered(names: Iterable[str]) -> dict[str, int]:
 
 
 SAME = ("all clusters have the same mean", "all resamples have the same value")
-"""The reasons for a missing interval which mean that all clusters agree, and not that data are
-missing."""
+"""The reasons for a missing interval that mean that all clusters agree. Other reasons mean that
+data are missing."""
 
 
 def _with_bound(metric: MetricReport, loss: float, sides: int) -> MetricReport:
-    """Add an interval to the metric if it lacks one only because all clusters agree. The interval
-    extends `loss` below the value. If `sides` is 1, it also extends `loss` above the value;
-    otherwise, it ends at the value."""
+    """Add an interval to the metric if the interval is missing only because all clusters agree. The
+    interval extends `loss` below the value. If `sides` is 1, it also extends `loss` above the
+    value; otherwise, it ends at the value."""
     if metric.value is None or metric.ci95 is not None or metric.reason not in SAME:
         return metric
     high = metric.value + loss if sides == 1 else metric.value

@@ -32,7 +32,8 @@ class Scored(NamedTuple):
     """A reply to be scored."""
 
     sample: Sample
-    """The sample; if each turn is scored, the question of this turn."""
+    """The sample. If each turn of a conversation is scored, the sample is the question of this
+    turn."""
     repeat: int
     """The number of the repeat, counted from 0."""
     state: ReplyOrAbsent
@@ -48,11 +49,12 @@ class Scored(NamedTuple):
     max_tokens: int | None = None
     """The token limit of the reply's request; None if it is the same as the run's token limit."""
     cut_at: int | None = None
-    """The token limit that truncated an earlier reply, if the question was asked again."""
+    """The token limit that truncated an earlier reply to this question, if the question was asked
+    again."""
     row_index: int = 0
     """The index of the sample's row in the data set."""
     turn: int = 0
-    """The number of the turn in the `conversation`, counted from 0."""
+    """The number of the turn in the conversation, counted from 0."""
     conversation: Sample | None = None
     """The whole conversation, if each turn is scored."""
     row: str | None = None
@@ -62,7 +64,7 @@ class Scored(NamedTuple):
     in_layout: bool = False
     """Whether the file of predictions has the layout that the benchmark's authors use."""
     readings: Mapping[str, Reading] | None = None
-    """For each scoring, the answer that the authors' file states for the sample."""
+    """For each scoring, the answer to this sample that the authors' file contains."""
 
 
 def replies_of(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
@@ -86,7 +88,8 @@ def replies_of(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
 def _conversation(
     run: Run, benchmark: Benchmark, turns: list[Question], rows: _Originals
 ) -> Iterator[Scored]:
-    """Yield the outcome of one sample's turns, or nothing until the last reply has arrived."""
+    """Yield the outcome of one conversation. If the last reply has not arrived yet, yield
+    nothing."""
     if benchmark.procedure.conversation.by_turn is not None:
         yield from _turns_of(run, benchmark, turns)
         return
@@ -132,8 +135,8 @@ def _conversation(
 
 def _goes_on(benchmark: Benchmark, sample: Sample, replies: Sequence[Reply]) -> bool:
     """Whether the benchmark's prompt has another turn after these replies. This check is needed for
-    interrupted runs, and for runs of earlier versions, which did not record that a conversation had
-    ended."""
+    interrupted runs. It is also needed for runs of earlier versions, which did not record the ends
+    of conversations."""
     history: History = ()
     for reply in replies:
         request = benchmark.request(sample, history)
@@ -170,8 +173,8 @@ def _rows_at_hand(benchmark: Benchmark) -> Iterator[Row]:
 
 
 def _turns_of(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator[Scored]:
-    """Yield the outcome of each scored turn of a sample, or nothing until all replies have arrived.
-    A failed turn ends the conversation, so all later turns count as failed too."""
+    """Yield the outcome of each scored turn of a sample. If some replies have not arrived yet,
+    yield nothing. A failed turn ends the conversation, so all later turns count as failed too."""
     conversation = sample_of(turns[0])
     records = [record for turn in turns if (record := run.final(turn.key)) is not None]
     failed = next((n for n, record in enumerate(records) if record.state == "failed"), None)
@@ -209,7 +212,7 @@ def _why(record: ReplyRecord) -> str:
 
 
 def sample_of(question: Question) -> Sample:
-    """The sample as it was asked, with media that are references and are not opened."""
+    """The sample as it was asked. Media are only references to files, which are not opened."""
     media = question.media if question.sample_media is None else question.sample_media
     return Sample(
         id=question.key.sample,

@@ -1,5 +1,5 @@
-"""Parses replies for scorings that need all replies of a run or a file in order to parse any one of
-them."""
+"""Parses replies for scorings that need all replies of a run or a file in order to parse a single
+reply."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Resolved:
     """For each scoring, maps keys to the results of `Scoring.parse`, so that no reply is parsed
     twice."""
     notes: Sequence[str] = ()
-    """Notes for the report. Each starts with the name of its scoring."""
+    """Notes for the report. Each note starts with the name of a scoring."""
 
     def reading(self, scoring: str, sample: str, repeat: int) -> Reading | None:
-        """The reading of a reply; None if the scoring has no `resolve`, or if the reply was not in
-        the table that `resolve` got."""
+        """The reading of a reply; None if the scoring has no `resolve`, or if the table passed to
+        `resolve` does not contain the reply."""
         key = sample, repeat
         replaced = self.readings.get(scoring, {}).get(key)
         return replaced or self.parsed.get(scoring, {}).get(key)
@@ -45,7 +45,7 @@ def resolve(
     """Call `Scoring.resolve` of each scoring that defines it, once for each repeat.
 
     `replies` is called only if there is such a scoring. Media in the table keep their sizes but not
-    their bytes, so that a data set with pictures in its rows does not have to fit in memory.
+    their bytes, because a data set with pictures in its rows may not fit in memory.
     """
     chosen = set(names)
     resolvers = {

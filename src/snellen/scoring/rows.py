@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredRows:
-    """The rows of one scoring, with masks (n,). Rows with a hidden answer are in none of the
+    """The rows of one scoring, with masks (n,). Rows with a hidden answer are False in all
     masks."""
 
     columns: Columns
-    """All rows. They have no scores if the scoring gives single replies no scores."""
+    """All rows. The scores are None if the scoring does not score single replies."""
     in_mean: NDArray[np.bool_]
     """The mask of rows that count in the metrics."""
     unknown: NDArray[np.bool_]
@@ -35,15 +35,15 @@ class ScoredRows:
     refused: NDArray[np.bool_]
     """The mask of rows whose reply the service withheld."""
     parts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    """Maps the name of each part to the scores (n,) of the part, with nan for rows that do not have
-    it."""
+    """Maps the name of each part of the score to an array (n,), with nan for rows without this
+    part."""
 
 
 def scored_rows(
     table: ScoreTable, name: str, shared: Columns, slot: FindingColumns | None = None
 ) -> ScoredRows:
-    """Build the rows of a scoring. `shared` contains the columns that all scorings share. With
-    `slot`, only the findings of one judge are used."""
+    """Build the rows of a scoring. `shared` contains the columns that all scorings share. If `slot`
+    is given, only these findings, which result from one judge's verdicts, are used."""
     import numpy as np
 
     findings = slot or table.findings[name]
@@ -82,7 +82,7 @@ def scored_rows(
 
 
 def rows_by_slot(table: ScoreTable, name: str, shared: Columns) -> list[ScoredRows]:
-    """Build the rows of a scoring separately for each judge; empty unless there are several
+    """Build the rows of a scoring separately for each judge; empty if there are fewer than two
     judges."""
     slots = table.findings[name].by_slot()
     return [scored_rows(table, name, shared, slot) for slot in slots]

@@ -32,7 +32,7 @@ def score_run(
     judged_by: Mapping[str, JudgedBy] | None = None,
 ) -> Report:
     """Score a loaded run, and write its `scores.jsonl` and `report.json`. `judging` maps judges to
-    their costs, and `judged_by` scorings to their judges.
+    costs, and `judged_by` maps scorings to judges.
 
     If `scorings` are given, nothing is written, since a stored report must contain all scorings.
 
@@ -100,7 +100,7 @@ def score_predictions(
     """Score predictions. Nothing is written.
 
     `replies` maps sample ids to replies (None for a row without a reply). `verdicts` are verdicts
-    that were published with the replies. `where` is the file, as named in messages. `questions`
+    that were published with the replies. `where` is the name of the file, for messages. `questions`
     maps sample ids to the questions in the file. `again` maps sample ids to additional replies,
     which count as repeats. With `only_these`, samples that are not in `replies` are left out. If
     the file has the authors' layout, `published` is the parsed file, whose readings and tags are

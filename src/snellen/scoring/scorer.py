@@ -22,7 +22,7 @@ class Scorer:
     """The scorings that can parse the kind of reply that was requested. The first one is the
     headline."""
     notes: Sequence[str]
-    """Notes on the scorings, which the report will contain."""
+    """Notes on the scorings, for the report."""
 
     def __init__(
         self,
@@ -57,8 +57,8 @@ class Scorer:
         return self.names[0] if self.names else None
 
     def scores(self, sample: Sample, reply: Reply) -> dict[str, float | None]:
-        """The score that each scoring gives a reply; None if the score needs a judge, or if only a
-        whole set of replies has a score."""
+        """The score that each scoring gives a reply. A score is None if it needs a judge, or if the
+        scoring scores only whole sets of replies."""
         scored = Scored(sample, 0, reply.state, reply, self.benchmark.procedure.kind)
         findings = zip(self.names, self.findings(scored), strict=True)
         return {

@@ -21,7 +21,7 @@ READING_CODES = {state: code for code, state in enumerate(READING_STATES)}
 REPLY_CODES = {state: code for code, state in enumerate(REPLY_STATES)}
 LACKING = (REPLY_CODES["failed"], REPLY_CODES["absent"])
 SHORT = 8
-"""Answers of at most this length, in characters, are likely to repeat."""
+"""The maximum length, in characters, of answers that are likely to repeat."""
 TURN_BITS = REPEAT_BITS = 16
 NO_READING = Reading(answer=None, rule="")
 NOT_JUDGED = Finding(NO_READING, "not-judged", None)
@@ -32,7 +32,7 @@ class Collector(Protocol):
 
     @property
     def columns(self) -> Sequence[Column]:
-        """The columns, which the table reorders together with its own columns."""
+        """The collector's columns, which the table reorders together with its own columns."""
 
     def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
         """Append the values of a row to the columns. `row` is the number of the row."""
@@ -40,7 +40,7 @@ class Collector(Protocol):
 
 class ScoreTable:
     """A table with a row for each combination of sample, repeat, and turn. A row contains the
-    findings of each scoring.
+    finding of each scoring.
 
     If several rows have the same key, the last one counts, except that a failure never replaces a
     reply. Rows may be added in any order; `sort` puts them in the order of the benchmark.
@@ -109,8 +109,8 @@ class ScoreTable:
             mine.extend(theirs, start)
 
     def sort(self) -> None:
-        """Put the rows in the order of the benchmark, and drop rows that were replaced by another
-        row."""
+        """Put the rows in the order of the benchmark, and drop rows that were replaced by later
+        rows."""
         import numpy as np
 
         positions = self._positions.values
@@ -129,7 +129,8 @@ class ScoreTable:
                 column.reorder(rows)
 
     def _latest(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """For each key, the last row that has a reply, or the last row if none of them has one."""
+        """For each key, the last row with a reply. If no row of the key has a reply, this is the
+        last row of the key."""
         import numpy as np
 
         positions, ids = self._positions.values, self._ids.values
@@ -143,7 +144,7 @@ class ScoreTable:
 
     def numbered(self, replies: Iterable[Scored]) -> Iterator[tuple[int, Scored]]:
         """Yield each reply with the number of its row in the sorted table. `replies` contains the
-        table's replies, which may be read again in any order.
+        table's replies in any order.
 
         Raises:
             ValueError: a reply has no row.
@@ -289,7 +290,7 @@ class ScoreTable:
 
 
 class HeadlineRow(NamedTuple):
-    """The cluster of a row, and the answer and score that the first scoring gives it."""
+    """The cluster of a row, and the row's answer and score by the first scoring."""
 
     cluster: int
     """The cluster."""
@@ -307,8 +308,8 @@ class FindingColumns:
         self.answers = Objects()
         self._has_score = Numbers("B")
         self.slots = Objects() if judged else None
-        """For each row, the findings that result from the judges' verdicts; empty for a row that
-        the scoring's rules decided. None if the scoring has no judge."""
+        """For each row, the findings that result from the judges' verdicts. A row that the
+        scoring's rules decided has no such findings. None if the scoring has no judge."""
         self._parts: dict[str, Numbers] = {}
 
     def append(self, finding: Finding, answer: object) -> None:
@@ -336,8 +337,8 @@ class FindingColumns:
 
     @property
     def parts(self) -> Mapping[str, NDArray[np.float64]]:
-        """Maps the name of each part to the scores (n,) of the part, with nan for rows that do not
-        have it."""
+        """Maps the name of each part of the score to an array (n,), with nan for rows without this
+        part."""
         return {name: self._parts[name].values for name in sorted(self._parts)}
 
     @property
@@ -352,7 +353,7 @@ class FindingColumns:
         return {state: n for state, n in counts.items() if n}
 
     def by_slot(self) -> list[FindingColumns]:
-        """The columns, separately for each judge; empty unless there are several judges."""
+        """The columns, separately for each judge; empty if there are fewer than two judges."""
         slots = [] if self.slots is None else self.slots.data
         most = max(map(len, slots), default=0)
         return [self._of_slot(number) for number in range(most)] if most > 1 else []
@@ -364,7 +365,8 @@ class FindingColumns:
         yield from (self._parts[name] for name in sorted(self._parts))
 
     def align(self, other: FindingColumns, n: int, n_other: int) -> None:
-        """Make `self`, with `n` rows, and `other`, with `n_other` rows, have the same parts."""
+        """Add missing parts to `self`, which has `n` rows, and to `other`, which has `n_other`
+        rows, so that both have the same parts."""
         for name in {*self._parts, *other._parts}:
             for columns, rows in ((self, n), (other, n_other)):
                 columns._parts.setdefault(name, _nans(rows))
@@ -402,8 +404,8 @@ def _key(scored: Scored) -> tuple[int, int]:
 
 
 def _shared(answer: Any) -> Any:
-    """Return the same object for all equal short answers, so that a hundred thousand copies of "A"
-    share one object."""
+    """Return the same object for all equal short answers. Without this, a hundred thousand answers
+    "A" would be as many objects."""
     return intern(answer) if type(answer) is str and len(answer) <= SHORT else answer
 
 

@@ -29,7 +29,7 @@ class Tally:
     """Scores replies in one pass. A tally consists of a scorer, a `table` of the scorer's findings,
     and the sections of the report, which collect data from the same rows.
 
-    The arguments are those of `Scorer`.
+    The arguments are the same as for `Scorer`.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Tally:
         self, *, model: str, identity: Mapping[str, Any], notes: Sequence[str] = (), of: int = 0
     ) -> Report:
         """Build the report on all replies. `of` is the number of (sample, repeat) pairs in the data
-        set."""
+        set, or 0 if this number is unknown."""
         return self.report_on(ReplySource(model=model, identity=identity, of=of), notes)
 
     def report_on(self, source: ReplySource, notes: Sequence[str] = ()) -> Report:

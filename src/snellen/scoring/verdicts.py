@@ -1,8 +1,8 @@
 """Applies judges' verdicts to replies and metrics.
 
 A *slot* is one repeat of one judge. Verdict j of every reply belongs to slot j. A metric is
-computed for each slot, and the mean over slots is reported, so that an F1 or the passes of one
-question never mix the verdicts of two judges.
+computed for each slot, and the mean over slots is reported. A single F1, for example, never mixes
+the verdicts of two judges.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Finding(NamedTuple):
     slots: tuple[Finding, ...] = ()
     """The finding that results from each judge's verdict, if judges were asked."""
     parts: Mapping[str, float] | None = None
-    """Maps the names of parts to their scores."""
+    """The score of each part, by the name of the part."""
 
 
 def finding(reading: Reading, state: ReadingState, score: Score) -> Finding:
@@ -106,9 +106,10 @@ def averaged(slots: Sequence[Mapping[str, MetricReport]]) -> dict[str, MetricRep
 
         v = Σ v_j / k        stderr² = (Σ stderr_j / k)² + s² / k
 
-    s² is the variance of the k values. This term is needed because a stricter judge changes the
-    scores of all replies together, which the variance of the replies does not show. The average has
-    no value if the metric has no value in some slot, or if some slot has no verdict in a category.
+    s² is the variance of the k values. The term s² / k is needed because a stricter judge changes
+    the scores of all replies together, and the variance between replies does not show such a
+    change. The average has no value if the metric has no value in some slot. The average for a
+    category also has no value if some slot has no verdict in this category.
     """
     names = dict.fromkeys(name for slot in slots for name in slot)
     return {name: _averaged([slot.get(name, NO_VERDICT) for slot in slots]) for name in names}
@@ -143,8 +144,8 @@ def _averaged(parts: Sequence[MetricReport]) -> MetricReport:
 def _interval(
     parts: Sequence[MetricReport], value: float, error: float, spread: float
 ) -> tuple[float, float] | None:
-    """The mean of the slots' intervals, which the spread between slots widens by the same factor as
-    the standard error. None if a slot has no interval."""
+    """The mean of the slots' intervals, widened by the same factor by which the spread between
+    slots increases the standard error. None if some slot has no interval."""
     intervals = [part.ci95 for part in parts if part.ci95 is not None]
     if len(intervals) < len(parts):
         return None
@@ -162,7 +163,7 @@ def _interval(
 
 
 def _arms(parts: Sequence[MetricReport]) -> list[list[tuple[float, float]]]:
-    """The lower ends of the intervals, and then the upper ends, each paired with the metric's
-    value."""
+    """Return the lower ends of the intervals, followed by the upper ends. Each end is paired with
+    the metric's value."""
     known = [(part.ci95, part.value) for part in parts if part.ci95 is not None]
     return [[(ends[end], value or 0.0) for ends, value in known] for end in (0, 1)]

@@ -1,8 +1,8 @@
 """Runs judges as benchmarks over stored replies. Each judge has a run folder of its own.
 
-A judge, which is a model like any other, scores the replies that the scoring's own rules cannot
-decide. The judge's verdicts are stored in `judged/` in the run's folder. They are keyed by the
-sample and the exact words of the reply, so judging a run again requests only missing verdicts.
+A judge is a model that scores the replies that a scoring's own rules cannot decide. The judge's
+verdicts are stored in `judged/` in the run's folder. Each verdict is stored under the sample and
+the exact words of the reply, so judging a run again requests only missing verdicts.
 """
 
 from __future__ import annotations
@@ -63,18 +63,18 @@ PROBED = "probed"
 """The subfolder of a run that contains probes of its judges."""
 
 Replies = Callable[[], Iterable[tuple[int, Sample, Reply]]]
-"""A function that returns the row index, the sample, and the reply for each reply."""
+"""A function that returns (row index, sample, reply) for each reply."""
 
 
 def graded(benchmark: Benchmark, name: str, replies: Replies, *, of: str, digest: str) -> Benchmark:
-    """Build the benchmark whose questions ask a judge to score the replies that the scoring's own
-    rules cannot decide.
+    """Build a judge benchmark, whose questions ask a judge to score the replies that the rules of
+    the scoring `name` cannot decide.
 
-    `of` is the folder of the run with these replies, and `digest` identifies the run. Further
-    replies of the run add rows, but the benchmark remains the same.
+    `of` is the folder of the run with these replies, and `digest` identifies the run. If the run
+    gets more replies, the benchmark gets more rows but counts as the same benchmark.
 
     Raises:
-        UsageError: there is no such scoring, or it has no judge.
+        UsageError: there is no such scoring, or the scoring has no judge.
     """
     scoring, judge = scoring_of(benchmark, name), judge_of(benchmark, name)
     return _asking(benchmark, name, _Open(scoring, judge, replies, of, digest))
@@ -83,8 +83,8 @@ def graded(benchmark: Benchmark, name: str, replies: Replies, *, of: str, digest
 def steering(
     benchmark: Benchmark, name: str, replies: Sequence[JudgedReply], *, of: str, digest: str
 ) -> Benchmark:
-    """Build the benchmark whose questions ask a scoring's judge to score replies that contain
-    attempts to steer the judge.
+    """Build a judge benchmark, whose questions ask a scoring's judge to score replies with texts
+    that try to steer the judge.
 
     `of` is the folder of the run with these replies, and `digest` identifies the run.
     """
@@ -93,7 +93,8 @@ def steering(
 
 
 def _asking(benchmark: Benchmark, name: str, data: Table) -> Benchmark:
-    """Build a benchmark whose questions ask a scoring's judge to score the replies in `data`."""
+    """Build a judge benchmark, whose questions ask a scoring's judge to score the replies in
+    `data`."""
     scoring, judge = scoring_of(benchmark, name), judge_of(benchmark, name)
     asking = Benchmark(
         name=f"{benchmark.name}.{name}",
@@ -124,7 +125,7 @@ def judge_of(benchmark: Benchmark, name: str) -> Judge:
     """The judge of a scoring.
 
     Raises:
-        UsageError: there is no such scoring, or it has no judge.
+        UsageError: there is no such scoring, or the scoring has no judge.
     """
     judge = scoring_of(benchmark, name).judge
     assert judge is not None
@@ -135,7 +136,7 @@ def scoring_of(benchmark: Benchmark, name: str) -> Scoring:
     """The scoring with this name, which must have a judge.
 
     Raises:
-        UsageError: there is no such scoring, or it has no judge.
+        UsageError: there is no such scoring, or the scoring has no judge.
     """
     with_judge = [judged for judged, scoring in benchmark.scorings.items() if scoring.judge]
     scoring = benchmark.scorings.get(name)
@@ -157,12 +158,12 @@ class JudgeVerdicts(NamedTuple):
     notes: Sequence[str]
     """Notes that name the judges."""
     juries: Mapping[str, Sequence[Run]]
-    """For each scoring, the runs of the judges whose verdicts count and can be read."""
+    """For each scoring, the runs of the judges whose verdicts are used."""
 
 
 def verdicts(run: Run, benchmark: Benchmark, replies: Replies, stack: ExitStack) -> JudgeVerdicts:
-    """The verdicts that the judges of a loaded run have given so far. The files of the judges' runs
-    stay open until `stack` is closed.
+    """Load the verdicts that a run's judges have given so far. The files of the judges' runs stay
+    open until `stack` is closed.
 
     A judge with far fewer verdicts than another is left out (`select_jury`), so that every number
     in a report comes from the same verdicts.
@@ -194,7 +195,7 @@ def verdicts(run: Run, benchmark: Benchmark, replies: Replies, stack: ExitStack)
 
 
 def _slots(run: Run, benchmark: Benchmark, name: str, judge: Judge) -> Iterator[JudgeRepeat]:
-    """Yield every repeat of every judge that got the current version of the scoring's judge
+    """Yield every repeat of every judge whose run used the current version of the scoring's judge
     prompt."""
     for judging in runs_of(run.path, f"{benchmark.name}.{name}"):
         manifest = judging.manifest()
@@ -237,7 +238,7 @@ def _describe(run: Run, scoring: str, jury: Jury, n_open: int) -> Iterator[str]:
 
 
 def runs_of(path: Path, name: str) -> list[Run]:
-    """The judges' runs of the judge benchmark `name` in a run's folder."""
+    """The runs of the judge benchmark `name` that are stored in the folder `path` of a run."""
     manifests = sorted((path / JUDGED / safe_name(name)).glob(f"*/*/{MANIFEST}"))
     return [Run(manifest.parent) for manifest in manifests]
 
@@ -253,8 +254,8 @@ def _words_by_slot(
 
 def words_of(run: Run, name: str, repeat: int = 0, *, reads_cut: bool) -> str | None:
     """The text of a judge's verdict on the question with id `name`, from the judge's loaded run.
-    None if the judge gave no reply, or if its reply was withheld, empty, or (unless `reads_cut`)
-    truncated."""
+    None if the judge's reply is missing, withheld, or empty. If `reads_cut` is false, truncated
+    replies are None too."""
     record = run.final((name, repeat, 0))
     states = ("ok", "truncated") if reads_cut else ("ok",)
     return record.reply if record is not None and record.state in states else None
@@ -271,7 +272,7 @@ def worth(scoring: Scoring, words: str | None, sample: Sample) -> float | None:
 
 
 def judged_id(sample: Sample, reply: Reply) -> str:
-    """The id of a question to a judge, which consists of the sample's id and a digest of the
+    """The id of a question for a judge, which consists of the sample's id and a digest of the
     reply."""
     words = reply.text.encode(errors="surrogatepass")
     return f"{sample.id}~{blake2b(words, digest_size=8).hexdigest()}"

@@ -1,5 +1,5 @@
-"""Chooses the judges whose verdicts are used in a run's score: those with a verdict on nearly every
-reply."""
+"""Chooses the judges whose verdicts are used in a run's score. Such judges have a verdict on nearly
+every reply."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from snellen.store import Run
 
 ENOUGH = 0.95
-"""A judge counts if it has at least this share of the largest number of readable verdicts that any
-judge has. A few unreadable verdicts, which are common, do not exclude a judge, but an outage
-does."""
+"""The minimum number of readable verdicts of a judge that counts, as a share of the largest number
+that any judge has. A few unreadable verdicts, which are common, do not exclude a judge. An outage
+of the judge's service does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,12 +27,12 @@ class JudgeRepeat:
     started: str
     """The time at which the judge's run was last started (ISO 8601)."""
     verdicts: int = 0
-    """The number of replies with a readable verdict."""
+    """The number of replies on which this judge has a readable verdict."""
 
 
 @dataclass(frozen=True)
 class Jury:
-    """The judges of a scoring, as selected by their number of verdicts."""
+    """The judges of a scoring, divided into those with enough verdicts and those with too few."""
 
     members: Sequence[JudgeRepeat]
     """The judges whose verdicts are used in the score."""

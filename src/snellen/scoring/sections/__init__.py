@@ -1,10 +1,10 @@
 """The sections of a report. Each section has its own file.
 
-While rows are added to the table, a section collects columns of its own. At the end, it writes its
-own fields of the report, and notes. To add a section, write a file here, and add a line to
-`SECTIONS` and a field to `Report`. To show the section in every format of the report, also add a
-line to `FACTS`. A section may import the table, and anything that the table imports. Start with
-`coverage.py`.
+While rows are added to the table, a section collects its own columns. After the last row, the
+section writes its own fields of the report, and its notes. To add a section, write a file here, and
+add a line to `SECTIONS` and a field to `Report`. To show the section in every format of the report,
+also add a line to `FACTS`. A section may import the table, and every module that the table imports.
+Start with `coverage.py`.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Section(Protocol):
         """The section's own columns."""
 
     def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
-        """Append the values of a row of the table to the columns. `row` is the number of the
-        row."""
+        """Append the values of a row of the table to the section's columns. `row` is the number of
+        the row."""
 
     def summarize(self, draft: Draft) -> Part:
         """Compute the section's fields of the report, and its notes."""
@@ -80,5 +80,5 @@ FACTS: Mapping[str, Callable[[Report], Iterator[tuple[str, str]]]] = {
     "Tokens": tokens_facts,
     "Streamed replies": speed_facts,
 }
-"""Maps titles in a report to functions that yield the facts of a section, each as a label and a
-text."""
+"""Maps titles of a report's sections to functions. Each function yields facts for the section, and
+a fact consists of a label and a text."""

@@ -1,5 +1,5 @@
-"""Computes the scores that blind models would get by drawing choices at random, or by always giving
-the same answer."""
+"""Computes the scores of blind models, which draw choices at random or always give the same
+answer."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from snellen.scoring.sections.metrics import scoring_metrics
 from snellen.scoring.table import ScoreTable
 
 DRAWS = 3
-"""The number of random draws whose mean is the chance level, if there is no formula for the chance
-level."""
+"""The number of random draws. If there is no formula for the chance level, the chance level is the
+mean score of these draws."""
 MOST = 20_000
-"""If there are more samples than this, a baseline without a formula is left out, since it would
-double the time that scoring takes."""
+"""The maximum number of samples for which a baseline without a formula is computed. Such a baseline
+doubles the time that scoring takes."""
 
 Say = Callable[[Sample], str]
 
@@ -77,13 +77,15 @@ class Common:
 
 
 class BaselinesSection(Base):
-    """Computes the baselines of the headline's first metric, unless no right answer is known.
+    """Computes the baselines of the headline scoring's first metric, unless all right answers are
+    unknown.
 
-    If the metric is the mean of scores, and each choice is either right or wrong, chance is the
-    mean of 1 / (number of choices), and the value of the constant answer is the share of questions
-    for which it is right. Otherwise, blind models answer in the form that the prompt requests, and
-    their replies are scored like any other replies. If the metric is the mean of other scores, each
-    choice is scored once, which gives the exact chance level without random draws.
+    If the metric is the mean of scores, and each choice is either right or wrong, there are
+    formulas. The chance level is the mean of 1 / (number of choices). The value of a constant
+    answer is the share of questions for which this answer is right. Otherwise, blind models answer
+    in the form that the prompt requests, and their replies are scored like any other replies. If
+    the metric is the mean of scores that may be partial, each choice is scored once, which gives
+    the exact chance level without random draws.
     """
 
     def summarize(self, draft: Draft) -> Part:
@@ -108,8 +110,9 @@ class BaselinesSection(Base):
 
 
 def _right_answers(table: ScoreTable) -> Iterator[tuple[int, str | None]]:
-    """For each row, the number of choices and the right answer. The answer is None if it is hidden,
-    or if the row is left out of the means while other rows are not."""
+    """For each row, yield the number of choices and the right answer. The answer is None if it is
+    hidden. The answer is also None if this row is left out of the means and other rows are
+    included."""
     headline = table.headline
     in_mean = [] if headline is None else headline.has_score.tolist()
     every = not any(in_mean)
@@ -120,7 +123,7 @@ def _right_answers(table: ScoreTable) -> Iterator[tuple[int, str | None]]:
 
 
 def common_answer(target: str | None, references: Sequence[str]) -> str | None:
-    """The target, or the most frequent of the references if there is no target."""
+    """The target. If there is no target, the most frequent reference."""
     if target is not None or not references:
         return target
     return Counter(references).most_common(1)[0][0]
@@ -166,9 +169,8 @@ def _by_blind_models(
 
 
 def _value(benchmark: Benchmark, draft: Draft, say: Say) -> float | None:
-    """The value of a benchmark's only metric for a model whose replies come from `say`; None if any
-    reply needs a judge, since the replies that rules can score are not representative of all
-    replies."""
+    """The value of a benchmark's only metric for a model whose replies come from `say`. None if any
+    reply needs a judge, since the replies that rules can score do not represent all replies."""
     questions = draft.source.questions
     assert questions is not None
 
@@ -199,8 +201,9 @@ def _value(benchmark: Benchmark, draft: Draft, say: Say) -> float | None:
 def _expected(
     scoring: Scoring, says: Callable[[Sample, str], str], samples: Iterator[Sample]
 ) -> float | None:
-    """The mean score of all choices of a question, averaged over the questions with a known answer.
-    None if the score of some choice needs a judge, or if no answer is known."""
+    """The mean score of a random choice: the mean over a question's choices, averaged over the
+    questions with a known answer. None if the score of some choice needs a judge, or if no answer
+    is known."""
     means = []
     for sample in samples:
         if sample.hidden:
@@ -219,8 +222,8 @@ def _expected(
 
 
 def _choices(sample: Sample) -> Sequence[str]:
-    """The answers from which a model could choose, in the same form as the target: letters, or the
-    texts of the choices."""
+    """The answers from which a model can choose. These are letters or the texts of the choices, in
+    the same form as the target."""
     letters = ascii_uppercase[: len(sample.choices)]
     lettered = sample.target is not None and sample.target in letters
     return letters if lettered else sample.choices

@@ -33,7 +33,8 @@ class CostSection(Base):
 
 
 def cost_of(runs: Sequence[Run]) -> CostReport | None:
-    """The cost of the replies of these runs; None if no run has a reply of its own.
+    """Compute the cost of the replies of these runs; None if there are no replies, except replies
+    that were taken from other runs.
 
     The cost of failed attempts is unknown, and replies taken from other runs cost nothing. For each
     run, the latest prices in its manifest apply.
@@ -73,7 +74,8 @@ def prices_of(manifest: Mapping[str, Any]) -> Prices | None:
 
 
 def _duration(record: ReplyRecord) -> float:
-    """How long a request took, in seconds; 0 if it is unknown, or was another run's."""
+    """The duration of a request, in seconds; 0 if it is unknown, or if another run sent the
+    request."""
     if record.times is None or record.times.total is None or record.reused is not None:
         return 0.0
     return record.times.total
@@ -95,8 +97,7 @@ class _Costs:
         self._total: list[float] = []
 
     def began_elsewhere(self, record: ReplyRecord) -> None:
-        """Record a question whose reply, or whose reply to an early turn, comes from another
-        run."""
+        """Record a question that is answered, at least in part, by replies from another run."""
         self._elsewhere.add(record.key[:2])
 
     def add(self, record: ReplyRecord, prices: Prices | None) -> None:
@@ -156,8 +157,8 @@ def _seconds(values: Sequence[float]) -> Seconds | None:
 
 
 def cost_facts(report: Report) -> Iterator[tuple[str, str]]:
-    """Yield labels and texts on the tokens, money, and time of the replies, and of each judge's
-    replies."""
+    """Yield labels and texts on the tokens, money, and time of the model's replies and of each
+    judge's replies."""
     if report.spent is not None:
         yield from _facts(report.spent)
     for judge, cost in report.judging.items():
@@ -166,14 +167,15 @@ def cost_facts(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def cost_per_question(cost: CostReport) -> float | None:
-    """The mean cost per question, in `cost.currency`, over the questions whose tokens are known;
-    None if the cost is unknown."""
+    """The mean cost per question, in `cost.currency`, over the questions with a known number of
+    tokens; None if the cost is unknown."""
     questions = _counted_questions(cost)
     return None if cost.cost is None or not questions else cost.cost / questions
 
 
 def cost_texts(cost: CostReport | None) -> tuple[str, str]:
-    """The cost per question and the median request time as texts, which are empty if unknown."""
+    """Format the cost per question and the median request time as texts. A text is empty if its
+    value is unknown."""
     if cost is None:
         return "", ""
     per_question = cost_per_question(cost)
@@ -197,7 +199,7 @@ class _WithCost(msgspec.Struct):
 
 
 def _counted_questions(cost: CostReport) -> float:
-    """The number of questions whose tokens are known."""
+    """The number of questions with a known number of tokens."""
     return cost.questions * (cost.replies - cost.unsaid) / cost.replies
 
 

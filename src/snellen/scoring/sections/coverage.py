@@ -1,4 +1,4 @@
-"""Reports how much of the benchmark is covered: how many of its questions have a reply."""
+"""Reports how many of the benchmark's questions have a reply."""
 
 from __future__ import annotations
 

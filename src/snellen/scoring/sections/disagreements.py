@@ -16,13 +16,13 @@ EXAMPLES = 5
 ROBUST = "robust"
 """The scoring with Snellen's own rules, which most benchmarks have."""
 NOTED_SHARE = 0.05
-"""The share of replies that the headline and `robust` score differently above which a note says
-so."""
+"""The maximum share of replies with different scores by the headline and `robust` scorings. If the
+share is larger, the report gets a note."""
 
 
 def disagreement_note(headline: str, n: int, of: int) -> str | None:
-    """A note that the headline and `robust` score `n` of `of` replies differently; None if these
-    are few."""
+    """Write a note which states that the headline and `robust` scorings give different scores to
+    `n` of `of` replies; None if there are few such replies."""
     if not of or n / of <= NOTED_SHARE:
         return None
     return (
@@ -33,7 +33,7 @@ def disagreement_note(headline: str, n: int, of: int) -> str | None:
 
 
 class Differences:
-    """The rows that another scoring scores differently from the headline scoring."""
+    """The rows to which another scoring gives a different score than the headline scoring."""
 
     def __init__(self) -> None:
         self.samples, self.rules = Sparse(), Sparse()

@@ -14,12 +14,12 @@ from snellen.scoring.verdicts import Finding
 REASONS = 3
 LONGEST_REASON = 300
 FILE = re.compile(r"at byte \d+ of \S+|\S*/\S+|\S+\.\w{2,5}(?![\w.])")
-"""Matches the parts in which error messages with the same reason differ: paths, file names, and
-positions in a file."""
+"""Matches paths, file names, and positions in files, in which error messages with the same reason
+differ."""
 
 
 class FailuresSection:
-    """Notes on the most common reasons for failures."""
+    """Adds notes on the most common reasons for failures."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._failures = Sparse()

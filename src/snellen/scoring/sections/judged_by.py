@@ -1,4 +1,4 @@
-"""The report's section on judges: who they are, and whether they are qualified."""
+"""Reports which judges scored the replies, and whether these judges are qualified."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from snellen.scoring.sections._base import Base
 
 
 class JudgedBySection(Base):
-    """Names the judges of each scoring, and adds a note on whether they are qualified."""
+    """Reports the judges of each scoring, and adds a note on whether these judges are qualified."""
 
     def summarize(self, draft: Draft) -> Part:
         judges_by_scoring = {

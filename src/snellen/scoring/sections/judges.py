@@ -1,4 +1,4 @@
-"""Compares a judge with people's labels, and corrects the mean score with these labels."""
+"""Compares a judge's scores with people's labels, and corrects the mean score with these labels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Reply = tuple[str, int]
 
 
 class JudgesSection(Base):
-    """Compares the judge of each scoring with people, if there are labels."""
+    """Compares the judge of each scoring with people, if people have labeled replies."""
 
     def summarize(self, draft: Draft) -> Part:
         import numpy as np
@@ -64,7 +64,7 @@ def against(
     in_mean: NDArray[np.bool_],
     judged: NDArray[np.bool_],
 ) -> JudgeReport:
-    """Compare a scoring's judge with the labels of its replies.
+    """Compare a judge's scores with people's labels of the same replies.
 
     `rows` maps each labeled reply to its row, or to -1 if it has no row. The arrays (n,) contain,
     for each row, its score, its cluster, whether it is in the mean, and whether a judge scored it.
@@ -189,8 +189,8 @@ def _rogan_gladen(
     every: NDArray[np.float64],
     judged: NDArray[np.float64],
 ) -> float | None:
-    """The mean of all scores, in which the share of right answers among the judged replies is
-    corrected. The correction is from Rogan and Gladen 1978 (American Journal of Epidemiology 107).
+    """Compute the mean of all scores, with a corrected share of right answers among the judged
+    replies. The correction is from Rogan and Gladen 1978 (American Journal of Epidemiology 107).
     The result is None if the judge is no better than chance.
 
         (share of 1s + specificity - 1) / (sensitivity + specificity - 1), within [0, 1]

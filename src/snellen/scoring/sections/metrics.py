@@ -47,8 +47,8 @@ class MetricsSection(Base):
 
 
 CategoryLabels = Mapping[str, Mapping[int, str]]
-"""For each tag, maps the code of a category to the label that follows the slash in the name of a
-metric."""
+"""For each tag, maps the codes of categories to labels. In the name of a category's metric, the
+label follows the slash."""
 
 
 def category_labels(table: ScoreTable) -> dict[str, dict[int, str]]:
@@ -143,8 +143,8 @@ def _by_category(
 def _by_part(
     scoring: Scoring, counted: Columns, parts: Mapping[str, NDArray[np.float64]]
 ) -> dict[str, MetricReport]:
-    """For each part, compute every metric from the part's scores, over the rows that have the
-    part."""
+    """For each part, compute every metric from the part's scores, over the rows in which this part
+    has a score."""
     import numpy as np
 
     metrics = {}
@@ -158,8 +158,9 @@ def _by_part(
 
 
 def _bounds(metric: Compute, rows: ScoredRows, best: float) -> tuple[float, float] | None:
-    """The values of the metric if all replies with an unknown score were wrong, and if all of them
-    were right. None if no score is unknown, or if the metric does not depend on the scores."""
+    """The bounds of the metric: its value if all replies with an unknown score were wrong, and its
+    value if all such replies were right. None if no score is unknown, or if the metric does not
+    depend on the scores."""
     import numpy as np
 
     if rows.columns.score is None or not rows.unknown.any():
@@ -182,7 +183,8 @@ def _no_values(scoring: Scoring, reason: str) -> dict[str, MetricReport]:
 
 
 def _absent_note(scorer: Scorer, name: str, rows: ScoredRows) -> str:
-    """A note on how a scoring counts questions without a reply in a file of predictions."""
+    """Write a note on how a scoring counts questions that have no reply in a file of
+    predictions."""
     import numpy as np
 
     scoring, columns = scorer.benchmark.scorings[name], rows.columns
@@ -205,7 +207,7 @@ def _absent_note(scorer: Scorer, name: str, rows: ScoredRows) -> str:
 
 
 def _waiting_notes(table: ScoreTable, name: str) -> Iterator[str]:
-    """A note on replies that have no verdict, or only verdicts that cannot be parsed."""
+    """Yield a note if some replies have no verdict that can be parsed."""
     columns = table.findings[name]
     waiting = columns.waiting
     if not waiting:
@@ -233,8 +235,8 @@ def _waiting_notes(table: ScoreTable, name: str) -> Iterator[str]:
 def _agreement_note(
     table: ScoreTable, name: str, by_judge: Sequence[Mapping[str, MetricReport]]
 ) -> str:
-    """A note on how often several verdicts on the same reply agree, with the first metric for each
-    judge."""
+    """Write a note on how often several verdicts on the same reply agree. The note also contains
+    the first metric for each judge."""
     slots = table.findings[name].slots
     several, alike = agreement([] if slots is None else slots.data)
     metric = next(iter(by_judge[0]))

@@ -28,22 +28,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ORDER: Final = "option order"
-"""A key in the data of a sample with permuted choices. Its value lists, for each position, the
+"""A key in the data of a sample with permuted choices. The value lists, for each position, the
 number that the choice at this position has in the data set."""
 PASSES: Final = "passes"
-"""A key in the data of a sample with permuted choices. Its value is the number of passes in which
+"""A key in the data of a sample with permuted choices. The value is the number of passes in which
 the question is asked."""
 LETTERED: Final = "right by letter"
-"""A key in the data of a sample with permuted choices. Its value says whether the target is a
-letter rather than the text of a choice."""
+"""A key in the data of a sample with permuted choices. The value is true if the target is a letter,
+and false if the target is the text of a choice."""
 OPTIONS = "options not shown"
-"""A key in the data of a sample that is asked without its choices. Its value lists the choices."""
+"""A key in the data of a sample that is asked without choices. The value lists the choices."""
 DRAWS = 2_000
 """The number of resamples for the p value of the permutation test."""
 
 
 class ProbeSection(Base):
-    """Reports the result of the benchmark's probe, unless no scoring is reported."""
+    """Reports the result of the benchmark's probe, if at least one scoring is reported."""
 
     def summarize(self, draft: Draft) -> Part:
         probe = draft.benchmark.provenance.probe
@@ -75,8 +75,8 @@ def _blind(draft: Draft) -> ProbeReport:
 
 
 def _less_chance(metric: MetricReport, baselines: Baselines | None) -> MetricReport:
-    """A metric minus the chance level. The interval treats the chance level as exact, even if it is
-    a mean of random draws."""
+    """Subtract the chance level from a metric. The interval treats the chance level as exact, even
+    if the chance level is a mean of random draws."""
     chance = None if baselines is None else baselines.chance
     if metric.value is None or chance is None:
         why = metric.reason or "the chance level is unknown: not every question has choices"
@@ -125,7 +125,7 @@ def _open_ended(draft: Draft) -> ProbeReport:
 
 @dataclass(frozen=True)
 class _QuestionPasses:
-    """The passes of a question that have a score."""
+    """All passes of one question that have a score."""
 
     cluster: int
     orders: list[Sequence[int]]
@@ -139,7 +139,8 @@ class _QuestionPasses:
 
     @property
     def meant(self) -> list[int | None]:
-        """For each pass, the choice that was picked, as its position in the data set."""
+        """For each pass, the position in the data set of the choice that was picked; None if no
+        choice was picked."""
         return [
             None if position is None else order[position]
             for order, position in zip(self.orders, self.picked, strict=True)
@@ -184,8 +185,8 @@ def _permuted(draft: Draft) -> ProbeReport:
 
 
 def _questions(draft: Draft) -> tuple[int, list[_QuestionPasses]]:
-    """The total number of questions, and the passes of each question for which every pass has a
-    score."""
+    """Return the total number of questions, and the passes of the questions in which every pass has
+    a score."""
     by_name: dict[tuple[str, int], _QuestionPasses] = {}
     passes: dict[tuple[str, int], object] = {}
     rows = [*draft.table.headline_rows()]
@@ -211,8 +212,8 @@ def _questions(draft: Draft) -> tuple[int, list[_QuestionPasses]]:
 
 
 def _position_of(answer: object, sample: Sample) -> int | None:
-    """The position of the choice that an answer names by its letter or by its text. If the answer
-    matches one choice's letter and another choice's text, it is interpreted in the same way as the
+    """The position of the choice that an answer names by letter or by text. If the answer matches
+    one choice's letter and another choice's text, the answer is interpreted in the same way as the
     target."""
     if not isinstance(answer, str):
         return None
@@ -261,8 +262,8 @@ def _uneven(questions: Sequence[_QuestionPasses]) -> float | None:
 
     Each draw randomly reassigns the choices that were picked for a question to the question's
     passes. The statistic is the sum of squared differences between the numbers of picks and the
-    `expected` numbers, over all positions. Questions with different numbers of choices or passes
-    are counted separately. The result is None if no choice was picked.
+    `expected` numbers, over all positions. Picks are counted separately for each combination of
+    number of choices and number of passes. The result is None if no choice was picked.
     """
     import numpy as np
 
@@ -302,8 +303,8 @@ def _uneven(questions: Sequence[_QuestionPasses]) -> float | None:
 
 def _by_position(meant: NDArray[np.intp], where: NDArray[np.intp]) -> NDArray[np.intp]:
     """The number of picks at each position, as an array (choices,). `meant` (q, passes) contains
-    the picked choices, and `where` (q, passes, choices + 1) the position of each choice in each
-    pass."""
+    the picked choices. `where` (q, passes, choices + 1) contains the position of each choice in
+    each pass."""
     import numpy as np
 
     options = where.shape[2] - 1

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 Reply = tuple[object, float]
 """The parsed answer of a reply, and its score."""
 REPEATED = 0.1
-"""The minimum share of questions with several replies. If fewer questions have several replies, the
-replies count as duplicate rows of a file, not as repeats."""
+"""The minimum share of questions with several replies. If the share is smaller, additional replies
+count as duplicate rows of a file, not as repeats."""
 WORD_BITS = 32
 
 
@@ -126,9 +126,10 @@ class Rows:
 
 
 def repeats_report(rows: Rows, *, most: int, votes: bool) -> RepeatsReport:
-    """Compute the statistics of repeats: pass@k if every reply is either right or wrong, the score
-    of the majority answer if `votes`, and the components of the mean's variance. `most` is the
-    largest number of replies to a question."""
+    """Compute the statistics of repeats: pass@k, the score of the majority answer, and the
+    components of the mean's variance. pass@k is computed only if every reply is either right or
+    wrong, and the majority score only if `votes` is true. `most` is the largest number of replies
+    to a question."""
     import numpy as np
 
     known = rows.score[rows.in_mean]
@@ -151,8 +152,8 @@ def repeats_report(rows: Rows, *, most: int, votes: bool) -> RepeatsReport:
 
 
 def _pass_at(rows: Rows, k: int) -> MetricReport:
-    """The mean pass@k over the questions with at least k replies. The bounds are its values if all
-    replies with an unknown score count as wrong, and if all of them count as right."""
+    """The mean pass@k over the questions with at least k replies. For the lower bound, all replies
+    with an unknown score count as wrong. For the upper bound, all such replies count as right."""
     value = _mean_of(rows, _right_of_k(rows, rows.in_mean, rows.score, k))
     if value.value is None:
         return metric_report(
@@ -192,8 +193,8 @@ def _right_of_k(
 
 
 def _mean_of(rows: Rows, values: dict[int, float]) -> Estimate:
-    """The mean of `values`, which maps questions to their values, computed with the clusters of the
-    questions."""
+    """The mean of `values`, which maps questions to values. The interval takes the questions'
+    clusters into account."""
     import numpy as np
 
     numbers, first = np.unique(rows.question, return_index=True)
@@ -219,9 +220,9 @@ def _majority(rows: Rows) -> MetricReport:
 def _votes(
     rows: Rows, counted: NDArray[np.bool_], unknown_as: float | None = None
 ) -> dict[int, float]:
-    """The majority score of each question that has counted rows. With `unknown_as`, all replies to
-    a question with an unknown score count as the same answer, with this score. Without it, they
-    count as stored in their rows."""
+    """The majority score of each question that has counted rows. If `unknown_as` is given, all
+    replies to a question with an unknown score count as the same answer, with the score
+    `unknown_as`. Otherwise, these replies count with the answers and scores in their rows."""
     replies: dict[int, list[Reply]] = {}
     missing: dict[int, int] = {}
     columns = (column[counted].tolist() for column in (rows.question, rows.unknown, rows.score))

@@ -14,7 +14,7 @@ from snellen.scoring.scorer import Scorer
 from snellen.scoring.verdicts import Finding
 
 TRUNCATED_SHARE = 0.02
-"""A report with a larger share of truncated replies gets a warning."""
+"""If the share of truncated replies is larger than this, the report gets a note."""
 EMPTY_SHARE = 0.02
 
 
@@ -27,7 +27,7 @@ class Flag(IntFlag):
 
 
 class ReplyStatesSection:
-    """Notes on unusual replies."""
+    """Adds notes on unusual replies."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._flags, self._limits, self._cut = Sparse(), Sparse(), Sparse()
@@ -81,8 +81,9 @@ class ReplyStatesSection:
 def _truncated_notes(
     cut: Sequence[tuple[int | None, int | None, bool]], limit: int | None, n: int
 ) -> Iterator[str]:
-    """Notes on the truncated ones of `n` replies: (output tokens, own token limit, whether the
-    model was still thinking) of each. `limit` is the run's."""
+    """Yield notes on truncated replies. `cut` contains (output tokens, own token limit, whether the
+    model was still thinking) for each truncated reply. `limit` is the run's token limit, and `n` is
+    the number of all replies."""
     if not n or len(cut) / n <= TRUNCATED_SHARE:
         return
     early = [(output, own or limit) for output, own, _ in cut if is_cut_early(output, own or limit)]
@@ -110,9 +111,9 @@ def _truncated_notes(
 
 
 def _raised_notes(limits: Sequence[tuple[int, bool, bool]]) -> list[str]:
-    """Notes on replies with a token limit that differs from the run's. For each such reply,
-    `limits` contains the token limit, whether the question was asked again because an earlier reply
-    was truncated, and whether this reply is truncated too."""
+    """Write notes on replies with a token limit that differs from the run's token limit. For each
+    such reply, `limits` contains three values: the token limit, whether the question was asked
+    again because an earlier reply was truncated, and whether this reply is truncated too."""
     notes = []
     again = [(tokens, is_cut) for tokens, is_again, is_cut in limits if is_again]
     if again:
@@ -132,7 +133,7 @@ def _raised_notes(limits: Sequence[tuple[int, bool, bool]]) -> list[str]:
 
 
 def _amounts(limits: Sequence[tuple[int, bool]]) -> str:
-    """The distinct token limits, as text."""
+    """Format the distinct token limits as text."""
     return " or ".join(f"{tokens:,}" for tokens in sorted({tokens for tokens, _ in limits}))
 
 
@@ -143,8 +144,8 @@ def _how_refused_count(scorer: Scorer) -> str:
 
 
 def _still_thinking(reply: Reply | None) -> bool:
-    """Whether a truncated reply ends before its answer begins: it has separate reasoning but no
-    text, or its text contains `<think>` but not the closing tag."""
+    """Whether a truncated reply ends before its answer begins. Such a reply has separate reasoning
+    but no text, or its text contains `<think>` but not the closing tag."""
     if reply is None:
         return False
     begun = "<think>" in reply.text and "</think>" not in reply.text

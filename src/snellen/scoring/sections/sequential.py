@@ -1,4 +1,4 @@
-"""A note on runs that stopped once their headline was precise enough (`--until-stderr`)."""
+"""Reports that a run stopped when its headline was precise enough (`--until-stderr`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from snellen.scoring.sections._base import Base
 
 
 class SequentialSection(Base):
-    """Adds a note on how the rows were drawn, and on what this means for the interval."""
+    """Adds a note on how the rows were drawn, and on the consequences for the interval."""
 
     def summarize(self, draft: Draft) -> Part:
         source, n = draft.source, len(draft.table)

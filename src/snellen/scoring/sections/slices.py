@@ -1,6 +1,6 @@
-"""Groups samples into bins by properties that data sets do not state: the position of the right
-answer, the size and number of the pictures, and the length of the question. The bins are the same
-for all benchmarks, so that runs can be compared."""
+"""Groups samples into bins by properties that can be computed for every benchmark: the position of
+the right answer, the size and number of the pictures, and the length of the question. The bins are
+the same for all benchmarks, so that runs can be compared."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ WORD = re.compile(
 
 class SlicesSection:
     """Computes the mean score of each bin by the headline scoring. Only a few bytes are kept for
-    each sample, and the bins of all samples are computed together at the end."""
+    each sample. The bins of all samples are computed together at the end."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._positions, self._pictures = Numbers("B"), Numbers("i")
@@ -115,8 +115,8 @@ class SlicesSection:
         return {"slices": slices}, [note] if note else []
 
     def codes(self) -> dict[str, NDArray[np.uint8]]:
-        """Maps the names of slices to the bin of each sample (n,). Slices with a single bin are
-        left out."""
+        """Compute the bin of each sample (n,) for each slice, by the name of the slice. Slices with
+        a single bin are left out."""
         import numpy as np
 
         pixels = self._pixels.values
@@ -146,7 +146,7 @@ def _p_value(by_judge: Sequence[ScoredRows], codes: NDArray[np.uint8]) -> float 
 def _position_note(
     draft: Draft, report: SliceReport | None, codes: NDArray[np.uint8] | None
 ) -> str | None:
-    """A note if the score depends on the position of the right answer."""
+    """Write a note if the score depends on the position of the right answer."""
     if report is None or codes is None or not report.differs:
         return None
     # Leave out positions with too few clusters, such as a single question that was asked ten times.
@@ -170,8 +170,8 @@ def _position_note(
 
 
 def _bins(values: NDArray[np.int32], most: Sequence[int], first: int) -> NDArray[np.uint8]:
-    """The bin of each value. Bins are numbered from `first`, and `most` contains the largest value
-    of each bin except the last, in ascending order."""
+    """Compute the bin of each value. Bins are numbered from `first`. `most` contains the largest
+    value of each bin except the last, in ascending order."""
     import numpy as np
 
     return (first + np.searchsorted(most, values)).astype(np.uint8)
@@ -185,8 +185,8 @@ def known(codes: NDArray[np.uint8]) -> Sequence[int]:
 
 
 def _position(sample: Sample) -> int:
-    """The position of the right answer, counted from 1. The position is known only if the answer is
-    a letter, since answers such as yes and no have no position."""
+    """The position of the right answer, counted from 1. The position is unknown if the answer is
+    not a letter, since answers such as yes and no have no position."""
     target = sample.target
     if target is None or len(target) != 1:
         return UNKNOWN
@@ -221,9 +221,9 @@ def difference_p(
     If no bin differs, T' V⁻ T has a χ² distribution with K-1 degrees of freedom. This is the
     generalized score test (Rotnitzky and Jewell 1990; Boos 1992). The variance is computed under
     the assumption that there is no difference, so it is not 0 for a bin in which all replies are
-    right. Bins for which χ² is not a good approximation are left out: bins with fewer than 10
-    clusters, and bins with so few replies that fewer than about 5 right or 5 wrong replies are
-    expected. The result is None if fewer than two bins remain, or if all scores are equal.
+    right. Bins for which χ² is not a good approximation are left out. These are bins with fewer
+    than 10 clusters, and bins that are so small that fewer than about 5 right or 5 wrong replies
+    are expected. The result is None if fewer than two bins remain, or if all scores are equal.
     """
     import numpy as np
 

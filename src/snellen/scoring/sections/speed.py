@@ -1,5 +1,5 @@
-"""Reports how fast streamed replies arrived: the time to the first token, and the time per further
-token.
+"""Reports how fast streamed replies arrived: the time to the first token, and the time per output
+token after the first.
 
 The time of the first token is known only for streamed replies (`stream = true` in a profile). The
 time per output token is (total - first) / (output tokens - 1), as in vLLM's benchmark

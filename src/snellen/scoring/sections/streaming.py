@@ -1,5 +1,5 @@
-"""Reads timing from the log of an online run: how long the model took, and how many frames it
-missed."""
+"""Reports how long the model took in an online run, and how many frames it missed. The times are
+from the run's log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class StreamingSection(Base):
 
 
 def stream_report(run: Run) -> StreamReport | None:
-    """The timing in the log of a run; None if no session has ended."""
+    """The timing of an online run, from the run's log; None if no session has ended."""
     # If a video is streamed again, for a repeat or a remaining question, its time counts again.
     data = [
         event.data

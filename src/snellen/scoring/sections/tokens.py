@@ -65,7 +65,7 @@ class TokensSection:
 def _per_correct(
     tokens: NDArray[np.float64], correct: NDArray[np.float64], clusters: NDArray[np.int32]
 ) -> MetricReport:
-    """Σ tokens / Σ correct over rows (n,), with an interval from resampling clusters."""
+    """Compute Σ tokens / Σ correct over rows (n,), with an interval from resampled clusters."""
     import numpy as np
 
     if not correct.sum() > 0:
