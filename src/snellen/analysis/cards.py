@@ -313,9 +313,9 @@ def card_lines(card: Card) -> Iterator[str]:
         yield f"[{number}] {note}"
     if any(row.difference is not None for row in card.rows):
         yield (
-            "difference: the result by the recipe in this table minus published, unless a note "
-            "says otherwise. Its interval is that of our result alone: the sampling error of the "
-            "published figure is not known"
+            "difference: the recipe's result in this table minus the published figure, unless a "
+            "note says otherwise. The interval is that of our result alone, since the sampling "
+            "error of the published figure is not known"
         )
     here = [
         f"{row.data_set} is {row.benchmark}"

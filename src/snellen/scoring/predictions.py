@@ -65,9 +65,9 @@ class Predicted:
         included, which may require reading more data.
 
         Raises:
-            DataError: two rows of the data set have the same id. After the last question, also if
-                no reply has an id of the benchmark; if most replies belong to no question and most
-                questions have no reply; or if too many questions differ.
+            DataError: two rows of the data set have the same id. The same error is raised after the
+                last question if no reply has an id of the benchmark, if most replies belong to no
+                question and most questions have no reply, or if too many questions differ.
             UsageError: the benchmark scores each turn of a conversation.
         """
         benchmark, replies = self.benchmark, self.replies
@@ -86,7 +86,7 @@ class Predicted:
             if sample.id in seen:
                 raise DataError(
                     f"{benchmark.name}: two rows of {benchmark.data.where} have the id "
-                    f"{sample.id!r}, so it is unclear which of them a reply belongs to."
+                    f"{sample.id!r}, so it is unclear which of the two rows a reply belongs to."
                 )
             seen.add(sample.id)
             compared.compare(sample)

@@ -66,7 +66,7 @@ def with_same_scoring(
         return _with_mean(a), _with_mean(b)
     raise UsageError(
         f"{names[0]} is scored by {a.scoring}, and {names[1]} by {b.scoring}. Choose a scoring "
-        "that both have (--scoring)."
+        "that exists on both sides (--scoring)."
     )
 
 

@@ -26,13 +26,14 @@ def why_none(sides: Sequence[LoadedSide]) -> str:
     known = [name for name in a.ids if name in b.number_of]
     if known:
         return (
-            f"{what}: {len(known):,} ids are on both sides, such as {known[0]!r}, but each has "
-            f"different data. Check that both use the same split and version.{_differ_in(a, b)}"
+            f"{what}: {len(known):,} ids are on both sides, such as {known[0]!r}, but with "
+            "different data. Check that both sides use the same split and version."
+            f"{_differ_in(a, b)}"
         )
     ids = [", ".join(map(repr, side.ids[:2])) for side in (a, b)]
     return (
-        f"{what}: the ids are {ids[0]}, ... and {ids[1]}, .... Check that both use the same split, "
-        f"and the same part of it (--limit, --sample).{_differ_in(a, b)}"
+        f"{what}: the ids are {ids[0]}, ... and {ids[1]}, .... Check that both sides use the same "
+        f"split, --limit, and --sample.{_differ_in(a, b)}"
     )
 
 

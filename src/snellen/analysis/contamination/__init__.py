@@ -135,5 +135,5 @@ def _check(run: Run, benchmark: Benchmark) -> None:
     if benchmark.provenance.from_catalog and is_object_run(manifest):
         raise UsageError(
             f"{run.path} is a run of a Python object called {name}, not of the catalog's {name}. "
-            "Pass that object to `snellen.analysis.contamination.contamination`."
+            "Pass this object to `snellen.analysis.contamination.contamination`."
         )

@@ -54,8 +54,9 @@ def direction_lines(gap: Gap) -> Iterator[str]:
     questions."""
     if any(_varies(field.into, field.out, field.mean) for field in gap.fields):
         yield (
-            "n: into the base; out of the recipe; mean effect. They differ because questions "
-            "without a score are left out"
+            "n: the number of questions for the effect into the base, for the effect out of the "
+            "recipe, and for the mean effect. These numbers differ because questions without a "
+            "score are left out"
         )
 
 
@@ -97,7 +98,7 @@ def gap_verdict(gap: Gap) -> str:
     names = _joined(gap.matters)
     match gap.kind:
         case "alike":
-            return "The two configurations do not differ in a field that can be exchanged."
+            return "The two configurations do not differ in any field that can be exchanged."
         case "unfinished":
             return "The search is not finished. The same command resumes it."
         case "noise":
@@ -130,7 +131,7 @@ def gap_lines(gap: Gap) -> Iterator[str]:
     """Yield further lines about the outcome, such as the scores, the rest of the gap, and notes."""
     if gap.base is not None and gap.by_recipe is not None:
         yield (
-            f"{gap.against}: {shown(gap.base).value}; by the recipe: {shown(gap.by_recipe).value}; "
+            f"{gap.against}: {shown(gap.base).value}; recipe: {shown(gap.by_recipe).value}; "
             f"{gap.base.n:,} questions, {gap.scoring} score"
         )
     if gap.total is not None and (absent := gap.questions - gap.total.difference.n) > 0:
@@ -150,13 +151,14 @@ def gap_lines(gap: Gap) -> Iterator[str]:
         yield f"other pairs that explain part of it: {'; '.join(others[1:])}"
     if any(field.mean is not None for field in gap.fields):
         yield (
-            "mean effect: the mean of into the base and out of the recipe. A field matters if its "
-            f"p, adjusted over the fields by Holm's method, is at most {FIELD_LEVEL:g}"
+            "mean effect: the mean of the effects into the base and out of the recipe. A field "
+            "matters if its p, adjusted over the fields by Holm's method, is at most "
+            f"{FIELD_LEVEL:g}"
         )
     if gap.total is not None:
         yield (
-            "p: permutation tests of signs. The table of paired differences has t-tests, so its p "
-            "of the same gap is another"
+            "p: from permutation tests of signs. The table of paired differences shows a "
+            "different p for the same gap, because that table uses t-tests"
         )
     yield from (f"note: {note}" for note in gap.notes)
 

@@ -104,9 +104,9 @@ def _truncated_notes(
         limits = " or ".join(f"{tokens:,}" for tokens in sorted({own or 0 for _, own in early}))
         yield (
             f"{len(early):,} of {n:,} replies ({100 * len(early) / n:.1f} %) were cut by the "
-            f"server after at most {most:,} tokens, below the {limits} that were asked for: a "
-            "higher limit will not help, and --retry-truncated does not ask these again. Look for "
-            "a limit of the server itself, such as its context length"
+            f"server after at most {most:,} tokens, below the requested limit of {limits}. A "
+            "higher limit will not help, and --retry-truncated does not ask these questions "
+            "again. Look for a limit of the server itself, such as its context length"
         )
 
 
