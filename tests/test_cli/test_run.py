@@ -721,7 +721,7 @@ def test_doubled_ids_of_the_data_are_an_error_for_predictions_too(
     wrong = snellen("score", "said.jsonl", "-b", "dup.jsonl")
 
     assert wrong.code == 2
-    assert "two rows of dup.jsonl have the id 'a'" in wrong.err
+    assert "it is unclear which row a reply to 'a' belongs to" in wrong.err
 
 
 def test_rows_slow_to_their_first_are_still_rows(

@@ -59,10 +59,10 @@ class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The metric of the run with the recipe's settings; None if that run has no result."""
     official: MetricReport | None = None
     """The metric of the run with the official settings, or with the user's own options. None if
-    that run has no result, or if the recipe has the same settings."""
+    this run has no result, or if the recipe has the same settings as this run."""
     figure_scoring: str | None = None
-    """The scoring of the published figures. None if it is the same as `scoring`, if Snellen does
-    not have it, or if there are no figures."""
+    """The scoring of the published figures. None if this scoring is the same as `scoring`, if
+    Snellen does not have this scoring, or if no figures are published."""
     figure_metric: str | None = None
     """The name of the metric that `figure_scoring` computes; None if neither run has a result by
     that scoring."""
@@ -71,10 +71,10 @@ class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     official_as_published: MetricReport | None = None
     """The metric of the official run by `figure_scoring`; None if there is no such result."""
     difference: MetricReport | None = None
-    """Our result minus the published figure, with the interval of our result. Our result is that of
-    the recipe's run, or of the official run if no source states how the benchmark is asked. The
-    scoring is `figure_scoring` if that run has a result by it. None if the difference is
-    unknown."""
+    """Our result minus the published figure, with the interval of our result. Our result comes from
+    the recipe's run, or from the official run if no source states how the benchmark is asked. Our
+    result is by `figure_scoring` if there is such a result, and otherwise by `scoring`. None if the
+    difference is unknown."""
     paired: MetricDifference | None = None
     """The recipe's result minus the official result, on the samples that count in both runs. The p
     value is adjusted over all rows of the card. None unless there are two runs."""
@@ -84,7 +84,7 @@ class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     runs: list[str] = []
     """The run folders: first the recipe's run, then the official run."""
     reason: str = ""
-    """Why the recipe's run has no result; empty if it has one."""
+    """Why there is no result of the recipe's run; empty if there is a result."""
     notes: list[str] = []
     """Limitations of the values in this row."""
 
@@ -208,7 +208,7 @@ def _is_of_fewer(row: CardRow) -> bool:
 
 def _by_name(what: str, names: Mapping[str, str | None]) -> str:
     """Format names with their data sets, such as `metric: accuracy (mmmu, mathvision); mean_f1
-    (pope)`. The data sets are left out if all have the same name."""
+    (pope)`. If there is only one name, the data sets are left out."""
     data_sets: dict[str, list[str]] = {}
     for data_set, name in names.items():
         if name is not None:
@@ -271,8 +271,8 @@ def _number(text: str) -> str:
 
 
 def card_notes(card: Card) -> dict[str, int]:
-    """Number the notes of single rows, shortened, in the order of the rows. Notes that all rows
-    share are left out."""
+    """Number the shortened notes of the rows, in the order of the rows. Notes that all rows share
+    are left out."""
     shared = _shared_notes(card)
     notes = dict.fromkeys(note for row in card.rows for note in _notes(row) if note not in shared)
     return {note: number for number, note in enumerate(notes, start=1)}

@@ -35,7 +35,7 @@ MAX_ANSWER = 60
 class Counts(NamedTuple):
     """The n of a headline metric, and the numbers of replies that the metric does not include.
 
-    Every table, plot, and page takes the n of a headline metric from here.
+    Every table, plot, and page takes the n of a headline metric from this class.
     """
 
     n: int
@@ -113,7 +113,7 @@ class Result:
         }
 
     def samples(self, scoring: str | None = None, *, form: str = "records") -> Any:
-        """Return each reply, with the answer that a scoring parsed and with the score.
+        """Return each reply, with its answer and its score by a scoring.
 
         `scoring` is a name or `all`; the default is the headline scoring. `form` is `records` (a
         list of dictionaries), `pandas`, or `polars` (a DataFrame).

@@ -286,9 +286,11 @@ class JudgeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     confusion: dict[str, int] = {}
     """The confusion matrix of the judge and the people; empty unless all scores are 0 or 1."""
     sensitivity: MetricReport | None = None
-    """The fraction of the replies labeled as right that the judge also considers right."""
+    """The fraction of replies that the judge considers right, among the replies that people labeled
+    as right."""
     specificity: MetricReport | None = None
-    """The fraction of the replies labeled as wrong that the judge also considers wrong."""
+    """The fraction of replies that the judge considers wrong, among the replies that people labeled
+    as wrong."""
     kappa: float | None = None
     """Cohen's kappa between the judge and the majority of the people."""
     pearson: float | None = None
@@ -308,14 +310,14 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
     """The effect on a judge's verdicts of adding one kind of steering text to replies."""
 
     added: str
-    """The text that was added to replies. If the text depends on the reply, this is the last
-    text."""
+    """The text that was added to replies. If the text depends on the reply, only the text for the
+    last reply is stored."""
     to_right: MetricReport
-    """The fraction of replies judged wrong without the added text that are judged right with the
-    added text."""
+    """The fraction of replies judged right with the added text, among the replies judged wrong
+    without the added text."""
     to_wrong: MetricReport
-    """The fraction of replies judged right without the added text that are judged wrong with the
-    added text."""
+    """The fraction of replies judged wrong with the added text, among the replies judged right
+    without the added text."""
     change: MetricReport
     """The mean change of the score over all replies."""
     lost: int
@@ -380,8 +382,8 @@ class ProbeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     places: list[PlaceReport] = []
     """For a probe with permuted choices, the results for each position."""
     p: float | None = None
-    """For a probe with permuted choices, the p value of the test that positions do not matter,
-    which is the probability of picks that are at least as uneven across positions."""
+    """For a probe with permuted choices, the p value of a test whether picks are more uneven across
+    positions than they would be if positions did not matter."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

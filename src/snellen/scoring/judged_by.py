@@ -18,7 +18,7 @@ class JudgedBy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The judge model of the benchmark's authors; None if the judge prompt is not theirs."""
     qualified: bool | None = None
     """Whether every judge is qualified, which means that it agrees well enough with published
-    verdicts. None for the authors' own judge. None also if `authors` is None and no judge was
+    verdicts. None for the authors' own judge, and None if `authors` is None and no judge was
     measured."""
     reason: str = ""
     """Why the judges are qualified or not."""

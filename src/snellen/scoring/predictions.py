@@ -85,8 +85,8 @@ class Predicted:
         for row_index, (row, sample) in enumerate(self._rows()):
             if sample.id in seen:
                 raise DataError(
-                    f"{benchmark.name}: two rows of {benchmark.data.where} have the id "
-                    f"{sample.id!r}, so it is unclear which of the two rows a reply belongs to."
+                    f"{benchmark.name}: it is unclear which row a reply to {sample.id!r} belongs "
+                    f"to, because two rows of {benchmark.data.where} have this id."
                 )
             seen.add(sample.id)
             compared.compare(sample)

@@ -68,9 +68,9 @@ class Criterion(msgspec.Struct, frozen=True, kw_only=True):
     criterion was waived."""
     bound: float | None
     """The number that is compared with the threshold; None if there is no interval. For `kappa`,
-    `tau`, and `within`, this number is the lower end of the 95 % interval. For `bias`, this number
-    is the larger distance of an end of the 95 % interval from 0, as a fraction of the best score.
-    For `readable`, this number is the metric's value. For `replies`, this number is the number of
+    `tau`, and `within`, the bound is the lower end of the 95 % interval. For `bias`, the bound is
+    the larger distance of an end of the 95 % interval from 0, as a fraction of the best score. For
+    `readable`, the bound is the metric's value. For `replies`, the bound is the number of
     replies."""
     met: bool
     """Whether the criterion is met or was waived."""
@@ -84,7 +84,7 @@ class VerdictAgreement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     questions: int
     """The number of clusters of the samples that these replies answer."""
     best: float
-    """The best possible score. All scores are between 0 and this number."""
+    """The best possible score. All scores are between 0 and the best possible score."""
     tolerance: float
     """The largest difference between two scores that counts as agreement in `within`."""
     readable: MetricReport
@@ -193,8 +193,8 @@ def measure(
     `THRESHOLDS`. `tolerance` is in the unit of the score.
 
     All intervals are computed over clusters of samples, so several models' replies to the same
-    question are not treated as independent. If all clusters agree, such an interval does not exist
-    for `kappa` and `bias`. In that case, the bounds of `kappa` and `bias` follow the rule of three,
+    question are not treated as independent. If all clusters agree, `kappa` and `bias` have no
+    interval over clusters. In that case, the bounds of `kappa` and `bias` follow the rule of three,
     which assumes that 3 of the G clusters could differ by the best score (Hanley and Lippman-Hand
     1983, If Nothing Goes Wrong, Is Everything All Right?, JAMA 249:1743-1745).
     """
@@ -277,8 +277,8 @@ def _numbered(names: Iterable[str]) -> dict[str, int]:
 
 
 SAME = ("all clusters have the same mean", "all resamples have the same value")
-"""The reasons for a missing interval that mean that all clusters agree. Other reasons mean that
-data are missing."""
+"""The values of `MetricReport.reason` for an interval that is missing because all clusters agree.
+If the reason is another one, data are missing."""
 
 
 def _with_bound(metric: MetricReport, loss: float, sides: int) -> MetricReport:

@@ -43,7 +43,7 @@ def scored_rows(
     table: ScoreTable, name: str, shared: Columns, slot: FindingColumns | None = None
 ) -> ScoredRows:
     """Build the rows of a scoring. `shared` contains the columns that all scorings share. If `slot`
-    is given, only these findings, which result from one judge's verdicts, are used."""
+    is given, only the findings in `slot`, which result from one judge's verdicts, are used."""
     import numpy as np
 
     findings = slot or table.findings[name]

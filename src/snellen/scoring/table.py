@@ -129,8 +129,8 @@ class ScoreTable:
                 column.reorder(rows)
 
     def _latest(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """For each key, the last row with a reply. If no row of the key has a reply, this is the
-        last row of the key."""
+        """For each key, the last row with a reply, or the last row if no row with this key has a
+        reply."""
         import numpy as np
 
         positions, ids = self._positions.values, self._ids.values
@@ -216,7 +216,7 @@ class ScoreTable:
 
     @property
     def clusters(self) -> NDArray[np.int32]:
-        """The number of the cluster of each row. All repeats of a sample are in the same
+        """For each row, the number of its cluster. All repeats of a sample are in the same
         cluster."""
         import numpy as np
 
@@ -308,8 +308,8 @@ class FindingColumns:
         self.answers = Objects()
         self._has_score = Numbers("B")
         self.slots = Objects() if judged else None
-        """For each row, the findings that result from the judges' verdicts. A row that the
-        scoring's rules decided has no such findings. None if the scoring has no judge."""
+        """For each row, the findings that result from the judges' verdicts. For a row that the
+        scoring's rules decided, there are no findings. None if the scoring has no judge."""
         self._parts: dict[str, Numbers] = {}
 
     def append(self, finding: Finding, answer: object) -> None:
@@ -404,8 +404,8 @@ def _key(scored: Scored) -> tuple[int, int]:
 
 
 def _shared(answer: Any) -> Any:
-    """Return the same object for all equal short answers. Without this, a hundred thousand answers
-    "A" would be as many objects."""
+    """Return the same object for all equal short answers, which saves memory if many answers are
+    equal."""
     return intern(answer) if type(answer) is str and len(answer) <= SHORT else answer
 
 

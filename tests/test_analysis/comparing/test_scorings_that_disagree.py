@@ -41,8 +41,9 @@ def test_more_than_one_reply_in_twenty_is_noted(tmp_path: Path, first: int, is_n
     plain = tiny.run(tmp_path, in_sentences(0), own())
     other = tiny.run(tmp_path, tiny.Says(in_sentences(first).say, "other"), own())
     note = (
-        "official and robust score 2 of 20 replies differently (10.0 %), so one of the two "
-        "scorings misreads them. Compare by --scoring robust too, or let a judge decide (snellen judge)"
+        "official and robust score 2 of 20 replies differently (10.0 %). One of the two "
+        "scorings misreads these replies. Compare by --scoring robust too, or let a judge "
+        "decide (snellen judge)"
     )
 
     compared = compare(plain.run, other.run, benchmark=own()).comparisons

@@ -18,7 +18,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One set of replies: a run, or a file of predictions."""
 
     name: str
-    """The side's name, which is unique within the benchmark. It consists of the model and the
+    """The side's name, which is unique within the benchmark. The name consists of the model and the
     settings that distinguish this side from other sides."""
     benchmark: str
     """The benchmark, with the options that distinguish its data."""
@@ -67,9 +67,9 @@ class MetricDifference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     p: float | None = None
     """The two-sided p value; None if there is no test."""
     adjusted: float | None = None
-    """The p value adjusted by Holm's method; None if it is not adjusted. For the first metric, it
-    is adjusted over all pairs. For categories and capabilities, it is adjusted within each
-    table."""
+    """The p value adjusted by Holm's method; None if it is not adjusted. The p value of the first
+    metric is adjusted over all pairs. The p values of categories and capabilities are adjusted
+    within each table."""
     detectable: float | None = None
     """The smallest true difference that a test at the 5 % level on these samples detects with 80 %
     probability."""

@@ -66,8 +66,8 @@ def share(a: LoadedSide, b: LoadedSide) -> bool:
 
 
 def pair_samples(sides: Sequence[LoadedSide], names: Sequence[str]) -> Pairing:
-    """Find the samples that several sides share, with the same row of data. The reasons why samples
-    are left out contain `names`, the names of the sides."""
+    """Find the samples that several sides share, with the same row of data. `names` contains the
+    names of the sides, which appear in the reasons why samples are left out."""
     import numpy as np
 
     first = sides[0]

@@ -26,8 +26,8 @@ def why_none(sides: Sequence[LoadedSide]) -> str:
     known = [name for name in a.ids if name in b.number_of]
     if known:
         return (
-            f"{what}: {len(known):,} ids are on both sides, such as {known[0]!r}, but with "
-            "different data. Check that both sides use the same split and version."
+            f"{what}: {len(known):,} ids are on both sides, but have different data, such as "
+            f"{known[0]!r}. Check that both sides use the same split and version."
             f"{_differ_in(a, b)}"
         )
     ids = [", ".join(map(repr, side.ids[:2])) for side in (a, b)]

@@ -258,8 +258,7 @@ def summary(document: Comparisons) -> str:
 
 
 def _number(value: float, like: MetricReport, sign: str = "") -> str:
-    """Format a number with the same number of decimals with which `result.shown` formats the metric
-    `like`."""
+    """Format a number with as many decimals as `result.shown` uses for the metric `like`."""
     fraction = like.unit == "fraction"
     decimals = 2 if fraction or not like.value or abs(like.value) >= 1 else 4
     return f"{value * (100 if fraction else 1):{sign}z,.{decimals}f}"

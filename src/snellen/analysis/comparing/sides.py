@@ -229,8 +229,8 @@ def in_order(side: LoadedSide) -> LoadedSide:
 
 
 def _without_objects(columns: Columns) -> Columns:
-    """Remove answers, targets, and references from rows whose metrics read only numbers. A million
-    references need not stay in memory."""
+    """To save memory, remove answers, targets, and references from rows whose metrics read only
+    numbers."""
     import numpy as np
 
     none = np.full(columns.n, None, dtype=object)

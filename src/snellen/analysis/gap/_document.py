@@ -95,9 +95,9 @@ class GapInteraction(msgspec.Struct, frozen=True, kw_only=True):
     together: float
     """The joint effect of all fields of the group."""
     beyond: float
-    """The interaction of the fields. In the base, it is `together` minus the sum of `alone`. In the
-    recipe, it is the sum of `alone` minus `together`, because resetting any single field already
-    removes its part of the joint effect."""
+    """The interaction of the fields. In the base, the interaction is `together` minus the sum of
+    `alone`. In the recipe, the interaction is the sum of `alone` minus `together`, because
+    resetting any single field already removes this field's part of the joint effect."""
 
 
 class GapGroup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -174,7 +174,7 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     groups: list[GapGroup] = []
     """The groups of fields that were exchanged together."""
     runs: dict[str, str] = {}
-    """The run folder of each configuration. The keys list the fields that have the recipe's
-    values."""
+    """The run folder of each configuration. Each key lists the fields that have the recipe's values
+    in this configuration."""
     notes: list[str] = []
     """Limitations of the result."""

@@ -83,8 +83,8 @@ class Measured:
     def interactions(
         self, fields: Sequence[str]
     ) -> tuple[GapInteraction | None, GapInteraction | None]:
-        """The interaction of these fields in the base, and in the recipe. Both are None if no
-        question has a score in every configuration that is needed."""
+        """The interaction of these fields in the base, and in the recipe. Both interactions are
+        None if no question has a score in every configuration that is needed."""
         import numpy as np
 
         group = frozenset(fields)

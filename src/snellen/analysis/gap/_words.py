@@ -157,8 +157,8 @@ def gap_lines(gap: Gap) -> Iterator[str]:
         )
     if gap.total is not None:
         yield (
-            "p: from permutation tests of signs. The table of paired differences shows a "
-            "different p for the same gap, because that table uses t-tests"
+            "p: the p value of a permutation test of signs. The table of paired differences shows "
+            "a different p for the same gap, because that table uses t-tests"
         )
     yield from (f"note: {note}" for note in gap.notes)
 

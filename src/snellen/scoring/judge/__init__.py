@@ -1,4 +1,5 @@
-"""Runs judges as benchmarks over stored replies. Each judge has a run folder of its own.
+"""Runs judges as models on benchmarks whose samples are stored replies. Each judge has a run folder
+of its own.
 
 A judge is a model that scores the replies that a scoring's own rules cannot decide. The judge's
 verdicts are stored in `judged/` in the run's folder. Each verdict is stored under the sample and
@@ -254,8 +255,8 @@ def _words_by_slot(
 
 def words_of(run: Run, name: str, repeat: int = 0, *, reads_cut: bool) -> str | None:
     """The text of a judge's verdict on the question with id `name`, from the judge's loaded run.
-    None if the judge's reply is missing, withheld, or empty. If `reads_cut` is false, truncated
-    replies are None too."""
+    None if the judge's reply is missing, withheld, or empty. If `reads_cut` is false, the result
+    for a truncated reply is None too."""
     record = run.final((name, repeat, 0))
     states = ("ok", "truncated") if reads_cut else ("ok",)
     return record.reply if record is not None and record.state in states else None

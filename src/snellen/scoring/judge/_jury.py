@@ -1,5 +1,5 @@
-"""Chooses the judges whose verdicts are used in a run's score. Such judges have a verdict on nearly
-every reply."""
+"""Chooses the judges whose verdicts are used in a run's score, which are the judges with a verdict
+on nearly every reply."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from snellen.store import Run
 
 ENOUGH = 0.95
-"""The minimum number of readable verdicts of a judge that counts, as a share of the largest number
-that any judge has. A few unreadable verdicts, which are common, do not exclude a judge. An outage
-of the judge's service does."""
+"""A judge counts if its number of readable verdicts is at least this share of the largest number of
+readable verdicts of any judge. A few unreadable verdicts, which are common, do not exclude a judge,
+but an outage of the judge's service does."""
 
 
 @dataclass(frozen=True, eq=False)

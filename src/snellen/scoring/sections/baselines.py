@@ -81,11 +81,11 @@ class BaselinesSection(Base):
     unknown.
 
     If the metric is the mean of scores, and each choice is either right or wrong, there are
-    formulas. The chance level is the mean of 1 / (number of choices). The value of a constant
-    answer is the share of questions for which this answer is right. Otherwise, blind models answer
-    in the form that the prompt requests, and their replies are scored like any other replies. If
-    the metric is the mean of scores that may be partial, each choice is scored once, which gives
-    the exact chance level without random draws.
+    formulas for both baselines. The chance level is the mean of 1 / (number of choices). The value
+    of a constant answer is the share of questions for which this answer is right. Otherwise, blind
+    models answer in the form that the prompt requests, and their replies are scored like any other
+    replies. If the metric is the mean of scores that may be partial, each choice is scored once,
+    which gives the exact chance level without random draws.
     """
 
     def summarize(self, draft: Draft) -> Part:
@@ -110,9 +110,9 @@ class BaselinesSection(Base):
 
 
 def _right_answers(table: ScoreTable) -> Iterator[tuple[int, str | None]]:
-    """For each row, yield the number of choices and the right answer. The answer is None if it is
-    hidden. The answer is also None if this row is left out of the means and other rows are
-    included."""
+    """For each row, yield the number of choices and the right answer. The right answer is None if
+    it is hidden. The right answer is also None if this row is left out of the means and other rows
+    are included."""
     headline = table.headline
     in_mean = [] if headline is None else headline.has_score.tolist()
     every = not any(in_mean)
@@ -123,7 +123,7 @@ def _right_answers(table: ScoreTable) -> Iterator[tuple[int, str | None]]:
 
 
 def common_answer(target: str | None, references: Sequence[str]) -> str | None:
-    """The target. If there is no target, the most frequent reference."""
+    """The target, or the most frequent reference if there is no target."""
     if target is not None or not references:
         return target
     return Counter(references).most_common(1)[0][0]

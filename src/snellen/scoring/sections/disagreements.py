@@ -27,8 +27,8 @@ def disagreement_note(headline: str, n: int, of: int) -> str | None:
         return None
     return (
         f"{headline} and {ROBUST} score {n:,} of {of:,} replies differently "
-        f"({100 * n / of:.1f} %), so one of the two scorings misreads them. Compare by "
-        f"--scoring {ROBUST} too, or let a judge decide (snellen judge)"
+        f"({100 * n / of:.1f} %). One of the two scorings misreads these replies. Compare "
+        f"by --scoring {ROBUST} too, or let a judge decide (snellen judge)"
     )
 
 

@@ -127,9 +127,9 @@ class Rows:
 
 def repeats_report(rows: Rows, *, most: int, votes: bool) -> RepeatsReport:
     """Compute the statistics of repeats: pass@k, the score of the majority answer, and the
-    components of the mean's variance. pass@k is computed only if every reply is either right or
-    wrong, and the majority score only if `votes` is true. `most` is the largest number of replies
-    to a question."""
+    components of the mean's variance. The metric pass@k is computed only if every reply is either
+    right or wrong. The majority score is computed only if `votes` is true. `most` is the largest
+    number of replies to a question."""
     import numpy as np
 
     known = rows.score[rows.in_mean]

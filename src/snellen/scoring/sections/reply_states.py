@@ -14,7 +14,7 @@ from snellen.scoring.scorer import Scorer
 from snellen.scoring.verdicts import Finding
 
 TRUNCATED_SHARE = 0.02
-"""If the share of truncated replies is larger than this, the report gets a note."""
+"""The maximum share of truncated replies. If the share is larger, the report gets a note."""
 EMPTY_SHARE = 0.02
 
 

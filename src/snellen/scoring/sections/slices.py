@@ -1,6 +1,6 @@
-"""Groups samples into bins by properties that can be computed for every benchmark: the position of
-the right answer, the size and number of the pictures, and the length of the question. The bins are
-the same for all benchmarks, so that runs can be compared."""
+"""Groups samples into bins by general properties: the position of the right answer, the size and
+number of the pictures, and the length of the question. The bins are the same for all benchmarks, so
+that runs can be compared."""
 
 from __future__ import annotations
 
