@@ -135,8 +135,8 @@ def _conversation(
 
 def _goes_on(benchmark: Benchmark, sample: Sample, replies: Sequence[Reply]) -> bool:
     """Whether the benchmark's prompt has another turn after these replies. This check is needed for
-    interrupted runs. It is also needed for runs of earlier versions, which did not record the ends
-    of conversations."""
+    interrupted runs. The check is also needed for runs of earlier versions, which did not record
+    the ends of conversations."""
     history: History = ()
     for reply in replies:
         request = benchmark.request(sample, history)

@@ -1,4 +1,4 @@
-"""Parses and scores one reply. All scores of a report come from here."""
+"""Parses and scores one reply. All scores of a report come from this module."""
 
 from __future__ import annotations
 

@@ -207,8 +207,8 @@ class ScoreTable:
 
     @property
     def questions(self) -> NDArray[np.int64]:
-        """For each row, a number that identifies its sample and turn. All repeats have the same
-        number."""
+        """For each row, a number that identifies its sample and turn. All repeats of a question
+        have the same number."""
         turn_mask = (1 << TURN_BITS) - 1
         values: NDArray[np.int64] = self._positions.values & turn_mask
         values |= self.conversations >> REPEAT_BITS << TURN_BITS

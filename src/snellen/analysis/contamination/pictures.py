@@ -182,8 +182,8 @@ class _Band:
     def within(
         self, queries: NDArray[np.uint64]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Find pairs whose keys differ in at most IN_BAND bits. All pairs of a yielded block differ
-        in the same bits."""
+        """Find pairs whose keys differ in at most IN_BAND bits. Pairs are yielded in blocks, and
+        all pairs of a block differ in the same bits."""
         import numpy as np
 
         keys = self._keys(queries)

@@ -20,8 +20,8 @@ GAP_LEVEL = 0.05
 and for interactions."""
 FIELD_LEVEL = 0.01
 """The significance level for single fields and pairs, whose p values are adjusted for multiple
-tests. It is lower because naming a field that has no effect is worse than asking for a larger
-sample."""
+tests. This level is lower than `GAP_LEVEL` because naming a field that has no effect is worse than
+asking for a larger sample."""
 
 Ways = frozenset[str]
 """A configuration, represented by the set of fields that have the recipe's values. All other fields

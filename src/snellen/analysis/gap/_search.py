@@ -22,10 +22,11 @@ If several fields are named, these fields are also exchanged together, and their
 whether their effects add up. If a single field is named, and the rest of the gap is significant,
 each of the other fields is exchanged in addition to the named field, as far as the budget allows. A
 field that has an effect only together with the named field then shows its full effect. If no field
-is named, pairs of fields are exchanged. This is a factorial experiment in which only the smallest
-and the largest combinations are run (Daniel 1973, Journal of the American Statistical Association
-68, One-at-a-time plans; Cox and Reid 2000, The Theory of the Design of Experiments, chapter 5).
-`docs/decisions/gap.md` describes the alternatives, and reports how often the search is right.
+is named, pairs of fields are exchanged. The search is a factorial experiment in which only the
+smallest and the largest combinations are run (Daniel 1973, Journal of the American Statistical
+Association 68, One-at-a-time plans; Cox and Reid 2000, The Theory of the Design of Experiments,
+chapter 5). `docs/decisions/gap.md` describes the alternatives, and reports how often the search is
+right.
 """
 
 from __future__ import annotations

@@ -102,8 +102,8 @@ def probed_id(reply: JudgedReply, kind: str) -> str:
 
 
 class Steered:
-    """A table with a row for each combination of a reply and an attempt. Its digest depends on the
-    exact texts."""
+    """A table with a row for each combination of a reply and an attempt. The table's digest depends
+    on the exact texts."""
 
     revision: str | None = None
 

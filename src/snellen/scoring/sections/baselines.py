@@ -28,8 +28,8 @@ DRAWS = 3
 """The number of random draws. If there is no formula for the chance level, the chance level is the
 mean score of these draws."""
 MOST = 20_000
-"""The maximum number of samples for which a baseline without a formula is computed. Such a baseline
-doubles the time that scoring takes."""
+"""The maximum number of samples for which a baseline without a formula is computed. Computing such
+a baseline doubles the time that scoring takes."""
 
 Say = Callable[[Sample], str]
 
@@ -222,8 +222,8 @@ def _expected(
 
 
 def _choices(sample: Sample) -> Sequence[str]:
-    """The answers from which a model can choose. These are letters or the texts of the choices, in
-    the same form as the target."""
+    """The answers from which a model can choose. The answers have the same form as the target,
+    which is a letter or the text of a choice."""
     letters = ascii_uppercase[: len(sample.choices)]
     lettered = sample.target is not None and sample.target in letters
     return letters if lettered else sample.choices

@@ -221,9 +221,9 @@ def difference_p(
     If no bin differs, T' V⁻ T has a χ² distribution with K-1 degrees of freedom. This is the
     generalized score test (Rotnitzky and Jewell 1990; Boos 1992). The variance is computed under
     the assumption that there is no difference, so it is not 0 for a bin in which all replies are
-    right. Bins for which χ² is not a good approximation are left out. These are bins with fewer
-    than 10 clusters, and bins that are so small that fewer than about 5 right or 5 wrong replies
-    are expected. The result is None if fewer than two bins remain, or if all scores are equal.
+    right. Bins with fewer than 10 clusters are left out, since χ² is not a good approximation for
+    them. Bins in which fewer than about 5 right or 5 wrong replies are expected are left out for
+    the same reason. The result is None if fewer than two bins remain, or if all scores are equal.
     """
     import numpy as np
 
