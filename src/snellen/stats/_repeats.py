@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def pass_at(n: int, right: int, k: int) -> float:
-    """The probability that at least one of k replies is right, if these are drawn without
+    """The probability that at least one of k replies is right. The k replies are drawn without
     replacement from n replies, of which `right` are right.
 
         pass@k = 1 - C(n - right, k) / C(n, k)

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 PARTS = (1, 2, 3, 4, 6, 12)
 """Differences are not rounded if they are all multiples of 1/n for one of these numbers n."""
 STEPS = 30_000_000
-"""The approximate maximum number of additions in a test. It determines how coarsely all other
-differences are rounded."""
+"""The approximate maximum number of additions in a test. This limit determines how coarsely all
+other differences are rounded."""
 TIE = 1e-9
 """Sums that differ by less than this share of the largest possible sum count as equal."""
 
