@@ -164,7 +164,8 @@ def too_long(path: Path, number: int) -> DataError:
     return DataError(
         f"{path} has a row of more than {MAX_ROW_BYTES // 10**6} MB at line {number}. "
         "If it contains pictures, save them as files and put the names of the files in the rows. "
-        "If not, look for a quote that is never closed or for missing line ends."
+        "If it contains no pictures, look for a quote that is never closed or for missing line "
+        "ends."
     )
 
 

@@ -68,8 +68,8 @@ class Learnt(msgspec.Struct):
     missing: dict[str, dict[str, int]] = {}
     """For each column, the cells that pandas would read as missing, and how often each occurs."""
     lenders: dict[str, int] = {}
-    """Rows whose picture is used by other rows. Maps the name by which other rows refer to the
-    picture to the position of the row with the picture."""
+    """The position of each row whose picture other rows use, keyed by the name by which other rows
+    refer to the picture."""
 
 
 class _Footer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
