@@ -236,9 +236,9 @@ def strings(cell: str, where: str) -> list[str]:
 
 
 def _folder(path: Path) -> Path:
-    """The folder that file names in the rows are relative to. This is the data set's folder in
-    `images/`, next to the TSV file, if that folder exists; otherwise, it is the folder of the TSV
-    file."""
+    """The folder that file names in the rows are relative to. The result is the data set's folder
+    in `images/`, next to the TSV file, if that folder exists; otherwise, it is the folder of the
+    TSV file."""
     name = path.name.removesuffix(".gz").removesuffix(".tsv").removesuffix("_local")
     shared = next((folder for folder in SHARED if name.startswith(folder)), name)
     if re.fullmatch("MMBench_(DEV|TEST)_(EN|CN)_V11", name):

@@ -1,10 +1,11 @@
 """Unpacks zip and tar archives, which may be split into parts, and never writes outside the target
 folder.
 
-This module does not use `extractall`, which does not stop zip bombs. Before Python 3.11.13 it also
-does not stop links that lead out of the folder through very long paths (CVE-2025-4517). Instead,
-this module creates files and folders one member at a time in a temporary folder, and moves them to
-their final place when all are complete. It never creates symbolic links.
+This module does not use `extractall`, which does not stop zip bombs. Before Python 3.11.13,
+`extractall` also does not stop links that lead out of the folder through very long paths
+(CVE-2025-4517). Instead, this module creates files and folders one member at a time in a temporary
+folder, and moves them to their final location when all are complete. This module never creates
+symbolic links.
 """
 
 from __future__ import annotations

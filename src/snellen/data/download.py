@@ -350,8 +350,8 @@ class Fetching:
 
 
 class _PartialFile:
-    """The part of a file that has arrived so far. A note next to it records the URL and the version
-    of the file; without this note, the download cannot be resumed."""
+    """The part of a file that has arrived so far. A note file next to the part records the URL and
+    the version of the file; without this note file, the download cannot be resumed."""
 
     def __init__(self, path: Path, url: str) -> None:
         self.path = path

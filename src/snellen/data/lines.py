@@ -37,7 +37,7 @@ Line = tuple[bytes, int, int]
 """A line without its `\n`, the line's number (from 1), and its byte offset in the file. A `\r`
 before the `\n` is kept because it is text in a quoted cell.
 
-This is a plain tuple because creating a named tuple takes as long as reading the line.
+The type is a plain tuple because creating a named tuple takes as long as reading the line.
 """
 
 

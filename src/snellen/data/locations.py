@@ -69,7 +69,7 @@ def folders(data: Path | None, benchmark: str, names: Sequence[str]) -> tuple[Pa
 
 def looked_up(folders: Sequence[Path], names: Sequence[str]) -> Path | None:
     """Return the first file with one of these names, from the first folder that has such a file. In
-    VLMEvalKit's folder only TSV files count, unless it is the only folder."""
+    VLMEvalKit's folder, only TSV files count, unless no other folder is searched."""
     for folder in folders:
         shared = folder == lmu_data() and len(folders) > 1
         for name in names:

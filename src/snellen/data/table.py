@@ -62,7 +62,7 @@ class Table(Protocol):
 
 @runtime_checkable
 class Seekable(Protocol):
-    """A table that can read a row without reading the rows before it, if `seeks` is true."""
+    """A table that supports access to rows by position if `seeks` is true."""
 
     @property
     def seeks(self) -> bool: ...
@@ -156,8 +156,8 @@ class Filtered:
 
 
 def fields_digest(fields: Mapping[str, Any]) -> str:
-    """The digest of a row that does not come from a text file. It is computed from the row as JSON,
-    with sorted names and with bytes replaced by their digest."""
+    """The digest of a row that does not come from a text file. The digest is computed from the row
+    as JSON, with sorted names and with bytes replaced by their digest."""
     return row_digest(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS, default=_as_json))
 
 

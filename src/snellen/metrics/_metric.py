@@ -37,8 +37,8 @@ class Metric:
     """
 
     compute: Callable[..., Estimate]
-    """The function. Its first argument is a `Columns` object. If a metric is passed, its function
-    is used."""
+    """The function, whose first argument is a `Columns` object. If a metric is passed, the metric's
+    function is used."""
     _: KW_ONLY
     better: Direction | None = None
     """Whether a higher or a lower value is better; None if neither is better, or if the better

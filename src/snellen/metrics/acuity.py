@@ -44,10 +44,10 @@ def threshold(
 ) -> Metric:
     """The level at which the score is halfway between the score of guessing and a perfect score.
 
-    For letters of decreasing height, this is visual acuity in pixels, and smaller is better. In
-    general, the better direction is the direction in which levels get harder, which is the argument
-    `harder`. Each row has `trials` trials (letters), and its score is the share of trials that are
-    right. A curve p of the level h is fitted to the rows by maximum likelihood:
+    For letters of decreasing height, the threshold is visual acuity in pixels, and smaller is
+    better. In general, the better direction is the direction in which levels get harder, which is
+    the argument `harder`. Each row has `trials` trials (letters), and its score is the share of
+    trials that are right. A curve p of the level h is fitted to the rows by maximum likelihood:
 
         p(x) = g + (1 - g - l) F(s (x - a) + c),    p(a) = (1 + g) / 2,    x = ± log2 h
 
@@ -264,7 +264,7 @@ def _overdispersion(
     that clusters of independent trials would have. At least 1.
 
     Levels are weighted by their information about the threshold under a logistic curve without
-    lapses, (p - g)²(1 - p)²/p(1 - p). This weight is 0 for levels at which all answers are guesses,
+    lapses, (p - g)²(1 - p)²/p(1 - p). The weight is 0 for levels at which all answers are guesses,
     and for levels at which all answers are right.
     """
     import numpy as np

@@ -264,7 +264,7 @@ def rouge_l_scores(captions: Captions) -> Floats:
     is the same length divided by the length of the reference. P and R are each the maximum over the
     references, and the maxima may come from different references. Lin 2004,
     https://aclanthology.org/W04-1013; rouge/rouge.py#L45-L75. coco-caption splits at single spaces,
-    so a caption without tokens has one empty token and matches any other such caption.
+    so a caption without tokens has one empty token and matches any other caption without tokens.
     """
     import numpy as np
     from rapidfuzz.distance import LCSseq

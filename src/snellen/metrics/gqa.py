@@ -127,9 +127,9 @@ def distribution(columns: Columns) -> Estimate:
 
         D = 1/100 · Σ_g n_g · χ²_g / Σ_g n_g        χ²_g = Σ_a (o_ga - e_ga)² / e_ga
 
-    Group g has n_g questions. The answer a is right for e_ga of them, and the model gave it to o_ga
-    of them. Answers that are never right in a group are ignored. At least 0; lower is better.
-    Source: L359-L378, L423-L434.
+    Group g has n_g questions. The answer a is right for e_ga of these questions, and the model gave
+    this answer to o_ga of these questions. Answers that are never right in a group are ignored. At
+    least 0; lower is better. Source: L359-L378, L423-L434.
 
     There is no interval, because a bootstrap would be biased. Resampling adds variance, which makes
     the χ² of a resample larger than the χ² of the sample. χ² also grows with the number of

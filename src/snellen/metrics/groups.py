@@ -28,10 +28,10 @@ class Groups(NamedTuple):
     size: NDArray[np.intp]
     """The number of questions in the group."""
     all_right: NDArray[np.float64]
-    """Of all combinations of one reply per question, the share in which all replies are right.
+    """The share of combinations, with one reply per question, in which all replies are right.
     Without repeats, the share is 0 or 1."""
     none_right: NDArray[np.float64]
-    """Of all combinations of one reply per question, the share in which no reply is right."""
+    """The share of combinations, with one reply per question, in which no reply is right."""
     right: NDArray[np.float64]
     """The mean share of right questions in the group."""
 

@@ -69,9 +69,9 @@ def vqa_accuracy(answer: str, references: Sequence[str]) -> float:
 
     As in the authors' code, answers are normalized only if people disagree, so "Red" is wrong if
     all ten people answered "red". One difference: this function identifies people by position, and
-    the authors' code identifies them by `answer_id`. If these ids are missing, the authors' code
-    leaves out not only person i, but everyone who gave the same answer as person i, so an answer
-    that all ten people gave scores 0.
+    the authors' code identifies them by `answer_id`. If `answer_id` is missing, the authors' code
+    leaves out not only person i, but everyone who gave the same answer as person i. An answer that
+    all ten people gave then scores 0.
 
     >>> vqa_accuracy("The cat.", ["cat"] * 3 + ["dog"] * 7)
     0.9

@@ -29,8 +29,8 @@ def precision(columns: Columns, *, otherwise: float = math.nan) -> Estimate:
     """The precision of yes: among the rows with the answer yes, the share in which yes is right.
 
     In [0, 1]; higher is better. `otherwise` is the value if the answer is never yes. If `otherwise`
-    is nan, the estimate then has a reason instead of a value. The interval is a bootstrap over
-    clusters. An example in which the answer is yes twice and right once:
+    is nan and the answer is never yes, the estimate has a reason instead of a value. The interval
+    is a bootstrap over clusters. An example in which the answer is yes twice and right once:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category

@@ -34,4 +34,4 @@ class Estimate:
     cannot declare the direction, because the estimate's name depends on the data."""
     sums: Sums | None = field(default=None, compare=False, repr=False)
     """The sums over clusters from which the value is computed; None if the value is not computed
-    from sums. Comparisons of two models need these sums. They are not written to reports."""
+    from sums. Comparisons of two models need these sums. The sums are not written to reports."""

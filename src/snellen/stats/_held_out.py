@@ -43,9 +43,9 @@ def held_out(
     Clusters are split into thirds at random. For each third, the setting that is best on the other
     two thirds is chosen, and its sums on the held-out third are used. The value is the aggregate of
     these sums over all thirds (Stone 1974, Journal of the Royal Statistical Society B 36, with
-    folds of clusters), averaged over 200 splits. This estimates the value of a setting that is
-    chosen on two thirds of these samples, which is slightly worse than a setting that is chosen on
-    all samples.
+    folds of clusters), averaged over 200 splits. The result estimates the value of a setting that
+    is chosen on two thirds of these samples, which is slightly worse than a setting that is chosen
+    on all samples.
 
     The interval is m ± t · stderr with G-1 degrees of freedom. stderr² is the variance of the whole
     procedure over resamples of clusters, in which all copies of a cluster are in the same third.

@@ -57,9 +57,9 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
     average of averages, the squares of u are too small by a factor of (n-1)/n in a category of n
     clusters, and the squares of v are too large by the same factor. Student's t has the degrees of
     freedom of `mean`, multiplied by G/(G-1) · Σ_g (u_g - ū)² / stderr² (at most 1). This factor
-    removes about one degree of freedom per category. p is the level at which one end of the
-    interval is 0. `docs/decisions/comparing.md` describes the alternatives that were tried, and
-    gives the coverage of the interval.
+    removes about one degree of freedom per category. p is the significance level at which one end
+    of the interval is 0. `docs/decisions/comparing.md` describes the alternatives that were tried,
+    and gives the coverage of the interval.
 
     The caller must pair the samples. A cluster can be missing on one side, for example if a metric
     uses only right answers. A missing cluster adds nothing to that side's sums.

@@ -32,8 +32,8 @@ def weighted_kappa(
 
     The denominator is the value of the numerator that is expected if the raters are independent.
     Cohen 1968, Weighted Kappa, Psychological Bulletin 70:213-220, defines kappa over the cells of a
-    table; this is the same sum over items. For scores of 0 and 1, the result is Cohen's kappa
-    without weights.
+    table; the formula here is the same sum over items. For scores of 0 and 1, the result is Cohen's
+    kappa without weights.
     """
     import numpy as np
 

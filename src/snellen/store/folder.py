@@ -1,5 +1,5 @@
-"""A run's folder on a POSIX file system. Some of its files are only appended to, and small files
-are replaced as a whole.
+"""A run's folder on a POSIX file system. Some files in the folder are only appended to, and small
+files are replaced as a whole.
 
 Each line is written with one `write`, so that no appended line is lost if the process is killed.
 `flush` runs once per second, so that a power failure loses at most the lines of one second. An
@@ -30,11 +30,11 @@ HELD = Path("/proc/locks")
 """The file in which Linux lists the locks that processes hold, with lines such as `1: FLOCK
 ADVISORY WRITE 123 08:01:4711 0 EOF`."""
 SEGMENT = re.compile(r"(\w+?)(?:\.part-(\d{5}))?(?:-(\d+))?\.jsonl")
-"""The name of a file of a journal: its stem, its part of the run, and its number."""
+"""The name of a journal file: its stem, its part of the run, and its number."""
 
 
 def file_order(name: str) -> tuple[int, int]:
-    """The sort key of a file among the files of its journal: its part, then its number."""
+    """The sort key of a journal file: its part, then its number."""
     match = SEGMENT.fullmatch(name)
     assert match is not None, name
     return int(match[2] or 0), int(match[3] or 0)
@@ -62,8 +62,8 @@ class _Elsewhere(Exception):
 class Folder:
     """The files of one run. Opening a folder for reading changes nothing.
 
-    A folder reads the files of all parts of the run. It appends only to the files of one `part`,
-    counted from 1. With `part=0`, it appends to the files of a run without parts.
+    A folder reads the files of all parts of the run, but appends only to the files of one `part`,
+    counted from 1. With `part=0`, a folder appends to the files of a run without parts.
     """
 
     def __init__(self, root: Path, part: int = 0) -> None:
@@ -264,8 +264,8 @@ class Lock:
 
 
 class PartLock(Lock):
-    """The lock of one part of a run. A process that holds it also holds the run's own lock, which
-    all parts share."""
+    """The lock of one part of a run. A process that holds the lock of a part also holds the run's
+    own lock, which all parts share."""
 
     def __init__(self, root: Path, part: int) -> None:
         super().__init__(root / f"lock.part-{part:05d}")

@@ -140,8 +140,8 @@ class LineReading:
             return None
 
     def record_if_any(self, decoder: msgspec.json.Decoder[T], line: bytes, name: str) -> T | None:
-        """Decode a line if it is a record of this kind. Returns None for any other line; nothing is
-        noted.
+        """Decode a line if it is a record of this kind. Return None for any other line, and add no
+        note.
 
         Raises:
             StoreError: the line has a later format.
@@ -180,7 +180,8 @@ class LineReading:
             check_format(_FORMAT.decode(line).format, self._path / name)
 
     def _set_aside(self, name: str, offset: int, error: Exception) -> None:
-        """Note a line that is not a record. All such lines of a file share one note."""
+        """Note a line that is not a record. All lines of a file that are not records share one
+        note."""
         damage = self._damage.get(name)
         if damage is None:
             damage = self._damage[name] = _Damage(str(error), len(self._notes))

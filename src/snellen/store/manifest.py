@@ -67,8 +67,8 @@ class ManifestFields(msgspec.Struct, frozen=True):
     """Notes for the readers of reports about problems with the first replies, keyed by `truncated`
     or `thoughts`."""
     raised: Count | None = None
-    """The token limit to which `--on-truncation raise` has raised the run's limit; None if it has
-    not."""
+    """The token limit to which `--on-truncation raise` has raised the run's limit; None if the
+    limit was not raised."""
     sessions: list[SessionFields] = []
     """The processes that asked the run's questions, in order."""
 

@@ -44,9 +44,9 @@ DEEPEST = 16
 
 
 class _Copy(msgspec.Struct):
-    """A file that exists in the mirror and in the store: the object's version (None if the object
-    has not been listed since its upload), the file's size, and, for files that are replaced as a
-    whole, the file's time of change."""
+    """A file that exists in the mirror and in the store. `stamp` is the version of the object; None
+    if the object has not been listed since its upload. `changed` is the file's time of change,
+    which is used only for files that are replaced as a whole."""
 
     size: int
     stamp: str | None = None

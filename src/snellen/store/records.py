@@ -55,7 +55,7 @@ class SeenMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One image, video, or other medium, as the model received it."""
 
     digest: str
-    """The digest of its bytes, `sha256:<hex>`."""
+    """The digest of the medium's bytes, `sha256:<hex>`."""
     frames: list[float] = []
     """The times of a video's frames, in seconds."""
     width: Count | None = None
@@ -274,7 +274,7 @@ class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     place: str
     """The name of the file in the data set, or another label."""
     digest: str | None = None
-    """The digest of its bytes, `sha256:<hex>`; absent if it could not be read."""
+    """The digest of the medium's bytes, `sha256:<hex>`; absent if it could not be read."""
     mime: str | None = None
     """The media type, such as `image/png`."""
     width: int | None = None
@@ -346,8 +346,8 @@ def seen_media(
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The question that was asked for one key: a line of `questions.jsonl`. It contains everything
-    that is needed to score a reply without the data set."""
+    """The question that was asked for one key: a line of `questions.jsonl`. The line contains
+    everything that is needed to score a reply without the data set."""
 
     format: int
     """The number of the format."""

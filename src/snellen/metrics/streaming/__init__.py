@@ -1,8 +1,8 @@
 """Metrics of models that watch a video: what a model says, and when.
 
-A query is a question about a video. It is open from the time `asked` to the time `end`. A query has
-slots, each with a window of time in which the model should say something. The model answers with
-messages. All times are positions in the video in seconds, not clock times. A metric reads
+A query is a question about a video that is open from the time `asked` to the time `end`. A query
+has slots, each with a window of time in which the model should say something. The model answers
+with messages. All times are positions in the video in seconds, not clock times. A metric reads
 `columns.target` (a `Watch` as JSON) and `columns.answer` (a `SpeechLog` as JSON) of each row.
 
 A message is in the window from w0 to w1 if onset >= w0 and done <= w1. A message that begins before

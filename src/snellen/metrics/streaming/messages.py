@@ -131,9 +131,9 @@ def ambiguous(columns: Columns) -> Estimate:
 def acknowledgements(columns: Columns) -> Estimate:
     """The share of queries that the model acknowledges.
 
-    An acknowledgement is a message that only says that the model will answer later. Such messages
-    also count in the other metrics, usually as false alarms. In [0, 1]; lower is better. `n` counts
-    queries.
+    An acknowledgement is a message that only says that the model will answer later.
+    Acknowledgements also count in the other metrics, usually as false alarms. In [0, 1]; lower is
+    better. `n` counts queries.
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))

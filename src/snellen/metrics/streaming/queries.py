@@ -38,8 +38,9 @@ class Point(msgspec.Struct, frozen=True):
     time: float
     """The time in seconds."""
     right: int
-    """The right reply at this time. If the query asks for a running total, this is the total.
-    Otherwise, it is 1 if `number` should have been said by this time, and 0 if not."""
+    """The right reply at this time. If the query asks for a running total, the right reply is the
+    total. Otherwise, the right reply is 1 if `number` should have been said by this time, and 0 if
+    not."""
     number: int | None = None
     """The number that should have been said; None means that any message counts."""
 
@@ -201,8 +202,8 @@ def share_of_hits(target: str, answer: str | None) -> float | None:
     """The score of a query: the share of its slots that are hits.
 
     The score is None if the session failed before any slot ended. The score is 0 if all slots were
-    dropped. Such a query does not affect the metrics of slots, but `slots_dropped` counts only
-    queries with a score.
+    dropped. A query without slots does not affect the metrics of slots, but needs a score, since
+    `slots_dropped` counts only queries with a score.
     """
     query = _query(target, answer, perfect=False)
     if not query.slots:
