@@ -22,9 +22,9 @@ def mean(columns: Columns) -> Estimate:
 
     The value is in [0, 1] if all scores are in [0, 1]. Higher is better if the metric is reported
     under the name `accuracy`. Under any other name, the scoring must state the better direction
-    (see `Metric`). `stats.mean` computes the interval. For scores in [0, 1], it is Wilson's
-    interval with an effective n that accounts for clusters. An example with three of four answers
-    right:
+    (see `Metric`). `stats.mean` computes the interval. For scores in [0, 1], `stats.mean` uses
+    Wilson's interval with an effective n that accounts for clusters. An example with three of four
+    answers right:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category

@@ -28,7 +28,7 @@ class Estimate:
     """The 95 % interval, in the unit of the value; None if there is no interval, in which case
     `reason` says why."""
     reason: str | None = None
-    """Why there is no value or no interval."""
+    """The reason why the estimate has no value or no interval."""
     better: Direction | None = None
     """Whether a higher or a lower value is better. This field is set only if the metric itself
     cannot declare the direction, because the estimate's name depends on the data."""

@@ -90,7 +90,7 @@ class Folder:
         processes that write the same part or the whole run are kept from writing.
 
         Raises:
-            StoreError: another process is writing here.
+            StoreError: another process is writing this run.
         """
         return PartLock(self.root, self.part) if self.part else Lock(self.root / "lock")
 

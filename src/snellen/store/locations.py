@@ -32,7 +32,7 @@ def mirrors() -> Path:
 
 
 def path_of(location: str | Path) -> Path:
-    """The local path of a run or a folder of runs. Does not contact any store.
+    """The local path of a run or a folder of runs. This function does not contact any store.
 
     Raises:
         UsageError: the location is an address that is not valid.
@@ -41,9 +41,9 @@ def path_of(location: str | Path) -> Path:
 
 
 def data_path(location: str | Path) -> Path:
-    """The local path of rows and of the files that they refer to. Does not contact any store. Data
-    has separate mirrors. Even if the data is a run, the run's own mirror is not used, since it may
-    contain lines that are not in the store yet.
+    """The local path of rows and of the files that they refer to. This function does not contact
+    any store. Data has separate mirrors. Even if the data is a run, the run's own mirror is not
+    used, since it may contain lines that are not in the store yet.
 
     Raises:
         UsageError: the location is an address that is not valid.

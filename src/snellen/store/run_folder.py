@@ -168,7 +168,7 @@ class Run:
         return self._index.finished_at(row_index)
 
     def has_row(self, row_index: int) -> bool:
-        """Whether the run had a question of this row when it was loaded."""
+        """Whether the run had a question of this row when the run was loaded."""
         return self._index.has_row(row_index)
 
     def lacks_question(self, key: AnyKey) -> bool:
@@ -197,8 +197,8 @@ class Run:
                 yield record
 
     def questions(self) -> Iterator[Question]:
-        """Yield the first row of every key, in the order of the data set, then of repeats, turns,
-        and steps."""
+        """Yield the first row of every key, sorted by the order of the data set, and then by
+        repeat, turn, and step."""
         import numpy as np
 
         files = self.folder.segments(QUESTIONS)
