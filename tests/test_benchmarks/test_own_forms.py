@@ -200,7 +200,7 @@ def test_a_reference_to_no_picture_is_an_error(folder: Path) -> None:
     encoded = base64.b64encode(RED).decode()
     rows = [[0, "q", "yes", encoded], [1, "r", "no", "1"]]
     file = tsv(folder / "mine.tsv", ["index", "question", "answer", "image"], *rows)
-    with pytest.raises(DataError, match="nor the index of a row with one"):
+    with pytest.raises(DataError, match="nor the index of a row with a picture"):
         samples(file)
 
 

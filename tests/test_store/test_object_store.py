@@ -411,7 +411,7 @@ def test_a_bucket_that_is_not_there_is_said(bucket: Bucket, tmp_path: Path) -> N
         pull(run.path)
     assert str(caught.value) == (
         "s3://no-such-bucket/r cannot be listed: The specified bucket does not exist. Check "
-        "the bucket's name. It must exist: Snellen creates no buckets."
+        "the bucket's name. The bucket must exist: Snellen creates no buckets."
     )
 
 

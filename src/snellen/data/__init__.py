@@ -1,7 +1,7 @@
-"""Data sets as tables of rows, with archives and downloads.
+"""Reads data sets as tables of rows, downloads their files, and unpacks archives.
 
-May import media and transport. No module here depends on benchmarks.
-Start with `table.py`, then `_row_files.py`.
+This package may import `media` and `transport`. No module here depends on benchmarks. Start reading
+at `table.py`, then `_row_files.py`.
 """
 
 from __future__ import annotations

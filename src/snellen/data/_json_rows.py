@@ -38,7 +38,7 @@ TORN = (
 
 
 def jsonl(path: Path | DataFile, where: str | None = None, revision: str | None = None) -> "Jsonl":
-    """A table of a JSONL file, gzipped or not, with one JSON object per line. Blank lines are
+    """Read a JSONL file, gzipped or not, as a table. Each line is one JSON object. Blank lines are
     skipped.
 
     Iterating raises DataError at the first row that is not a complete JSON object in UTF-8.
@@ -49,7 +49,7 @@ def jsonl(path: Path | DataFile, where: str | None = None, revision: str | None 
 def json_list(
     path: Path | DataFile, where: str | None = None, revision: str | None = None
 ) -> "JsonList":
-    """A table of a JSON file that contains one list of objects. The file is read in chunks.
+    """Read a JSON file, which contains one list of objects, as a table. The file is read in chunks.
 
     Iterating raises DataError in the same cases as for `jsonl`.
     """
@@ -207,8 +207,8 @@ def _no_list(text: "_Text", path: Path) -> DataError:
 
 
 class _Text:
-    """Text that is read only as far as needed. `at` is the current position in the text that is in
-    memory."""
+    """The text of a file, which is read only as far as needed. `at` is the current position in the
+    part of the text that is in memory."""
 
     def __init__(self, chunks: Iterator[str]) -> None:
         self.at = 0

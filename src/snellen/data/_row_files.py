@@ -27,17 +27,17 @@ IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 def rows_of(
     source: Path | DataFile, where: str | None = None, revision: str | None = None
 ) -> Table:
-    """A table of a file or a folder.
+    """Read a file or a folder as a table.
 
-    The suffix of a file, before an optional `.gz`, selects its format: JSONL, JSON, TSV, CSV,
-    parquet, or a spreadsheet (.xlsx). A folder that contains one such file (but not a spreadsheet),
-    or the parts of one parquet file, is read as that file. A folder of images is a table with one
-    row per image: `id` and `image` are the path of the image relative to the folder. If any image
-    is in a subfolder, `category` is the image's subfolder.
+    The suffix of a file, before an optional `.gz`, selects the file's format: JSONL, JSON, TSV,
+    CSV, parquet, or a spreadsheet (.xlsx). If a folder contains one such file (but not a
+    spreadsheet), or the parts of one parquet file, that file is read. A folder of images becomes a
+    table with one row per image: `id` and `image` are the path of the image relative to the folder.
+    If any image is in a subfolder, the column `category` contains the subfolder of each image.
 
     Raises:
-        DataError: The file has another suffix, the folder has several files of rows, or it has
-            neither a file of rows nor images.
+        DataError: The file has another suffix, the folder has several files of rows, or the folder
+            has neither a file of rows nor images.
     """
     path = path_of(source)
     if path.is_dir():

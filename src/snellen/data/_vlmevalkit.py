@@ -25,8 +25,8 @@ cell is a picture, as in
 open-compass/VLMEvalKit@050726559997d4642f3ae483391be97d49868f8c:vlmeval/dataset/image_base.py,
 ImageBaseDataset.__init__."""
 SHARED = ("COCO", "CRPE", "MMBench", "MMMU", "MMNIAH", "OCRVQA", "QSpatial")
-"""Picture folders that several data sets share. A folder is used by all data sets whose names begin
-with its name, as in img_root_map in the same file."""
+"""Picture folders that several data sets share. All data sets whose names begin with the name of a
+folder use this folder, as in img_root_map in image_base.py."""
 _STRING = r"""\s*+(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")\s*+"""
 _LIST = re.compile(rf"\[(?:{_STRING}(?:,{_STRING})*+)?,?\s*+\]", re.DOTALL)
 _ITEM = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""", re.DOTALL)
@@ -34,7 +34,7 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def vlmevalkit_tsv(path: Path | DataFile, revision: str | None = None) -> "VlmEvalKitTsv":
-    """A table of a TSV file in VLMEvalKit's format.
+    """Read a TSV file in VLMEvalKit's format as a table.
 
     Cells are text, except `image`, which is a tuple of references to pictures. The tuple is empty
     if the row has no picture. A picture is the base64 text in the cell or, if the cell is the
@@ -42,7 +42,7 @@ def vlmevalkit_tsv(path: Path | DataFile, revision: str | None = None) -> "VlmEv
     the files named in the column `image_path`.
 
     Iterating raises DataError in the same cases as for `tsv`, and also if the `image` of a row is
-    not a picture and is not the `index` of a row that has one.
+    not a picture and is not the `index` of a row that has a picture.
     """
     return VlmEvalKitTsv(path, None, revision)
 
@@ -91,7 +91,7 @@ class VlmEvalKitTsv(Tsv):
     def _images(
         self, row: Row, raw: bytes, entry: RowEntry | None, path: Path
     ) -> tuple[Image, ...]:
-        """The images of a row whose bytes were all read. A row of a gzipped file has no entry, and
+        """The images of a row that was read completely. A row of a gzipped file has no entry, and
         its pictures stay in memory."""
         where = _where(row.position, path)
         if "image" not in row:
@@ -124,7 +124,7 @@ class VlmEvalKitTsv(Tsv):
                 return tuple(images)
         raise DataError(
             f"{where} is {name!r}, which is neither a picture in base64 nor the index of a row "
-            "with one. If it is the name of a file, rename the column to image_path."
+            "with a picture. If it is the name of a file, rename the column to image_path."
         )
 
 
@@ -146,7 +146,8 @@ class _Pictures:
         return index, image
 
     def span(self, record: Record, cells: list[bytes], position: int) -> PictureSpan:
-        """The start and length of the base64 picture in the row; 0, 0 if there is none."""
+        """The start and length of the base64 picture in the row; 0, 0 if the row has no such
+        picture."""
         index, image = self._columns
         if image is None:
             return 0, 0
@@ -195,8 +196,8 @@ def _slice(path: Path, offset: int, length: int) -> Slice:
 def _sources(
     texts: list[str], raw: bytes, entry: RowEntry | None, path: Path
 ) -> Iterator[Slice | bytes]:
-    """Yield the position of each text in the file, or its bytes if the row does not contain them
-    unchanged."""
+    """Yield the position of each text in the file. If the row does not contain the text unchanged,
+    yield the text's bytes instead."""
     at = 0
     for text in texts:
         wanted = text.encode()
@@ -235,9 +236,9 @@ def strings(cell: str, where: str) -> list[str]:
 
 
 def _folder(path: Path) -> Path:
-    """The folder that file names in the rows are relative to. This is the data set's folder in
-    `images/`, next to the TSV file, if that folder exists; otherwise, it is the folder of the TSV
-    file."""
+    """The folder that file names in the rows are relative to. The result is the data set's folder
+    in `images/`, next to the TSV file, if that folder exists; otherwise, it is the folder of the
+    TSV file."""
     name = path.name.removesuffix(".gz").removesuffix(".tsv").removesuffix("_local")
     shared = next((folder for folder in SHARED if name.startswith(folder)), name)
     if re.fullmatch("MMBench_(DEV|TEST)_(EN|CN)_V11", name):

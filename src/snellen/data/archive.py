@@ -1,9 +1,11 @@
-"""Unpacks zip and tar archives, which may be split into parts. Never writes outside the folder.
+"""Unpacks zip and tar archives, which may be split into parts, and never writes outside the target
+folder.
 
-This module does not use `extractall`, which does not stop zip bombs. Before Python 3.11.13 it also
-does not stop links that lead out of the folder through very long paths (CVE-2025-4517). Instead,
-this module creates files and folders one member at a time in a temporary folder, and moves them to
-their final place when all are complete. It never creates symbolic links.
+This module does not use `extractall`, which does not stop zip bombs. Before Python 3.11.13,
+`extractall` also does not stop links that lead out of the folder through very long paths
+(CVE-2025-4517). Instead, this module creates files and folders one member at a time in a temporary
+folder, and moves them to their final location when all are complete. This module never creates
+symbolic links.
 """
 
 from __future__ import annotations
@@ -54,8 +56,8 @@ class Member:
 
 @dataclass(frozen=True)
 class _Entry:
-    """An entry of an archive. For a file, `source` opens it. For a link, `link` is the name of its
-    target. For a folder, both are None."""
+    """An entry of an archive. For a file, `source` opens the file. For a link, `link` is the name
+    of its target. For a folder, both are None."""
 
     name: str
     source: Callable[[], IO[bytes]] | None
@@ -258,8 +260,8 @@ def _tar(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
 
 
 def _link_target(name: str, target: str) -> str:
-    """The target of a symbolic link, relative to the top of the archive. The link itself is
-    relative to its own folder."""
+    """Convert the target of a symbolic link, which is relative to the link's folder, to a path
+    relative to the top of the archive."""
     if target.startswith("/"):
         return target
     return os.path.normpath(PurePosixPath(name).parent / target)

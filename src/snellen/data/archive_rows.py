@@ -1,10 +1,10 @@
 """Packs rows and their pictures into one file, and unpacks such files.
 
-In TSV and JSONL files, the column `image` contains one picture as base64, or a list of several, and
-`image_path` contains the name of each picture, as in VLMEvalKit. In parquet files, `image` is
-Hugging Face's struct of bytes and path; if any row has several pictures, `images` is a list of such
-structs. Pictures are packed in the form in which a model gets them: the bytes of the file, or PNG
-for formats that servers do not read (TIFF, BMP, animated GIF).
+In TSV and JSONL files, the column `image` contains one picture as base64 text, or a list of such
+texts, and `image_path` contains the name of each picture, as in VLMEvalKit. In parquet files,
+`image` is Hugging Face's struct of bytes and path; if any row has several pictures, `images` is a
+list of such structs. Pictures are packed in the form in which models receive them: the bytes of the
+file, or PNG for formats that servers do not read (TIFF, BMP, animated GIF).
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ GROUP = 64
 
 Pairs = Callable[[], Iterable[tuple[Row, Sequence[Image]]]]
 Kind = Literal["text", "int", "float", "bool", "texts", "json"]
-"""The kind of a column. `texts` means lists of strings, and `json` means any other type or several
-types."""
+"""The kind of a column. The kind `texts` means lists of strings, and the kind `json` means any
+other type or a mixture of types."""
 KINDS: Mapping[type, Kind] = {str: "text", int: "int", float: "float", bool: "bool"}
 
 
@@ -149,8 +149,8 @@ def _names(row: Row) -> list[str | None]:
 
 def _pictures(images: Sequence[Image], names: Sequence[str | None], ours: str) -> list[_Picture]:
     """Load images and name them. If there are as many `names` as images, these names are used. An
-    image without a name gets the path of its file in its folder or, if it has no file, a name that
-    begins with `ours`."""
+    image without a name gets the relative path of its file. If the image has no file, it gets a
+    name that begins with `ours`."""
     if len(names) != len(images):
         names = [None] * len(images)
     pictures = []
@@ -171,7 +171,7 @@ def _pictures(images: Sequence[Image], names: Sequence[str | None], ours: str) -
 
 
 def _kind(kind: Kind | None, value: Any) -> Kind | None:
-    """The kind of a column after one more value. `kind` is its kind without this value."""
+    """The kind of a column after one more value, given its `kind` before this value."""
     if value is None:
         return kind
     mine = KINDS.get(type(value), "json")
@@ -309,9 +309,9 @@ def unpack(file: Path, folder: Path) -> Packed:
 
 
 def _images(row: Row, file: Path) -> dict[str, list[Image]]:
-    """The picture columns of a row, each with its pictures. Bytes and base64 count as pictures only
-    in the columns `image` and `images`; `Image` objects count in any column. If the column `image`
-    has no pictures, `images` is renamed to `image`."""
+    """The pictures of a row, keyed by column. Bytes and base64 count as pictures only in the
+    columns `image` and `images`; `Image` objects count in any column. If the column `image` has no
+    pictures, `images` is renamed to `image`."""
     by_column: dict[str, list[Image]] = {}
     for name, cell in row.items():
         cells = cell if isinstance(cell, list | tuple) else [cell]
@@ -330,8 +330,8 @@ def _image(cell: Any, where: str) -> Image:
 
 
 class _Written:
-    """Writes pictures as files in a folder. If the data set does not name pictures, identical ones
-    are written only once."""
+    """Writes pictures as files in a folder. If the data set does not name pictures, identical
+    pictures are written only once."""
 
     def __init__(self, folder: Path, file: Path) -> None:
         self._folder = folder
@@ -365,7 +365,7 @@ class _Written:
 
 
 def _spellings(path: PurePosixPath, row: int) -> Iterator[PurePosixPath]:
-    """Yield possible paths of a picture. The caller uses the first one that no other picture
+    """Yield possible paths of a picture. The caller uses the first path that no other picture
     has."""
     yield path
     stem = f"{path.stem}_{row}"

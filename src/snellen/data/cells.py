@@ -1,4 +1,4 @@
-"""Splits a row of a sheet, as bytes, into cells. Quoting follows the csv module in strict mode.
+"""Splits the bytes of a sheet's row into cells. Quoting follows the csv module in strict mode.
 
 This module exists because neither csv nor polars returns the position of a cell in the file.
 """

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 TRIES = 5
 LONGEST_PAUSE = 60.0
-"""The longest wait between two tries, in seconds, even if a server asks for more."""
+"""The longest wait between two tries, in seconds, even if a server asks for a longer wait."""
 MOST_UNSAID = 100 << 30
-"""The maximum size, in bytes, of a file if neither the benchmark nor the server states its size."""
+"""The maximum size, in bytes, of a file whose size neither the benchmark nor the server states."""
 SPARE = 64 << 20
 """The disk space, in bytes, that must stay free."""
 BLOCK = 1 << 20
@@ -78,8 +78,8 @@ class Digests:
 
 
 def address(file: File) -> str:
-    """The URL of a file. For a file on Hugging Face's hub, the URL of the mirror in `HF_ENDPOINT`
-    is used if that variable is set."""
+    """The URL of a file. For a file on Hugging Face's hub, the environment variable `HF_ENDPOINT`
+    can set a mirror of the hub."""
     hub = _hub(file)
     if hub is None:
         return file.url
@@ -124,7 +124,7 @@ def _hub(file: File) -> tuple[str, str, str] | None:
 
 
 def expected(file: File) -> str:
-    """The published digest of a file, in words for a person who checks the file."""
+    """Describe a file's published digest for a person who checks the file."""
     if file.sha256 is not None:
         return f"SHA-256 {file.sha256}"
     return "no digest is published" if file.md5 is None else f"MD5 {file.md5}"
@@ -241,8 +241,8 @@ class Fetching:
         checked.
 
         Raises:
-            DataError: The file could not be downloaded. The message has the reason, how much is
-                kept, and what to do.
+            DataError: The file could not be downloaded. The message states the reason, how many
+                bytes are kept, and what to do.
         """
         part = _PartialFile(self._folder / f"{file.name}.part", address(file))
         pause = self._pause
@@ -350,8 +350,8 @@ class Fetching:
 
 
 class _PartialFile:
-    """The part of a file that has arrived so far. A note next to it records the URL and the version
-    of the file; without this note, the download cannot be resumed."""
+    """The part of a file that has arrived so far. A note file next to the part records the URL and
+    the version of the file; without this note file, the download cannot be resumed."""
 
     def __init__(self, path: Path, url: str) -> None:
         self.path = path
@@ -379,7 +379,7 @@ class _PartialFile:
     @contextmanager
     def writing(self, head: FileHead) -> Iterator[BinaryIO]:
         """Open the part for appending, or start over if the server sends the file from its first
-        byte. The data is on the disk when the block ends without an error."""
+        byte. When the `with` block ends without an error, the data is on the disk."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if not head.start:
             self.forget()

@@ -50,7 +50,8 @@ class _FileList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def known(folder: Path) -> dict[str, Known]:
-    """Read the records of a folder, keyed by file name; empty if there are none.
+    """Read the records of a folder, keyed by file name. The result is empty if the folder has no
+    records.
 
     Raises:
         DataError: `files.json` cannot be read, is damaged, or is from a newer version.
@@ -74,8 +75,9 @@ def write_down(folder: Path, entries: Mapping[str, Known]) -> None:
 
 
 def members_of(group: Sequence[File], records: Mapping[str, Known]) -> dict[str, tuple[int, str]]:
-    """The members of an archive, from the record of its first part. Empty if the archive was not
-    unpacked completely, or if one of its parts is no longer the published version."""
+    """The members of an archive, from the record of its first part. The result is empty if the
+    archive was not unpacked completely, or if one of its parts is no longer the published
+    version."""
     for file in group:
         record = records.get(file.name)
         if record is None or not is_same(file, record):
@@ -84,7 +86,7 @@ def members_of(group: Sequence[File], records: Mapping[str, Known]) -> dict[str,
 
 
 def is_same(file: File, record: Known) -> bool:
-    """Whether a record describes the file that is published now."""
+    """Whether a record describes the currently published file."""
     same_digests = file.md5 == record.md5 and file.sha256 in (None, record.sha256)
     return record.url == file.url and same_digests
 
@@ -105,8 +107,8 @@ def groups_of(files: Sequence[File]) -> dict[str, list[File]]:
 
 
 def archive_name(file: File) -> str:
-    """The name of the archive that a part belongs to: `x.zip` for `x.zip.part1`. The file's own
-    name if it is not a part of an archive to be unpacked."""
+    """The name of the archive that a part belongs to: `x.zip` for `x.zip.part1`. A file that is not
+    a part of an archive to be unpacked keeps its own name."""
     part = _PART.fullmatch(file.name)
     if part and file.unpack and not _ARCHIVE.fullmatch(file.name) and _ARCHIVE.fullmatch(part[1]):
         return part[1]

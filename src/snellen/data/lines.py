@@ -37,7 +37,7 @@ Line = tuple[bytes, int, int]
 """A line without its `\n`, the line's number (from 1), and its byte offset in the file. A `\r`
 before the `\n` is kept because it is text in a quoted cell.
 
-This is a plain tuple because creating a named tuple takes as long as reading the line.
+The type is a plain tuple because creating a named tuple takes as long as reading the line.
 """
 
 
@@ -164,7 +164,8 @@ def too_long(path: Path, number: int) -> DataError:
     return DataError(
         f"{path} has a row of more than {MAX_ROW_BYTES // 10**6} MB at line {number}. "
         "If it contains pictures, save them as files and put the names of the files in the rows. "
-        "If not, look for a quote that is never closed or for missing line ends."
+        "If it contains no pictures, look for a quote that is never closed or for missing line "
+        "ends."
     )
 
 

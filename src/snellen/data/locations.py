@@ -20,7 +20,7 @@ class File:
     name: str
     """The file's path in the benchmark's data folder."""
     url: str
-    """The file's URL. For a file on Hugging Face's hub, it is
+    """The file's URL. For a file on Hugging Face's hub, the URL has the form
     `hf://datasets/ORG/NAME@COMMIT/path`."""
     md5: str | None = None
     """The published MD5 in hex; None if there is none."""
@@ -29,8 +29,8 @@ class File:
     size: int | None = None
     """The published size in bytes; None if it is unknown."""
     unpack: bool = False
-    """Whether the file is an archive, or a part of one, that is unpacked into the data folder.
-    `x.zip.part1`, `x.zip.part2`, and so on are the parts of one archive."""
+    """Whether the file is an archive, or a part of an archive, that is unpacked into the data
+    folder. `x.zip.part1`, `x.zip.part2`, and so on are the parts of one archive."""
     note: str = ""
     """Information that the user needs before downloading the file."""
 
@@ -45,8 +45,8 @@ def data_folder(benchmark: str) -> Path:
 
 
 def lmu_data() -> Path:
-    """VLMEvalKit's folder: the folder that the environment variable `LMUData` names, if it exists;
-    otherwise `~/LMUData`."""
+    """VLMEvalKit's folder: the folder that the environment variable `LMUData` names, if that folder
+    exists; otherwise `~/LMUData`."""
     folder = os.environ.get("LMUData")  # noqa: SIM112  # VLMEvalKit spells it so
     if folder and Path(folder).expanduser().is_dir():
         return Path(folder).expanduser()
@@ -69,7 +69,7 @@ def folders(data: Path | None, benchmark: str, names: Sequence[str]) -> tuple[Pa
 
 def looked_up(folders: Sequence[Path], names: Sequence[str]) -> Path | None:
     """Return the first file with one of these names, from the first folder that has such a file. In
-    VLMEvalKit's folder only TSV files count, unless it is the only folder."""
+    VLMEvalKit's folder, only TSV files count, unless no other folder is searched."""
     for folder in folders:
         shared = folder == lmu_data() and len(folders) > 1
         for name in names:
@@ -80,8 +80,8 @@ def looked_up(folders: Sequence[Path], names: Sequence[str]) -> Path | None:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file that is located when it is first needed. `folder` is the folder that the paths in its
-    rows are relative to.
+    """A file that is located when it is first needed. Paths in the rows of the file are relative to
+    `folder`.
 
     Raises:
         DataError: No file with one of the names exists. Raised when `path` is accessed.
@@ -163,9 +163,9 @@ def find(
     published: Sequence[File] = (),
     spec: str = "",
 ) -> DataFile:
-    """Find the file with a benchmark's rows. This is the file `data`, or the first of `names` that
-    exists in the folder `data`. Without `data`, the benchmark's data folder is searched and then,
-    for TSV files, VLMEvalKit's folder.
+    """Find the file with a benchmark's rows. If `data` is a file, it is used. If `data` is a
+    folder, the first of `names` that exists in this folder is used. If `data` is None, the
+    benchmark's data folder is searched and then, for TSV files, VLMEvalKit's folder.
 
     The file is located when it is first needed, so that a benchmark can be created without its
     data. If the file is missing and there are `published` files, the error message has the command

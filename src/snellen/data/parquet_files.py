@@ -26,15 +26,15 @@ _PART = re.compile(r"(?P<name>.*)-(?P<number>\d{5})-of-(?P<parts>\d{5})\b.*")
 def parquet(
     path: Path | DataFile, where: str | None = None, revision: str | None = None
 ) -> "Parquet":
-    """A table of a parquet file, or of a folder with all parts of one file
+    """Read a parquet file as a table. The path may also be a folder with all parts of one file
     (`test-00000-of-00003.parquet`, ...), which are read in order.
 
     Cells are Python values. Pictures in the form of Hugging Face's Image feature, `{"bytes",
     "path"}`, become images, even inside lists. The digest of a row is the digest of its JSON, with
     bytes replaced by their digest. Only a few rows are in memory at a time.
 
-    Iterating raises DataError if the extra is not installed, if the file or a part of it is missing
-    or cannot be read, or if the folder has the parts of several files.
+    Iterating raises DataError if the extra `parquet` is not installed, if the file or a part of it
+    is missing or cannot be read, or if the folder has the parts of several files.
     """
     return Parquet(path, where, revision)
 
@@ -126,7 +126,7 @@ def _parts(folder: Path) -> list[Path]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator["ParquetFile"]:
-    """Open a parquet file. Errors that occur while the file is open become DataErrors."""
+    """Open a parquet file, and turn errors that occur while the file is open into DataErrors."""
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile

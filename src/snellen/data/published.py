@@ -69,7 +69,7 @@ async def get(
 
     Raises:
         DataError: At least one file could not be downloaded. The message says why for each such
-            file, and what to do. All other files are complete.
+            file, and what to do. All other files were downloaded completely.
     """
     from snellen.transport import Downloads
 
@@ -304,8 +304,8 @@ class _Getting:
 
 
 async def _together(tasks: Sequence[Coroutine[None, None, None]]) -> None:
-    """Wait for all tasks. Then raise the first error that is not a DataError or, if there is none,
-    one DataError with the messages of all."""
+    """Wait for all tasks. If a task raised an error other than DataError, raise the first such
+    error. If tasks raised only DataErrors, raise one DataError with all their messages."""
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException) and not isinstance(outcome, DataError):

@@ -68,8 +68,8 @@ class Learnt(msgspec.Struct):
     missing: dict[str, dict[str, int]] = {}
     """For each column, the cells that pandas would read as missing, and how often each occurs."""
     lenders: dict[str, int] = {}
-    """Rows whose picture is used by other rows. Maps the name by which other rows refer to the
-    picture to the position of the row with the picture."""
+    """The position of each row whose picture other rows use, keyed by the name by which other rows
+    refer to the picture."""
 
 
 class _Footer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -140,8 +140,8 @@ def index_of(path: Path, kind: str, scan: Scan) -> RowIndex:
 
 
 def identity(path: Path) -> File:
-    """The path, size, timestamp, and inode of a file. If the file changes, at least one of them
-    changes.
+    """The path, size, timestamp, and inode of a file. If the file changes, at least one of these
+    values changes.
 
     Raises:
         DataError: The file does not exist or is not a regular file.
@@ -170,7 +170,8 @@ def _kept(path: Path, kind: str, file: File) -> RowIndex | None:
 
 
 def _held(footer: _Footer, opened: int) -> RowIndex:
-    """An index that keeps its own file open, so that it works even if that file is deleted."""
+    """Create an index that keeps the index file open, so that the index works even if that file is
+    deleted."""
     ours = os.dup(opened)
     index = RowIndex(footer, partial(os.pread, ours))
     weakref.finalize(index, os.close, ours)
@@ -197,7 +198,7 @@ def _footer(read: Read, size: int) -> _Footer | None:
 
 
 def _write_index(path: Path, kind: str, file: File, scan: Scan) -> RowIndex:
-    """Create an index. Move it to `path` when it is complete, unless the file has just changed.
+    """Create an index, and move it to `path` when it is complete, unless the file has just changed.
 
     Raises:
         OSError: The index cannot be written.

@@ -24,7 +24,7 @@ MISSING = frozenset(
     b"#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan"
     b"|null".split(b"|")
 )
-"""Cells that pandas' read_csv reads as missing, in addition to empty ones:
+"""Cells that pandas' read_csv reads as missing, in addition to empty cells:
 pandas-dev/pandas@1285c95f802d7b89963ab7960fa2eae01cfb8c4e:pandas/_libs/parsers.pyx,
 STR_NA_VALUES."""
 LONGEST = max(map(len, MISSING))
@@ -49,11 +49,11 @@ DELIMITERS = (
 
 
 def tsv(path: Path | DataFile, where: str | None = None, revision: str | None = None) -> "Sheet":
-    """A table of a tab-separated file with a header, gzipped or not.
+    """Read a tab-separated file with a header, gzipped or not, as a table.
 
     All cells are unchanged text, even `None`, `NA`, and `null`. Quoting follows the csv module in
-    strict mode: a quoted cell may contain tabs and line breaks, and two quotes inside it stand for
-    one.
+    strict mode: a quoted cell may contain tabs and line breaks, and two quotes inside a quoted cell
+    stand for one quote.
 
     Iterating raises DataError at the first row that has more or fewer cells than the header, is not
     UTF-8, or has an unclosed quote.
@@ -62,7 +62,7 @@ def tsv(path: Path | DataFile, where: str | None = None, revision: str | None = 
 
 
 def csv(path: Path | DataFile, where: str | None = None, revision: str | None = None) -> "Sheet":
-    """A table of a comma-separated file with a header. See `tsv` for everything else."""
+    """Read a comma-separated file with a header as a table, in the same way as `tsv`."""
     return Csv(path, where, revision)
 
 
@@ -304,8 +304,8 @@ def _hashed(rows: Iterator[Unhashed], header: Hash) -> Iterator[Fields]:
 
 
 def _hashed_in_threads(rows: Iterator[Unhashed], header: Hash, path: Path) -> Iterator[Fields]:
-    """The same as `_hashed`, but with threads. The threads read the rows again, so that only a few
-    rows are in memory."""
+    """Yield the same entries as `_hashed`, but with threads. The threads read the rows again, so
+    that only a few rows are in memory."""
 
     def hashed(block: Sequence[Fields]) -> list[Fields]:
         start, end = block[0][0], block[-1][0] + block[-1][1]

@@ -22,15 +22,15 @@ class NoText:
     """A cell that does not contain its original text."""
 
     why: str
-    """What the cell contains instead, such as "a formula"."""
+    """What the cell contains instead of its original text, such as "a formula"."""
 
 
 def harmless(text: str) -> str:
     """Put an apostrophe before text that a spreadsheet program would read as a formula. Other text,
     including a plain number such as -5, is unchanged.
 
-    A formula that already begins with apostrophes gets one more, so that `original` can restore
-    every cell.
+    A formula that already begins with apostrophes gets one more apostrophe, so that `original` can
+    restore every cell.
 
     >>> harmless("=1+1"), harmless("- a cat"), harmless("-5"), harmless("'=1")
     ("'=1+1", "'- a cat", '-5', "''=1")

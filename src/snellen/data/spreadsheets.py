@@ -3,8 +3,8 @@
 calamine keeps the whole rectangle from the first to the last cell in memory, so a file of 5 kB with
 a cell in the last possible row and column crashes the program. For a formula, calamine returns the
 stored value as if it were text (0 for formulas that xlsxwriter wrote). For an error such as #N/A,
-it returns nothing. Therefore, the XML files in the spreadsheet are first unpacked, within limits,
-and searched for formulas and errors.
+calamine returns nothing. Therefore, the XML files in the spreadsheet are first unpacked, within
+limits, and searched for formulas and errors.
 """
 
 import re
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 1_000_000_000
 """The maximum unpacked size of a file, in bytes."""
 MOST_RATIO = 100
-"""The maximum ratio of unpacked to packed size of files that unpack to more than SMALL bytes. It is
-about 10 for files of predictions and 1,000 for a zip bomb."""
+"""The maximum ratio of unpacked to packed size of files that unpack to more than SMALL bytes. The
+ratio is about 10 for files of predictions and 1,000 for a zip bomb."""
 SMALL = 50_000_000
 BLOCK = 1 << 20
 MOST_CELLS = 20_000_000
@@ -58,8 +58,8 @@ class _Sheet:
 def workbook(
     source: Path | DataFile, where: str | None = None, revision: str | None = None
 ) -> Drawn:
-    """A table of a spreadsheet with a single filled sheet. The first row of the sheet has the names
-    of the columns. The table needs the extra `xlsx` and cannot seek.
+    """Read a spreadsheet with a single filled sheet as a table. The first row of the sheet has the
+    names of the columns. The table needs the extra `xlsx` and cannot seek.
 
     Iterating raises DataError if a cell contains a formula, an error, or a date, and in the same
     cases as for `sheet_rows`.
@@ -96,7 +96,7 @@ def sheet_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if len(lost) > 1:
         raise DataError(
             f"{path} has {len(lost)} sheets that are not empty, but only one can be read: "
-            f"{', '.join(repr(sheet.name) for sheet in filled)}. Save the sheet to be read as a "
+            f"{', '.join(repr(sheet.name) for sheet in filled)}. Save the sheet that you need as a "
             "separate file."
         )
     n = 0
@@ -156,8 +156,8 @@ def _filled(path: Path, inspected: int) -> list["CalamineSheet"]:
         import python_calamine as calamine
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"{path}: an extra is needed to read spreadsheets: {install('xlsx')}. Or save the file "
-            "as .tsv, .csv, or .json."
+            f"{path}: an extra is needed to read spreadsheets: {install('xlsx')}. You can also "
+            "save the file as .tsv, .csv, or .json."
         ) from error
     try:
         book = calamine.CalamineWorkbook.from_path(path)

@@ -15,9 +15,9 @@ class Row(dict[str, Any]):
     row.
 
     `digest` is the BLAKE2b-128, in hex, of the bytes of the row: in a text file, the line without
-    its line end. It covers pictures inside the row, but not files that the row refers to. If no
-    digest is passed, it is computed from the fields when it is first accessed. Scoring predictions
-    does not use it.
+    its line end. The digest covers pictures inside the row, but not files that the row refers to.
+    If no digest is passed, it is computed from the fields when it is first accessed. Scoring
+    predictions does not need the digest.
     """
 
     __slots__ = ("_digest", "position")
@@ -45,7 +45,7 @@ class Facts:
 
 
 class Table(Protocol):
-    """The rows of a data set. Every iteration reads them again; they are never kept as a list.
+    """The rows of a data set. Every iteration reads the rows again; they are never kept as a list.
 
     `where` is the name of the table in messages, and `revision` is the published revision of the
     data set. Nothing is opened before the first iteration, so that a benchmark can be created
@@ -62,7 +62,7 @@ class Table(Protocol):
 
 @runtime_checkable
 class Seekable(Protocol):
-    """A table that, if `seeks` is true, can read a row without reading the rows before it."""
+    """A table that supports access to rows by position if `seeks` is true."""
 
     @property
     def seeks(self) -> bool: ...
@@ -71,8 +71,8 @@ class Seekable(Protocol):
 
 
 def rows_at(table: Table, places: Iterable[int]) -> Iterator[Row]:
-    """Yield the rows at these positions, in the order of the table. Seeks if possible; otherwise
-    reads the table up to the last of these rows.
+    """Yield the rows at these positions, in the order of the table. If the table cannot seek, it is
+    read up to the last of these rows.
 
     Raises:
         IndexError: There is no row at one of the positions.
@@ -156,8 +156,8 @@ class Filtered:
 
 
 def fields_digest(fields: Mapping[str, Any]) -> str:
-    """The digest of a row that does not come from a text file. It is computed from the row as JSON,
-    with sorted names and with bytes replaced by their digest."""
+    """The digest of a row that does not come from a text file. The digest is computed from the row
+    as JSON, with sorted names and with bytes replaced by their digest."""
     return row_digest(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS, default=_as_json))
 
 

@@ -78,9 +78,9 @@ class FileCheck:
 
 
 def verify(files: Sequence[File], folders: Sequence[Path]) -> list[FileCheck]:
-    """Check every published file (in the first folder that has it), every file that `files.json` in
-    the first folder lists, and the unpacked members of archives. The intact members of an archive
-    are summarized as one check.
+    """Check all published files, all files that `files.json` in the first folder lists, and the
+    unpacked members of archives. A published file is checked in the first folder that has it. The
+    intact members of an archive are summarized as one check.
 
     Raises:
         DataError: A file cannot be read, or `files.json` is damaged.

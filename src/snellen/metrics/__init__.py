@@ -1,7 +1,8 @@
-"""Metrics, which compute an estimate from the scores and answers of all samples.
+"""Metrics: functions that compute an estimate from the scores and answers of all samples.
 
-`anls`, `relaxed`, and `vqa` contain functions that score a single answer. May import statistics and
-text. Start with `_metric.py`, which defines metrics, and `_columns.py`, which defines their input.
+`anls`, `relaxed`, and `vqa` contain functions that score a single answer. This package may import
+`stats` and `text`. Start reading at `_metric.py`, which defines a metric, and `_columns.py`, which
+defines the input of a metric.
 """
 
 from snellen.metrics._columns import Category, Columns

@@ -23,11 +23,12 @@ class Category:
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """The results of a scoring as columns. There is one row for each reply, that is, for each
-    sample and repeat with a reply, in the order of the benchmark. All arrays have length n."""
+    """The input of a metric: a column for each property of the replies, such as their scores. Each
+    row is one reply, and a repeat of a sample has its own row. Rows are in the order of the
+    benchmark. All arrays have length n, the number of rows."""
 
     score: NDArray[np.float64] | None
-    """The score of each row; None if the scoring does not score single samples."""
+    """The score of each row; None if the scoring does not give each sample a score."""
     answer: NDArray[Any]
     """The parsed answer of each row: a string, a number, a tuple of strings, or None."""
     target: NDArray[Any]
@@ -35,29 +36,28 @@ class Columns:
     references: NDArray[Any]
     """For each row, the answers of several people as a tuple of strings."""
     state: Category
-    """The state of each reading, such as `answered`."""
+    """How each reply was read, such as `answered` or `unparsed`."""
     tags: Mapping[str, Category]
-    """For each tag, the category of each row."""
+    """The category of each row, keyed by tag."""
     cluster: NDArray[np.int32]
     """The number of each row's cluster. Rows with the same image or video form a cluster, and so do
     the repeats of one sample."""
     weight: NDArray[np.float64] | None = None
     """The weight of each row; None if all weights are equal."""
     unscored: Columns | None = None
-    """The rows that are excluded from all means: those that failed, were refused, or have no
+    """The rows that are excluded from all means: those that failed, were refused, or lack a judge's
     verdict. If one of these rows belongs to a group of questions, the score of the group is
     unknown."""
     assumed_wrong: NDArray[np.bool_] | None = None
-    """The rows without a reply that the bounds of an incomplete result count as wrong; None if
-    there are none."""
+    """A mask of the rows without a reply that are counted as wrong to compute the bounds of an
+    incomplete result; None if there are no such rows."""
 
     @property
     def n(self) -> int:
         return len(self.cluster)
 
     def where(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Columns:
-        """Select rows by a boolean mask (n,) or by row numbers. In a resample, row numbers may
-        repeat."""
+        """Select rows by a boolean mask (n,) or by row numbers, which may repeat."""
         if rows.dtype == bool:  # convert the mask once instead of once for each column
             (rows,) = rows.nonzero()
         return Columns(
@@ -77,7 +77,7 @@ class Columns:
         )
 
     def tagged(self, tag: str, names: Collection[str]) -> Columns:
-        """Select the rows whose tag has one of these names, both here and in `unscored`."""
+        """Select the rows whose category of the tag is in `names`, both here and in `unscored`."""
         import numpy as np
 
         column = self.tags[tag]

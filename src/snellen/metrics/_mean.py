@@ -22,8 +22,9 @@ def mean(columns: Columns) -> Estimate:
 
     The value is in [0, 1] if all scores are in [0, 1]. Higher is better if the metric is reported
     under the name `accuracy`. Under any other name, the scoring must state the better direction
-    (see `Metric`). The interval is the one that `stats.mean` computes: Wilson's interval with the
-    effective n of the clusters. An example with three of four answers right:
+    (see `Metric`). `stats.mean` computes the interval. For scores in [0, 1], `stats.mean` uses
+    Wilson's interval with an effective n that accounts for clusters. An example with three of four
+    answers right:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -35,7 +36,7 @@ def mean(columns: Columns) -> Estimate:
     (0.75, '4 independent clusters: an interval needs at least 10')
 
     Raises:
-        ValueError: The scoring does not score single samples.
+        ValueError: The scoring does not give each sample a score.
     """
     return stats.mean(_scores(columns, "mean"), columns.cluster, columns.weight)
 
@@ -48,9 +49,8 @@ def macro_average(tag: str) -> Metric:
     C is the number of categories with a score. The value is in [0, 1] if all scores are in [0, 1].
     The better direction is stated in the same way as for `mean`. Rows without a category are left
     out and are not counted in `n`. Manning, Raghavan and Schütze 2008, section 13.6, call this
-    macroaveraging. The interval is the one that `stats.bootstrap_sums` computes. It resamples
-    clusters in all categories together, since an image or video may have questions in several
-    categories.
+    macroaveraging. `stats.bootstrap_sums` computes the interval by resampling clusters in all
+    categories together, since an image or video may have questions in several categories.
 
     Three rows of `a` with score 1 and one row of `b` with score 0 give 1/2; the plain mean is 3/4:
 
@@ -64,8 +64,8 @@ def macro_average(tag: str) -> Metric:
     0.5
 
     Raises:
-        ValueError: Raised by the metric if the scoring does not score single samples, or if the tag
-            does not exist. The message lists the existing tags.
+        ValueError: Raised by the metric if the scoring does not give each sample a score, or if the
+            tag does not exist. The message lists the existing tags.
     """
 
     def macro(columns: Columns) -> Estimate:

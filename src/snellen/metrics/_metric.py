@@ -28,8 +28,8 @@ class Metric:
     >>> rows(None).value, rows.better
     (3.0, 'lower')
 
-    If a metric is created from another metric, the arguments that are passed replace its values,
-    and the others are kept: `Metric(mean, better="lower")` is the mean of scores that are
+    A metric can be created from another metric, and arguments that are passed replace the other
+    metric's values. For example, `Metric(mean, better="lower")` is the mean of scores that are
     distances.
 
     Raises:
@@ -37,20 +37,20 @@ class Metric:
     """
 
     compute: Callable[..., Estimate]
-    """The function. Its first argument is a `Columns` object. If a metric is passed, its function
-    is used."""
+    """The function, whose first argument is a `Columns` object. If a metric is passed, the metric's
+    function is used."""
     _: KW_ONLY
     better: Direction | None = None
-    """Whether a higher or a lower value is better; None if neither is better, or if this is
-    unknown."""
+    """Whether a higher or a lower value is better; None if neither is better, or if the better
+    direction is unknown."""
     unit: str = ""
-    """The unit of the estimates: `fraction` for values in [0, 1]; "" if only the estimates state
-    their unit."""
+    """The unit of the estimates: `fraction` for values in [0, 1]; "" if each estimate states its
+    own unit."""
     name: str = ""
     """The name of the metric; by default, the name of the function."""
     averages_scores: bool = False
-    """Whether the metric is a mean of scores. If so, its better direction is that of the scores,
-    which may be distances. If `better` is None and the metric is reported under the name
+    """Whether the metric is a mean of scores. Such a metric has the same better direction as the
+    scores, which may be distances. If `better` is None and the metric is reported under the name
     `accuracy`, higher is better. Under any other name, the scoring must state the direction:
     `Metric(mean, better="higher")`."""
 
@@ -79,7 +79,7 @@ class Metric:
         return self.compute(columns, **arguments)
 
     def with_arguments(self, **arguments: Any) -> Metric:
-        """The same metric, but with these arguments for its function."""
+        """Create the same metric with these arguments passed to its function."""
         return replace(self, compute=partial(self.compute, **arguments))
 
 
@@ -124,7 +124,7 @@ def check_direction(better: object, metric: str) -> None:
     """Check that `better`, as stated by a metric, is a direction or None.
 
     Raises:
-        UsageError: `better` is something else.
+        UsageError: `better` is neither a direction nor None.
     """
     directions = get_args(Direction)
     if better is not None and better not in directions:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Profile = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    """Maps thresholds (k,) to log-likelihoods (k,), each under the best curve for its threshold."""
+    """Maps thresholds (k,) to log-likelihoods (k,). The log-likelihood of a threshold is that of
+    the best curve with this threshold."""
 
 # Positions are shares of the length of the ladder, from its hardest level (0) to its easiest (1).
 BEYOND, STEP = 0.4, 0.04
@@ -43,31 +44,32 @@ def threshold(
 ) -> Metric:
     """The level at which the score is halfway between the score of guessing and a perfect score.
 
-    For letters of decreasing height, this is visual acuity in pixels, and smaller is better. In
-    general, `harder` is the better direction. Each row has `trials` trials (letters), and its score
-    is the share of right trials. A curve p of the level h is fitted to the rows by maximum
-    likelihood:
+    For letters of decreasing height, the threshold is visual acuity in pixels, and smaller is
+    better. In general, the better direction is the direction in which levels get harder, which is
+    the argument `harder`. Each row has `trials` trials (letters), and its score is the share of
+    trials that are right. A curve p of the level h is fitted to the rows by maximum likelihood:
 
         p(x) = g + (1 - g - l) F(s (x - a) + c),    p(a) = (1 + g) / 2,    x = ± log2 h
 
     This is the psychometric function of Wichmann and Hill 2001, Perception & Psychophysics 63,
     1293, equation 1. g is the argument `guess`, the fixed probability that a guess is right. l is
-    the share of lapses, which are wrong at every level; it is between 0 and 0.3. The threshold a is
-    defined by a fixed p; in the paper, it is defined by a fixed F. The slope s is positive, and c
-    follows from the second equation. F is the logistic function 1 / (1 + exp(-z)), the Weibull
-    function 1 - exp(-exp(z)), or its mirror image exp(-exp(-z)), whichever fits best. The interval
-    is therefore valid for different shapes of the curve. On a `linear` scale, x is h or -h instead.
-    The sign is chosen so that x is larger for easier levels. The argument `tag` names the tag that
-    contains the level as a number (`013 pixels`); rows without a level are left out.
+    the share of lapses, which are wrong at every level; it is between 0 and 0.3. Here, a is the x
+    at which p has a fixed value; in the paper, a is the x at which F has a fixed value. The slope s
+    is positive, and c follows from the second equation. F is the logistic function 1 / (1 +
+    exp(-z)), the Weibull function 1 - exp(-exp(z)), or its mirror image exp(-exp(-z)), whichever
+    fits best. The interval is therefore valid for different shapes of the curve. If `scale` is
+    "linear", x is h or -h instead. The sign is chosen so that x is larger for easier levels. The
+    argument `tag` names the tag that contains the level as a number (`013 pixels`); rows without a
+    level are left out.
 
     The interval is computed from the profile likelihood, and is widened to account for
     overdispersion within clusters (McCullagh and Nelder 1989, Generalized Linear Models, 4.5) and
     for small samples (Student's t). `docs/decisions/acuity.md` reports its coverage.
 
-    There is a reason instead of a value if the model fails even at the easiest level, if it does
-    not fail at the hardest level, or if nothing shows that the levels differ. `n` counts the rows
-    with a level; it is 0 if all rows have the same level. An example with none, half, and all of
-    ten letters right:
+    The estimate has a reason instead of a value if the model fails even at the easiest level, if it
+    does not fail at the hardest level, or if nothing shows that the levels differ. `n` counts the
+    rows with a level; it is 0 if all rows have the same level. An example with none, half, and all
+    of ten letters right:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -196,7 +198,8 @@ def _profile(
     guess: float,
     thresholds: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The log-likelihood of each threshold under its best curve, slope, and share of lapses, (k,).
+    """The highest log-likelihood of each threshold over all curves, slopes, and shares of lapses,
+    (k,).
 
     Each level of the ladder has a position, a number of `shown` trials, and a number of right
     trials, `hits`. These arrays have the shape (levels,), and `thresholds` has the shape (k,).
@@ -225,8 +228,8 @@ def _profile(
 
 
 def _best(profile: Profile, grid: NDArray[np.float64], heights: NDArray[np.float64]) -> float:
-    """The most likely threshold. If several are equally likely, as at a step, it is the middle
-    one."""
+    """The most likely threshold. If several thresholds are equally likely, as for a curve that is a
+    step, return the middle one."""
     import numpy as np
 
     alike = np.flatnonzero(heights >= heights.max() - 1e-3)
@@ -261,7 +264,7 @@ def _overdispersion(
     that clusters of independent trials would have. At least 1.
 
     Levels are weighted by their information about the threshold under a logistic curve without
-    lapses, (p - g)²(1 - p)²/p(1 - p). This weight is 0 for levels at which all answers are guesses,
+    lapses, (p - g)²(1 - p)²/p(1 - p). The weight is 0 for levels at which all answers are guesses,
     and for levels at which all answers are right.
     """
     import numpy as np

@@ -18,7 +18,7 @@ def anls(answer: str, references: Iterable[str]) -> float:
     - |a| and |r| are the lengths of the texts in uppercase, including all spaces. Spaces around an
       answer can therefore increase its score, and so can "ß", which becomes two letters in
       uppercase.
-    - A similarity of exactly 1/2 counts; in the paper, it does not.
+    - A similarity of exactly 1/2 is kept, whereas the paper's formula sets it to 0.
     - Two empty texts are equal.
 
     >>> anls("Kitten", ["sitting", "kitten "])
@@ -44,8 +44,8 @@ def anls(answer: str, references: Iterable[str]) -> float:
 
 
 def anls_mmpretrain(answer: str, references: Iterable[str]) -> float:
-    """`anls`, but the lengths include extra spaces in the answer and exclude extra spaces in the
-    reference.
+    """`anls` as mmpretrain computes it: the lengths include extra spaces in the answer and exclude
+    extra spaces in the reference.
 
     Source: open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:
     mmpretrain/evaluation/metrics/ANLS.py#L57-L86.
@@ -65,8 +65,8 @@ def anls_pix2struct(answer: str, references: Iterable[str]) -> float:
 
         s = max_r s_r,    s_r = 1 - d(a', r') / max(|a'|, |r'|),    0 where s_r <= 1/2
 
-    a' and r' are in lowercase. A similarity of exactly 1/2 gives 0, as in the paper. Pix2Struct's
-    published results were computed in this way. Source:
+    a' and r' are the answer and the reference in lowercase. A similarity of exactly 1/2 gives 0, as
+    in the paper. Pix2Struct's published results were computed in this way. Source:
     google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py
     #L25-L36, #L58-L78, and #L139-L143 (in percent). One difference: two empty texts are equal here,
     while the authors' code divides by zero.
@@ -88,7 +88,7 @@ def anls_m4c(answer: str, references: Iterable[str]) -> float:
 
         s = max_r (1 - d(a', r') / max(|a'|, |r'|)),    0 where s < 1/2
 
-    a' and r' are in lowercase and without spaces at the ends. Source:
+    a' and r' are the answer and the reference in lowercase and without spaces at the ends. Source:
     haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/m4c_evaluator.py
     #L276-L298. One difference: two empty texts are equal here, while the authors' code divides by
     zero.

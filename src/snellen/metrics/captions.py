@@ -5,8 +5,8 @@ of each caption.
 
 The source of all formulas is
 tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/. Captions are strings of
-tokens separated by spaces. They are numbered: first the n candidates, then the references of the
-first image, of the second image, and so on.
+tokens separated by spaces. Captions are numbered: the n candidates come first, then the references
+of the first image, then those of the second image, and so on.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ORDERS = 4
 TINY, SMALL = 1e-15, 1e-9
 BETA, SIGMA = 1.2, 6.0
 RESAMPLES = 1_000
-"""The number of bootstrap resamples for BLEU, which is enough even for 40,000 images."""
+"""The number of bootstrap resamples for BLEU. This number is enough even for 40,000 images."""
 
 References = Sequence[Sequence[str]]
 
@@ -46,10 +46,10 @@ def caption_metrics(tokens: Callable[[str], str]) -> Mapping[str, Metric]:
     metrics.
 
     `cider` is the mean of `cider_scores` over images and can exceed 1. `bleu_n` is `bleu` of the
-    summed `bleu_counts` of all images, not a mean over images. The interval of `bleu_n` is the one
-    that `stats.bootstrap_sums` computes. The intervals of `cider` and `rouge_l` are those that
-    `stats.mean` computes. The interval of `cider` treats the document frequencies as fixed,
-    although they come from the scored images: other images would change every score.
+    summed `bleu_counts` of all images, not a mean over images. `stats.bootstrap_sums` computes the
+    interval of `bleu_n`, and `stats.mean` computes the intervals of `cider` and `rouge_l`. The
+    interval of `cider` treats the document frequencies as fixed, although they come from the scored
+    images: other images would change every score.
     """
     held = _CaptionCache(tokens)
     return {
@@ -203,10 +203,10 @@ def _grams(words: Ints, length: Ints) -> Iterator[CaptionGrams]:
 def bleu_counts(captions: Captions) -> Floats:
     """The counts that BLEU sums over candidates, (n, 10).
 
-    For each candidate, they are its length, the closest length of a reference (the shorter one of
-    two that are equally close), the numbers of its n-grams for n from 1 to 4, and the numbers of
-    its right n-grams. The number of times that an n-gram counts as right is at most the number of
-    times that it occurs in any single reference.
+    The counts of a candidate are its length, the closest length of a reference (the shorter of two
+    that are equally close), the numbers of its n-grams for n from 1 to 4, and the numbers of its
+    right n-grams. The number of times that an n-gram counts as right is at most the number of times
+    that it occurs in any single reference.
     """
     import numpy as np
 
@@ -233,7 +233,7 @@ def bleu_counts(captions: Captions) -> Floats:
 
 
 def bleu(counts: Floats) -> Floats:
-    """BLEU-1 to BLEU-4, (k, 4), from sums of the counts of `bleu_counts`, (k, 10). In [0, 1].
+    """Compute BLEU-1 to BLEU-4, (k, 4), from sums of `bleu_counts`, (k, 10). In [0, 1].
 
         BLEU_n = min(1, exp(1 - r/c)) · (Π_{i<=n} (right_i + 1e-15) / (grams_i + 1e-9))^(1/n)
 
@@ -263,8 +263,8 @@ def rouge_l_scores(captions: Captions) -> Floats:
     P is the length of the longest common subsequence divided by the length of the candidate, and R
     is the same length divided by the length of the reference. P and R are each the maximum over the
     references, and the maxima may come from different references. Lin 2004,
-    https://aclanthology.org/W04-1013; rouge/rouge.py#L45-L75. That code splits at single spaces, so
-    a caption without tokens has one empty token and matches any other such caption.
+    https://aclanthology.org/W04-1013; rouge/rouge.py#L45-L75. coco-caption splits at single spaces,
+    so a caption without tokens has one empty token and matches any other caption without tokens.
     """
     import numpy as np
     from rapidfuzz.distance import LCSseq
@@ -291,12 +291,12 @@ def cider_scores(captions: Captions) -> Floats:
 
         s = 10/4 · Σ_n 1/|R| · Σ_r exp(-(l - l_r)² / 2·6²) · Σ_g min(h_g, r_g)·r_g / (‖h‖·‖r‖)
 
-    h and r are the vectors of the candidate and the reference. For each n-gram g, they contain the
-    element count · log(N / df_g). N is the number of images. The document frequency df_g is the
+    h and r are the vectors of the candidate and the reference. For each n-gram g, a vector contains
+    the element count · log(N / df_g). N is the number of images. The document frequency df_g is the
     number of images with g in their references, or 1 if there is none. The lengths of candidate and
     reference are l and l_r. Vedantam et al. 2015, https://arxiv.org/abs/1411.5726;
-    cider/cider_scorer.py#L93-L192. In that code, l is the number of bigrams, which is the number of
-    tokens minus 1.
+    cider/cider_scorer.py#L93-L192. In coco-caption, l is the number of bigrams, which is the number
+    of tokens minus 1.
     """
     import numpy as np
 

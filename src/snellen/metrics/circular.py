@@ -22,14 +22,14 @@ def circular(tag: str) -> Metric:
 
     G is the number of questions, and r_gp is the mean score of question g in pass p. Without
     repeats, r_gp is 0 or 1, and a question is right if it is right in all its passes (Liu et al.
-    2023, https://arxiv.org/abs/2307.06281, section 4.2). With repeats, the product is the share of
-    right combinations: of all combinations of one reply per pass, the share in which all replies
-    are right. In [0, 1]; higher is better.
+    2023, https://arxiv.org/abs/2307.06281, section 4.2). With repeats, a combination has one reply
+    per pass, and the product is the share of combinations in which all replies are right. In [0,
+    1]; higher is better.
 
     All rows of a question are in one cluster, and the tag `tag` names the pass of a row: "2 of 4".
-    Questions without a score in one of their passes, because the pass failed or was not run, are
-    left out. `n` counts the remaining questions. The interval is the one that `stats.mean`
-    computes, with questions as clusters.
+    If a pass of a question has no score, because the pass failed or was not run, the question is
+    left out. `n` counts the remaining questions. `stats.mean` computes the interval, with questions
+    as clusters.
 
     One of two questions is right in both passes, and the other in only one pass:
 
@@ -44,8 +44,8 @@ def circular(tag: str) -> Metric:
     (0.5, 2)
 
     Raises:
-        ValueError: Raised by the metric if the scoring does not score single samples, or if the tag
-            does not exist or does not name passes.
+        ValueError: Raised by the metric if the scoring does not give each sample a score, or if the
+            tag does not exist or does not name passes.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -76,7 +76,7 @@ def circular(tag: str) -> Metric:
 def vanilla(tag: str) -> Metric:
     """The share of questions that are answered right in their first pass (VanillaEval).
 
-    This is the `mean` of the rows whose tag begins with "1 of ". In these rows, the choices are in
+    The value is the `mean` of the rows of first passes ("1 of 4"), in which the choices are in
     their original order. In [0, 1]; higher is better. `tag` is the same tag as for `circular`.
 
     >>> import numpy as np

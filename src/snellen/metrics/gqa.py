@@ -37,7 +37,7 @@ def belonging(
 
     In [0, 1]; higher is better. `choices` returns C, keyed by question and kind, or None if `file`
     is missing. If `file` is missing, there is no value, whereas the authors' script reports 0 %.
-    Source: L246-L251, L405-L416. The interval is the one that `stats.mean` computes.
+    Source: L246-L251, L405-L416. `stats.mean` computes the interval.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -73,8 +73,8 @@ def consistency(columns: Columns) -> Estimate:
     Q is the set of balanced questions that are answered right and entail other questions. E_q is
     the set of questions that q entails, without q itself. In [0, 1]; higher is better. Hudson and
     Manning 2019, https://arxiv.org/abs/1902.09506, section 4.4; source L257-L270. The metric needs
-    the answers to all questions, balanced or not. The interval is the one that `stats.mean`
-    computes with images as clusters, since only questions about the same image entail each other.
+    the answers to all questions, balanced or not. `stats.mean` computes the interval with images as
+    clusters, since only questions about the same image entail each other.
 
     The first question is right, and so is one of the two questions that it entails:
 
@@ -90,7 +90,7 @@ def consistency(columns: Columns) -> Estimate:
     0.5
 
     Raises:
-        ValueError: The scoring does not score single samples.
+        ValueError: The scoring does not give each sample a score.
     """
     import numpy as np
 
@@ -127,13 +127,13 @@ def distribution(columns: Columns) -> Estimate:
 
         D = 1/100 · Σ_g n_g · χ²_g / Σ_g n_g        χ²_g = Σ_a (o_ga - e_ga)² / e_ga
 
-    Group g has n_g questions. The answer a is right for e_ga of them, and the model gave it to o_ga
-    of them. Answers that are never right in a group are ignored. At least 0; lower is better.
-    Source: L359-L378, L423-L434.
+    Group g has n_g questions. The answer a is right for e_ga of these questions, and the model gave
+    this answer to o_ga of these questions. Answers that are never right in a group are ignored. At
+    least 0; lower is better. Source: L359-L378, L423-L434.
 
-    There is no interval, because a bootstrap would be biased: χ² grows with the number of
-    questions, and resampling adds variance, so the χ² of a resample is larger than that of the
-    sample.
+    There is no interval, because a bootstrap would be biased. Resampling adds variance, which makes
+    the χ² of a resample larger than the χ² of the sample. χ² also grows with the number of
+    questions.
 
     "red" is right twice and is answered once, which gives (1 - 2)² / 2, divided by 100:
 
@@ -174,7 +174,7 @@ def distribution(columns: Columns) -> Estimate:
 
 
 def _lacking(columns: Columns, *tags: str) -> Estimate | None:
-    """An estimate without a value if one of the tags is missing; None if all exist."""
+    """An estimate without a value if one of the tags is missing; None if all tags exist."""
     missing = [tag for tag in tags if tag not in columns.tags]
     reason = f"it needs the tag {missing[0]} of each question" if missing else ""
     return Estimate(value=None, n=0, reason=reason) if missing else None

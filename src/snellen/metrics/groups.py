@@ -24,26 +24,26 @@ class Groups(NamedTuple):
     cluster: NDArray[np.integer[Any]]
     """The label of the group's cluster."""
     code: NDArray[np.intp]
-    """The code of the group's category of the tag."""
+    """The code of the group's category in the tag by which questions are grouped."""
     size: NDArray[np.intp]
     """The number of questions in the group."""
     all_right: NDArray[np.float64]
-    """Of all combinations of one reply per question, the share in which all replies are right.
-    Without repeats, it is 0 or 1."""
+    """The share of combinations, with one reply per question, in which all replies are right.
+    Without repeats, the share is 0 or 1."""
     none_right: NDArray[np.float64]
-    """Of all combinations of one reply per question, the share in which no reply is right."""
+    """The share of combinations, with one reply per question, in which no reply is right."""
     right: NDArray[np.float64]
     """The mean share of right questions in the group."""
 
 
 def groups(columns: Columns, by: str, question_tag: str) -> Groups:
-    """Group questions by their cluster and their tag `by`. The tag `question_tag` identifies a
-    question within its group; all repeats of a question have the same value of this tag. If a
-    question has no score in any repeat, its group is left out, since it is unknown whether all its
-    questions are right.
+    """Group questions by their cluster and their category of the tag `by`. The tag `question_tag`
+    identifies a question within its group; all repeats of a question have the same value of this
+    tag. If a question has no score in any repeat, its group is left out, since it is unknown
+    whether all its questions are right.
 
     Raises:
-        ValueError: The scoring does not score single samples.
+        ValueError: The scoring does not give each sample a score.
     """
     import numpy as np
 
@@ -88,8 +88,8 @@ def share_of_groups(
 
     See `groups` for how questions are grouped. `share` selects the metric. In [0, 1]; higher is
     better for "all right" and "right", and lower is better for "none right" and "some right".
-    `where` keeps only rows whose tags have one of the given names. `n` counts groups. With repeats,
-    the value is the mean over all combinations of one reply per question. The interval resamples
+    `where` maps tags to the categories whose rows are kept. `n` counts groups. With repeats, the
+    value is the mean over all combinations of one reply per question. The interval resamples
     clusters.
 
     There are two figures with two questions each, and in one figure both questions are right:

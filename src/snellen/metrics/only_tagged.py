@@ -12,10 +12,10 @@ from snellen.stats import Estimate
 
 
 def only_tagged(metric: Compute, tag: str, names: Collection[str]) -> Metric:
-    """A metric that is computed only over the rows whose tag has one of these names.
+    """Restrict a metric to the rows whose category of the tag is in `names`.
 
-    This is useful if the authors' code leaves rows out. The range, unit, direction, and interval
-    are those of `metric`. `n` counts the rows that are kept.
+    Use this function where the authors' code leaves rows out. The result has the range, unit,
+    direction, and interval of `metric`. `n` counts the rows that are kept.
 
     Two rows are kept, and one of them is right:
 

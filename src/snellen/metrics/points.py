@@ -1,4 +1,4 @@
-"""Points: the number of right answers, for benchmarks whose result tables show it."""
+"""Points: the number of right answers, for benchmarks whose result tables show this number."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from snellen.stats import Estimate
 
 @metric(better="higher", unit="points")
 def points(columns: Columns) -> Estimate:
-    """The number of right questions: `mean` times the number of questions. Higher is better.
+    """The number of questions that are answered right: `mean` times the number of questions. Higher
+    is better.
 
     A question that was asked several times counts once, with its mean score. Questions are
     identified by their cluster, target, and references, so two questions about the same picture
-    must have different right answers. The interval is that of `mean`, times the number of
+    must have different right answers. The interval is the interval of `mean` times the number of
     questions.
 
     An example with three of four questions right:
@@ -30,7 +31,7 @@ def points(columns: Columns) -> Estimate:
     3.0
 
     Raises:
-        ValueError: The scoring does not score single samples.
+        ValueError: The scoring does not give each sample a score.
     """
     share = mean(columns)
     rows = zip(columns.cluster.tolist(), columns.target, columns.references, strict=True)

@@ -16,7 +16,8 @@ def relaxed_accuracy(answer: str, target: str) -> float:
       "20".
     - If the target is zero, or if the target or the answer is not a number, the two texts must be
       equal except for case. Spaces matter, and "0.0" does not match "0".
-    - A year is treated as a number, so any year within about 100 years of 2010 matches it.
+    - A year is treated as a number, so the target 2010 matches any year within about 100 years of
+      2010.
 
     >>> relaxed_accuracy("104.9", "100"), relaxed_accuracy("Yes", "yes")
     (1.0, 1.0)

@@ -61,16 +61,17 @@ def vqa_accuracy(answer: str, references: Sequence[str]) -> float:
         s = 1/n · Σ_i min(1, m_i / 3)
 
     n is the number of people, and m_i is the number of people other than person i who gave the
-    answer. With ten people, 1, 2, 3, and 4 or more matches give 0.3, 0.6, 0.9, and 1. The paper has
-    another formula, min(1, m/3) (Antol et al. 2015, https://arxiv.org/abs/1505.00468, section 3).
-    In [0, 1]; higher is better. Source: GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
+    answer. With ten people, 1, 2, 3, and 4 or more matches give scores of 0.3, 0.6, 0.9, and 1. The
+    paper has another formula, min(1, m/3) (Antol et al. 2015, https://arxiv.org/abs/1505.00468,
+    section 3). In [0, 1]; higher is better. Source:
+    GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
     PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L112.
 
-    A quirk of that code is that answers are normalized only if people disagree, so "Red" is wrong
-    if all ten people answered "red". One difference: people are identified by position here, and by
-    `answer_id` in the authors' code. If these ids are missing, the authors' code leaves out not
-    only person i, but everyone who gave the same answer as person i, so an answer that all ten
-    people gave scores 0.
+    As in the authors' code, answers are normalized only if people disagree, so "Red" is wrong if
+    all ten people answered "red". One difference: this function identifies people by position, and
+    the authors' code identifies them by `answer_id`. If `answer_id` is missing, the authors' code
+    leaves out not only person i, but everyone who gave the same answer as person i. An answer that
+    all ten people gave then scores 0.
 
     >>> vqa_accuracy("The cat.", ["cat"] * 3 + ["dog"] * 7)
     0.9
@@ -110,8 +111,9 @@ def vqa_accuracy_always(answer: str, references: Sequence[str]) -> float:
 def vqa_accuracy_lavis(answer: str, references: Sequence[str]) -> float:
     """`vqa_accuracy` as LAVIS computes it, with references that are hardly normalized.
 
-    The answer is always normalized. References lose only their punctuation, and only if they
-    differ. A reference such as "the cat", "Cat", or "two" can therefore never be matched.
+    The answer is always normalized. References lose only their punctuation, and only if the
+    references differ from each other. A reference such as "the cat", "Cat", or "two" can therefore
+    never be matched.
 
     Source: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:
     lavis/common/vqa_tools/vqa_eval.py#L210-L231.
@@ -134,8 +136,8 @@ def vqa_accuracy_mmpretrain(answer: str, references: Sequence[str]) -> float:
 
         s = min(1, m / n / 0.3)
 
-    The answer was given by m of n people. With ten people, 1, 2, and 3 or more matches give 1/3,
-    2/3, and 1. All texts are normalized. Source:
+    The answer was given by m of n people. With ten people, 1, 2, and 3 or more matches give scores
+    of 1/3, 2/3, and 1. All texts are normalized. Source:
     open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:
     mmpretrain/evaluation/metrics/vqa.py#L242-L268.
 
@@ -153,7 +155,8 @@ def vqa_accuracy_mmpretrain(answer: str, references: Sequence[str]) -> float:
 
 
 def textvqa_accuracy(answer: str, references: Sequence[str]) -> float:
-    """TextVQA's accuracy: `vqa_accuracy` with mmf's normalization, even if all people agree.
+    """TextVQA's accuracy: `vqa_accuracy` with mmf's normalization, which is applied even if all
+    people agree.
 
     In [0, 1]; higher is better. Source: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
     llava/eval/m4c_evaluator.py#L225-L257. The code in mmf is the same, but requires exactly ten
@@ -188,7 +191,7 @@ def stvqa_accuracy(answer: str, references: Sequence[str]) -> float:
 
 
 def textvqa_accuracy_vlmevalkit(answer: str, references: Sequence[str]) -> float:
-    """`vqa_accuracy` with VLMEvalKit's normalization, even if all people agree.
+    """`vqa_accuracy` with VLMEvalKit's normalization, which is applied even if all people agree.
 
     Source: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
     vlmeval/dataset/utils/vqa_eval.py#L257-L270.

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Counts = NDArray[np.float64]
-    """The counts or metric values of R sets of rows, (R,), or of each category in each set, (R,
-    C)."""
+    """Counts or metric values: one for each of R sets of rows, (R,), or one for each category in
+    each set, (R, C)."""
     Of = Callable[[Counts, Counts, Counts, Counts], Counts]
 
 YES = "yes"
@@ -29,8 +29,8 @@ def precision(columns: Columns, *, otherwise: float = math.nan) -> Estimate:
     """The precision of yes: among the rows with the answer yes, the share in which yes is right.
 
     In [0, 1]; higher is better. `otherwise` is the value if the answer is never yes. If `otherwise`
-    is nan, there is only a reason instead of a value. The interval is a bootstrap over clusters. An
-    example in which the answer is yes twice and right once:
+    is nan and the answer is never yes, the estimate has a reason instead of a value. The interval
+    is a bootstrap over clusters. An example in which the answer is yes twice and right once:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -74,10 +74,11 @@ def f1(columns: Columns, *, otherwise: float = math.nan, answered_only: bool = F
 
         F1 = 2 · both / (said + right)
 
-    `said` counts the rows with the answer yes, `right` the rows in which yes is right, and `both`
-    the rows with both. In [0, 1]; higher is better. The value is 0 if both precision and recall are
-    0. `otherwise` is the value if the answer is never yes and yes is never right. `answered_only`
-    has the same meaning as for `recall`. The interval is a bootstrap over clusters.
+    `said` counts the rows with the answer yes, `right` counts the rows in which yes is right, and
+    `both` counts the rows in which the answer is yes and yes is right. In [0, 1]; higher is better.
+    The value is 0 if both precision and recall are 0. `otherwise` is the value if the answer is
+    never yes and yes is never right. `answered_only` has the same meaning as for `recall`. The
+    interval is a bootstrap over clusters.
     """
     return _of(columns, partial(_f1, otherwise=otherwise), answered_only=answered_only)
 
@@ -105,7 +106,7 @@ def mean_over(
 
     In [0, 1]; higher is better. The metric is meant for categories that share images: the interval
     resamples images in all categories together. If the tag has several categories but all rows are
-    in the same one, the metric has no value (n = 0), since the value would be that of a single
+    in the same category, the metric has no value (n = 0), since the value would be that of a single
     category.
     """
     single: Of = partial(_f1, otherwise=otherwise) if of == "f1" else _accuracy
@@ -183,8 +184,9 @@ def _sums(
 def _yes_replies(columns: Columns) -> NDArray[np.bool_]:
     """A mask (n,) of the rows with the answer yes.
 
-    For the bounds of an incomplete result, a row without a reply counts as the right answer if its
-    score is 1, and as the wrong answer if it is assumed to be wrong.
+    In the bounds of an incomplete result, a row without a reply has an assumed score. The row
+    counts as having the right answer if this score is 1, and as having the wrong answer if the row
+    is in `assumed_wrong`.
     """
     import numpy as np
 

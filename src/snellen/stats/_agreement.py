@@ -17,9 +17,9 @@ def krippendorff_alpha(ratings: Sequence[Sequence[float]]) -> float | None:
         alpha = 1 - D_o/D_e
         D_o = 1/n Σ_u 1/(m_u-1) Σ_{i≠j in u} (x_i - x_j)²     D_e = 1/(n(n-1)) Σ_{i≠j} (x_i - x_j)²
 
-    with m_u ratings of item u and n ratings in total. This is alpha with the interval difference
-    (Krippendorff 2011, Computing Krippendorff's Alpha-Reliability). For ratings of 0 and 1, the
-    nominal difference gives the same alpha.
+    with m_u ratings of item u and n ratings in total. The formula is alpha with the interval
+    difference (Krippendorff 2011, Computing Krippendorff's Alpha-Reliability). For ratings of 0 and
+    1, the nominal difference gives the same alpha.
 
     >>> krippendorff_alpha([[0, 0], [1, 1], [0, 1], [1, 1]])
     0.5333333333333333

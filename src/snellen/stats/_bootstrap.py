@@ -42,10 +42,10 @@ def bootstrap_sums(
     averages.
 
     `sums` (G, k) has one row per cluster. `aggregate` maps totals (R, k) to values (R,), which are
-    nan where the aggregate is undefined. `n` is the number of samples behind the sums. The interval
-    is computed as in `bootstrap`, but hundreds of times faster. The interval does not depend on the
-    order or the numbering of the clusters. `clusters` (G,) contains the labels of the clusters. If
-    they are given, `difference` can compare the estimate with another estimate.
+    nan where the aggregate is undefined. `n` is the number of samples that the sums cover. The
+    interval is computed as in `bootstrap`, but hundreds of times faster. The interval does not
+    depend on the order or the numbering of the clusters. `clusters` (G,) contains the labels of the
+    clusters. If labels are given, `difference` can compare the estimate with another estimate.
     """
     import numpy as np
 

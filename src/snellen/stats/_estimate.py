@@ -21,17 +21,17 @@ class Estimate:
     unit: str = "fraction"
     """The name of the unit, which is `fraction` for values in [0, 1]."""
     n: int
-    """The number of samples times repeats, or the number of other items that the metric counts."""
+    """The number of replies (samples times repeats), or of other items that the metric counts."""
     stderr: float | None = None
     """The standard error, in the unit of the value; None if it is unknown."""
     ci95: tuple[float, float] | None = None
     """The 95 % interval, in the unit of the value; None if there is no interval, in which case
     `reason` says why."""
     reason: str | None = None
-    """Why there is no value or no interval."""
+    """The reason why the estimate has no value or no interval."""
     better: Direction | None = None
-    """Whether a higher or a lower value is better. This is set only if the metric itself cannot
-    declare it, because the estimate's name depends on the data."""
+    """Whether a higher or a lower value is better. This field is set only if the metric itself
+    cannot declare the direction, because the estimate's name depends on the data."""
     sums: Sums | None = field(default=None, compare=False, repr=False)
-    """The sums over clusters from which the value is computed, which are needed to compare two
-    models; None if the value is not computed from sums. They are not written to reports."""
+    """The sums over clusters from which the value is computed; None if the value is not computed
+    from sums. Comparisons of two models need these sums. The sums are not written to reports."""

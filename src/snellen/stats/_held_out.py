@@ -43,17 +43,18 @@ def held_out(
     Clusters are split into thirds at random. For each third, the setting that is best on the other
     two thirds is chosen, and its sums on the held-out third are used. The value is the aggregate of
     these sums over all thirds (Stone 1974, Journal of the Royal Statistical Society B 36, with
-    folds of clusters), averaged over 200 splits. This estimates the value of a setting that is
-    chosen on two thirds of these samples, which is slightly worse than a setting that is chosen on
-    all samples.
+    folds of clusters), averaged over 200 splits. The result estimates the value of a setting that
+    is chosen on two thirds of these samples, which is slightly worse than a setting that is chosen
+    on all samples.
 
     The interval is m ± t · stderr with G-1 degrees of freedom. stderr² is the variance of the whole
     procedure over resamples of clusters, in which all copies of a cluster are in the same third.
-    The covariance between two splits of each resample is used as the variance, so that the variance
-    that comes from splitting is removed. A split is undefined if there are two thirds on which no
-    setting has a value. If more than 5 % of splits are undefined, there is no value. If the
-    settings are similar, the interval is wider than necessary; `docs/decisions/comparing.md` gives
-    its coverage. For fractions, the interval is limited to [0, 1].
+    This variance is computed as the covariance between two splits of each resample, which removes
+    the variance that comes from splitting. A split is undefined if, for one of its thirds, no
+    setting has a value on the other two thirds. If more than 5 % of splits are undefined, there is
+    no value. If the settings are similar, the interval is wider than necessary;
+    `docs/decisions/comparing.md` gives its coverage. For fractions, the interval is limited to [0,
+    1].
 
     Raises:
         ValueError: there are no settings, or their sums have different columns.
@@ -174,8 +175,8 @@ def _defined(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
 
 
 def _blocks(times: int, size: int) -> Iterator[int]:
-    """Split `times` repetitions into blocks that fit in memory, and yield the size of each block. A
-    repetition takes `size` numbers."""
+    """Split `times` repetitions into blocks that fit in memory, and yield the size of each block.
+    Each repetition needs memory for `size` numbers."""
     most = max(1, BLOCK // size)
     for start in range(0, times, most):
         yield min(most, times - start)

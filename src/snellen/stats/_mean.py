@@ -38,8 +38,8 @@ def mean(
         m = Σ w·score / W        u_g = Σ_{i in g} w_i·(score_i - m)
         stderr² = G/(G-1) · Σ_g u_g² / W²
 
-    This is the linearized variance of a ratio (Cochran 1977, 3.12). If all scores are in [0, 1],
-    the interval is Wilson's for an effective n; otherwise it is m ± t·stderr.
+    The formula for stderr² is the linearized variance of a ratio (Cochran 1977, 3.12). If all
+    scores are in [0, 1], the interval is Wilson's for an effective n; otherwise it is m ± t·stderr.
     `docs/decisions/intervals.md` defines the effective n and t, and gives the coverage of the
     interval. `stderr` is None if all clusters have the same mean, since the clusters then contain
     no information about the error. With `signed`, scores are treated as differences, not as shares,
@@ -211,8 +211,8 @@ def degrees(
 
     A variance estimated with d degrees of freedom has a relative variance of 2/d. The spread of the
     squared sums estimates that relative variance (Pan and Wall 2002), so a few clusters with large
-    sums leave few degrees of freedom. `rows` (n,) contains the residuals of 0/1 scores. If it is
-    given, the spread due to single rows is left out, since Wilson's interval derives this spread
+    sums leave few degrees of freedom. `rows` (n,) contains the residuals of 0/1 scores. If `rows`
+    is given, the spread due to single rows is left out, since Wilson's interval derives this spread
     from the mean.
     """
     spread = _fourth(sums) - (0.0 if rows is None else _fourth(rows))
@@ -230,15 +230,15 @@ def _degrees_of_sizes(
     rows: float,
     equal: float,
 ) -> float:
-    """The degrees of freedom, from 1 to G-1, that clusters of these `sizes` (G,) leave
+    """The degrees of freedom, from 1 to G-1, of a mean over clusters of these `sizes` (G,)
     (Satterthwaite 1946).
 
     If the rows of a cluster are independent, the variance of the cluster's sum is proportional to
     the sum of the squared weights, `squares` (G,), and the mean varies like the mean of `rows`
-    independent rows. If the rows are identical, the variance is proportional to the squared size,
-    and the mean varies like the mean of `equal` clusters. `effective`, the effective n, lies
-    between these two cases. The variance of single rows is left out of the denominator, as in
-    `degrees`.
+    independent rows. If the rows of a cluster are identical, the variance of the cluster's sum is
+    proportional to the cluster's squared size, and the mean varies like the mean of `equal`
+    clusters. The effective n, `effective`, lies between `equal` and `rows`. The variance of single
+    rows is left out of the denominator, as in `degrees`.
     """
     most = len(sizes) - 1.0
     most_alike = 1 / equal - 1 / rows

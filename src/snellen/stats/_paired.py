@@ -23,7 +23,8 @@ SAME = "both sides are the same in every cluster"
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """The second side's value minus the first side's, for paired samples."""
+    """The difference between two sides, such as two models, on paired samples: the second side's
+    value minus the first side's value."""
 
     estimate: Estimate
     """The difference with its interval."""
@@ -40,10 +41,10 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
 
         d = θ_b(B) - θ_a(A)        u_g = how far cluster g moves d        d ± t · stderr
 
-    A and B are the totals of the sums A_g and B_g over G clusters. A mean m is the `ratio` of sums
-    S and W. For means, u_g is the value of (S_g - m W_g)/W for b minus its value for a, and
-    stderr² = G/(G-1) · Σ_g u_g². If both sides give the samples the same weights, d is the mean of
-    the paired differences, with its clustered standard error (Miller 2024,
+    A and B are the totals of the sums A_g and B_g over G clusters. A mean m is the `ratio` of the
+    sums S (of scores) and W (of weights). For means, u_g is (S_g - m W_g)/W for b minus (S_g - m
+    W_g)/W for a, and stderr² = G/(G-1) · Σ_g u_g². If both sides give the samples the same weights,
+    d is the mean of the paired differences, with its clustered standard error (Miller 2024,
     https://arxiv.org/abs/2411.00640, sections 2.2 and 4.2). For other aggregates
 
         stderr² = Σ_g (u_g - ū) (v_g - v̄)
@@ -55,12 +56,13 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
     (Efron 1982, The Jackknife, the Bootstrap and Other Resampling Plans, chapters 3 and 6). In an
     average of averages, the squares of u are too small by a factor of (n-1)/n in a category of n
     clusters, and the squares of v are too large by the same factor. Student's t has the degrees of
-    freedom of `mean`, reduced by the ratio of Σ_g (u_g - ū)² to stderr², that is, by one per
-    category. p is the level at which one end of the interval is 0. `docs/decisions/comparing.md`
-    describes the alternatives that were tried, and gives the coverage of the interval.
+    freedom of `mean`, multiplied by G/(G-1) · Σ_g (u_g - ū)² / stderr² (at most 1). This factor
+    removes about one degree of freedom per category. p is the significance level at which one end
+    of the interval is 0. `docs/decisions/comparing.md` describes the alternatives that were tried,
+    and gives the coverage of the interval.
 
-    The caller must pair the samples. A cluster that is missing on one side adds nothing to that
-    side's sums. A cluster is missing, for example, if a metric uses only right answers.
+    The caller must pair the samples. A cluster can be missing on one side, for example if a metric
+    uses only right answers. A missing cluster adds nothing to that side's sums.
 
     Raises:
         ValueError: the two sides share no cluster.
@@ -167,9 +169,9 @@ def _values(of: Sums, totals: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """McNemar's exact two-sided p value: the probability that the samples that only one side
-    answered correctly are split between the two sides at least as unevenly, if both sides were
-    equally likely.
+    """McNemar's exact two-sided p value. The test uses the samples that only one side answered
+    correctly. The p value is the probability that these samples are split between the two sides at
+    least as unevenly as observed, if each side is equally likely.
 
         p = min(1, 2 Σ_{k <= min} C(n, k) / 2^n)        n = only_a + only_b
 
@@ -206,8 +208,8 @@ def holm(ps: Sequence[float]) -> list[float]:
 
         p̃_(i) = max_{j <= i} min(1, (m - j + 1) p_(j))
 
-    Holm 1979, Scandinavian Journal of Statistics 6. The method is valid whatever the dependence
-    between the tests is.
+    Holm 1979, Scandinavian Journal of Statistics 6. The method is valid even if the tests depend on
+    each other.
 
     >>> holm([0.25, 0.0625, 0.5])
     [0.5, 0.1875, 0.5]

@@ -26,7 +26,8 @@ def detectable_share(
 ) -> float | None:
     """The smallest difference between two shares that McNemar's test of n independent pairs detects
     with this power. `disagree` is the share of pairs in which only one side is right. The result is
-    None if no difference can be detected, even if the same side is right in all of these pairs.
+    None if no difference can be detected, even if the same side is right in all pairs that
+    disagree.
 
         n d² = (z_{1 - level/2} √ψ + z_power √(ψ - d²))²        ψ = disagree
 

@@ -43,9 +43,9 @@ def powered_mean(
         m = mean(y - λ f over labeled) + λ mean(f over the others)
         λ = Cov(y, f) / ((1 + n/N) Var f), in [0, 1]
 
-    This is PPI++ (Angelopoulos, Duchi and Zrnic 2023, arXiv:2311.01453, section 6). PPI, with λ =
-    1, is from Angelopoulos et al. 2023, Science 382, arXiv:2301.09633. Whatever the scores are, the
-    expected value of m is the mean of the labels. The closer the scores are to the labels, the
+    The method is PPI++ (Angelopoulos, Duchi and Zrnic 2023, arXiv:2311.01453, section 6). PPI, with
+    λ = 1, is from Angelopoulos et al. 2023, Science 382, arXiv:2301.09633. Whatever the scores are,
+    the expected value of m is the mean of the labels. The closer the scores are to the labels, the
     smaller the variance of m. If the scores would increase the variance, λ is 0, so only the labels
     are used.
 
@@ -54,7 +54,7 @@ def powered_mean(
     row, since a cluster may be only partly labeled. If all labels and scores are 0 or 1, half a row
     for each of the four pairs of label and score is added to the labeled rows before the interval
     is computed, as Agresti and Min 2005 (Statistics in Medicine 24) do for matched shares. Without
-    these rows, a judge that seldom errs would seem never to err.
+    the added half rows, a judge that seldom errs would seem never to err.
     """
     import numpy as np
 

@@ -33,7 +33,7 @@ def t_quantile(p: float, df: float) -> float:
     For p from 0.025 to 0.975, the range of 95 % intervals, the error is at most 3e-7, or at most
     1e-9 if there are at least 2 degrees of freedom. Above 200 degrees of freedom, the result is
     computed by the expansion around the normal quantile in Abramowitz and Stegun 1964, 26.7.5.
-    Otherwise, the result of this expansion is refined by Newton's method.
+    For up to 200 degrees of freedom, the result of this expansion is refined by Newton's method.
 
     Raises:
         ValueError: fewer than 1 degree of freedom.
@@ -74,7 +74,7 @@ def _simpson(f: Callable[[float], float], end: float) -> float:
 def t_beyond(t: float, df: float) -> float:
     """The probability that a Student's t variable with `df` >= 1 degrees of freedom is above t.
 
-    This is half the regularized incomplete beta function with parameters df/2 and 1/2 at
+    The probability is half the regularized incomplete beta function with parameters df/2 and 1/2 at
     df/(df + t²), computed from its continued fraction (Abramowitz and Stegun 1964, 26.7.1 and
     26.5.8). Small probabilities keep their relative precision.
     """

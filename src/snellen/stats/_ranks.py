@@ -51,7 +51,8 @@ def ranks(
 
 
 def side_values(sides: Sequence[Sums], *, seed: int, resamples: int) -> NDArray[np.float64]:
-    """The values (R, M) of M sides in R resamples, which draw the same clusters for all sides."""
+    """The values (R, M) of M sides in R resamples. A resample draws the same clusters for all
+    sides."""
     import numpy as np
 
     labels = reduce(np.union1d, [side.cluster for side in sides])
@@ -73,9 +74,9 @@ def letters(n: int, same: Callable[[int, int], bool]) -> list[str]:
     `same` returns True for them. `same` is called for each pair i < j. The first sides get the
     first letters of the alphabet.
 
-    The method is from Piepho 2004, Journal of Computational and Graphical Statistics 13. It starts
-    with a single column of all sides. Then, for each pair that differs, it splits the columns that
-    contain both sides, and drops any column that is contained in another column.
+    The method is from Piepho 2004, Journal of Computational and Graphical Statistics 13. The method
+    starts with a single column of all sides. For each pair of sides that differ, it splits the
+    columns that contain both sides, and drops any column that is contained in another column.
 
     >>> letters(3, lambda i, j: j - i < 2)
     ['a', 'ab', 'b']
@@ -102,6 +103,7 @@ def _without(column: frozenset[int], i: int, j: int) -> list[frozenset[int]]:
 
 
 def _letter(index: int) -> str:
-    """A single character: a to z, then A to Z, then Greek letters and the characters after them."""
+    """The letter with this index: a to z, then A to Z, then Greek letters and the characters after
+    them."""
     after = index - len(ascii_letters)
     return ascii_letters[index] if after < 0 else chr(GREEK + after)

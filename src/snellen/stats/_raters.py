@@ -32,8 +32,8 @@ def weighted_kappa(
 
     The denominator is the value of the numerator that is expected if the raters are independent.
     Cohen 1968, Weighted Kappa, Psychological Bulletin 70:213-220, defines kappa over the cells of a
-    table; this is the same sum over items. For scores of 0 and 1, the result is Cohen's kappa
-    without weights.
+    table; the formula here is the same sum over items. For scores of 0 and 1, the result is Cohen's
+    kappa without weights.
     """
     import numpy as np
 
@@ -60,17 +60,17 @@ def rank_agreement(
     group: NDArray[np.integer[Any]],
     cluster: NDArray[np.integer[Any]],
 ) -> Estimate:
-    """Kendall's tau-b between two rankings of groups (models): by the mean of one rater's numbers,
-    and by the mean of the other rater's. All arrays are (n,). The estimate has no value if a rater
-    gives all groups the same mean.
+    """Kendall's tau-b between two rankings of groups, such as models. One ranking is by the mean of
+    the first rater's numbers, and the other is by the mean of the second rater's numbers. All
+    arrays are (n,). The estimate has no value if a rater gives all groups the same mean.
 
         tau_b = Σ_{g<h} s(x_g - x_h) s(y_g - y_h) / √(Σ s(x_g - x_h)² · Σ s(y_g - y_h)²)
 
     Here s is the sign, x_g and y_g are the two means of group g (Kendall 1945, The Treatment of
-    Ties in Ranking Problems, Biometrika 33:239-251). Each resample draws clusters of items, the
-    same ones for all groups. The interval consists of percentiles of the resamples (Efron 1979).
-    BCa is not suitable: tau takes few values, and when it is at its largest, BCa's bias correction
-    would move the lower end up to this value.
+    Ties in Ranking Problems, Biometrika 33:239-251). Each resample draws the same clusters of items
+    for all groups. The interval consists of percentiles of the resamples (Efron 1979). BCa is not
+    suitable, since tau takes few values. If tau has its largest possible value, BCa's bias
+    correction would move the lower end of the interval up to this value.
     """
     import numpy as np
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def pass_at(n: int, right: int, k: int) -> float:
-    """The probability that at least one of k replies is right, if these are drawn without
+    """The probability that at least one of k replies is right. The k replies are drawn without
     replacement from n replies, of which `right` are right.
 
         pass@k = 1 - C(n - right, k) / C(n, k)
@@ -40,9 +40,9 @@ class Components(NamedTuple):
     within: float
     """The variance within a question, since the model's replies to it differ."""
     stderr_questions: float
-    """The standard error of the mean that comes from drawing other questions."""
+    """The standard error of the mean that is caused by the random choice of questions."""
     stderr_again: float
-    """The standard error of the mean that comes from asking the same questions again."""
+    """The standard error of the mean that is caused by the randomness of the model's replies."""
 
 
 def components(score: NDArray[np.float64], question: NDArray[np.integer[Any]]) -> Components | None:
@@ -58,8 +58,9 @@ def components(score: NDArray[np.float64], question: NDArray[np.integer[Any]]) -
         n0 = (n - Σ n_i² / n) / (N - 1)
         Var(m) = between · Σ n_i² / n² + within / n
 
-    These are the estimators of the one-way analysis of variance for unequal n_i (Searle, Casella
-    and McCulloch 1992, Variance Components, chapter 3). Questions are assumed to be independent.
+    The formulas are the estimators of the one-way analysis of variance for unequal n_i (Searle,
+    Casella and McCulloch 1992, Variance Components, chapter 3). Questions are assumed to be
+    independent.
 
     >>> import numpy as np
     >>> components(np.array([1.0, 0.0, 1.0, 1.0, 0.0, 0.0]), np.array([0, 0, 1, 1, 2, 2])).within

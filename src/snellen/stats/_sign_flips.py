@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 PARTS = (1, 2, 3, 4, 6, 12)
 """Differences are not rounded if they are all multiples of 1/n for one of these numbers n."""
 STEPS = 30_000_000
-"""The approximate maximum number of additions in a test. It determines how coarsely all other
-differences are rounded."""
+"""The approximate maximum number of additions in a test. This limit determines how coarsely all
+other differences are rounded."""
 TIE = 1e-9
 """Sums that differ by less than this share of the largest possible sum count as equal."""
 
@@ -24,13 +24,13 @@ def sign_flips(difference: NDArray[np.float64]) -> float:
 
         p = #{s in {-1, 1}^G : |Σ_g s_g d_g| >= |Σ_g d_g|} / 2^G
 
-    The test is from Fisher 1935, The Design of Experiments, section 21. It is exact if the two
-    sides of a pair are exchangeable, and makes no assumption about the distribution. If all
+    The test is from Fisher 1935, The Design of Experiments, section 21. The test is exact if the
+    two sides of a pair are exchangeable, and makes no assumption about the distribution. If all
     differences are -1, 0, or 1, the test is McNemar's exact test. The distribution of the sum is
     computed cluster by cluster, not sampled (by the shift algorithm of Streitberg and Röhmel 1986,
-    Statistical Software Newsletter 12). This requires whole numbers. Unless all differences are
-    multiples of 1/12, they are therefore rounded to a thousandth of the largest difference, or more
-    coarsely if there are more than about 170 clusters.
+    Statistical Software Newsletter 12). This algorithm requires whole numbers. Unless all
+    differences are multiples of 1/12, the differences are therefore rounded to a thousandth of the
+    largest difference, or more coarsely if there are more than about 170 clusters.
 
     >>> import numpy as np
     >>> float(sign_flips(np.array([1.0, 1.0, -1.0, 1.0, 1.0, 0.0])))

@@ -27,7 +27,7 @@ class Sums:
 
 
 def ratio(totals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Divide the first total by the second, which maps totals (R, 2) to values (R,). A metric whose
+    """Map totals (R, 2) to values (R,) by dividing the first total by the second. A metric whose
     `Sums` have this aggregate is treated as a mean, so that its paired differences are tested with
     a t-test."""
     values: NDArray[np.float64] = totals[:, 0] / totals[:, 1]

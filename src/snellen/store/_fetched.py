@@ -1,4 +1,5 @@
-"""Downloads data files from an object store to their mirror, and again if they change."""
+"""Downloads data files from an object store to a mirror, and downloads them again if they
+change."""
 
 from __future__ import annotations
 
@@ -15,14 +16,15 @@ from snellen.store.folder import Folder, exclusive, store_error
 from snellen.store.remote import Object, Remote, in_parallel
 
 FETCHED = ".fetched.json"
-"""The file with the stamps of the objects that were downloaded into a folder, keyed by name."""
+"""The file that contains the stamp (version) of each object that was downloaded into a folder,
+keyed by the object's name."""
 MUTEX = ".fetched.lock"
 
 
 def fetch(path: Mirror, *, alone: bool = False) -> None:
-    """Update the mirror of a folder, or of the folder of a file, with everything below it, since
-    rows refer to pictures by relative paths. With `alone`, update only the file itself. Files that
-    are no longer in the store are removed, so that the mirror contains only what is in the store.
+    """Update the mirror of a folder, including all its subfolders. For a file, update the mirror of
+    its folder, since rows refer to pictures by relative paths. With `alone`, update only the file
+    itself. Files that are no longer in the store are removed from the mirror.
 
     Raises:
         StoreError: the store cannot be read, or the mirror cannot be written.

@@ -1,4 +1,4 @@
-"""Addresses on object stores, and the folders on this machine that mirror them."""
+"""Addresses on object stores, and the local folders that mirror their contents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path, PosixPath
 from snellen.errors import UsageError
 
 SCHEMES = {"s3": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}
-"""The schemes of addresses on object stores, and the package that fsspec needs for each."""
+"""The package that fsspec needs for each scheme of addresses on object stores, keyed by scheme."""
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/+(.*)", re.DOTALL)
 _LONGEST = 255
 """The maximum length, in bytes, that file systems allow for one name."""
@@ -17,8 +17,9 @@ _LONGEST = 255
 class Mirror(PosixPath):
     """A file or folder on this machine that mirrors a file or folder on an object store.
 
-    It is opened like any path. In a message (`f"{path}"`), it appears as the address that it
-    mirrors, which is what the user passed. If a message must name the local file, use `os.fspath`.
+    A mirror is opened like any path. Formatting it (`f"{path}"`) gives the mirrored address, since
+    messages should show the address that the user passed. If a message must name the local file,
+    use `os.fspath`.
     """
 
     __slots__ = ()
@@ -37,8 +38,8 @@ class Mirror(PosixPath):
 
 
 def mirror(location: str | Path, folder: Path) -> Mirror | None:
-    """The mirror below `folder` of an address such as `s3://bucket/runs`; None if the location is
-    on this machine.
+    """Return the mirror, below `folder`, of an address such as `s3://bucket/runs`; None if the
+    location is on this machine.
 
     Raises:
         UsageError: the location is an address that is not valid.

@@ -18,9 +18,9 @@ LISTED = 10
 
 
 def runs_below(folder: Path, *, links: bool = True) -> list[Path]:
-    """Find the runs below a folder, at most `DEPTH` levels deep. Runs inside another run (those of
-    judges) and hidden folders are skipped. With `links`, symbolic links are followed, except to
-    folders that are searched anyway."""
+    """Find the runs below a folder, at most `DEPTH` levels deep. Judges' runs, which are inside
+    other runs, are skipped, and so are hidden folders. With `links`, symbolic links are followed,
+    except to folders that are searched anyway."""
     root = folder.resolve()
     followed = {root}
     runs: list[Path] = []
@@ -45,7 +45,7 @@ def runs_below(folder: Path, *, links: bool = True) -> list[Path]:
 
 def started(run: Path) -> str:
     """The time at which a run's first process started, in UTC, such as `2026-01-31T09:30:00.125Z`;
-    "" if it is not known. The texts of two times are in the order of the times."""
+    "" if it is not known. Sorting these strings sorts the times."""
     try:
         sessions = read_manifest(Folder(run)).get("sessions", [])
     except (StoreError, OSError):
@@ -54,7 +54,7 @@ def started(run: Path) -> str:
 
 
 def runs_elsewhere(folder: Path, runs: Sequence[Path]) -> str | None:
-    """A note that lists the runs of a folder; None if all are in the usual place,
+    """A note that lists the runs of a folder; None if all runs are in the usual place,
     BENCHMARK/MODEL/IDENTITY."""
     names = [run.relative_to(folder).as_posix() for run in runs if run != folder]
     if all(name.count("/") == 2 for name in names):

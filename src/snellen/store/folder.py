@@ -1,5 +1,5 @@
-"""A folder on a POSIX file system, with files that are only appended to and small files that are
-replaced as a whole.
+"""A run's folder on a POSIX file system. Some files in the folder are only appended to, and small
+files are replaced as a whole.
 
 Each line is written with one `write`, so that no appended line is lost if the process is killed.
 `flush` runs once per second, so that a power failure loses at most the lines of one second. An
@@ -30,18 +30,18 @@ HELD = Path("/proc/locks")
 """The file in which Linux lists the locks that processes hold, with lines such as `1: FLOCK
 ADVISORY WRITE 123 08:01:4711 0 EOF`."""
 SEGMENT = re.compile(r"(\w+?)(?:\.part-(\d{5}))?(?:-(\d+))?\.jsonl")
-"""The name of a file of a journal: its stem, its part of the run, and its number."""
+"""The name of a journal file: its stem, its part of the run, and its number."""
 
 
 def file_order(name: str) -> tuple[int, int]:
-    """The sort key of a file among the files of its journal: its part, then its number."""
+    """The sort key of a journal file: its part, then its number."""
     match = SEGMENT.fullmatch(name)
     assert match is not None, name
     return int(match[2] or 0), int(match[3] or 0)
 
 
 class Stamp(NamedTuple):
-    """Identifies the version of a file. It changes when the file is replaced or changed."""
+    """Identifies the version of a file. The stamp changes when the file is replaced or modified."""
 
     inode: int
     """The inode number of the file."""
@@ -62,8 +62,8 @@ class _Elsewhere(Exception):
 class Folder:
     """The files of one run. Opening a folder for reading changes nothing.
 
-    It reads the files of all parts of the run. It appends to the files of one `part`, counted from
-    1, or with `part=0` to the files of a run without parts.
+    A folder reads the files of all parts of the run, but appends only to the files of one `part`,
+    counted from 1. With `part=0`, a folder appends to the files of a run without parts.
     """
 
     def __init__(self, root: Path, part: int = 0) -> None:
@@ -87,10 +87,10 @@ class Folder:
 
     def lock(self) -> Lock:
         """A context manager that keeps other processes from writing. For a part of a run, only
-        processes that write the same part or the whole run are kept out.
+        processes that write the same part or the whole run are kept from writing.
 
         Raises:
-            StoreError: another process is writing here.
+            StoreError: another process is writing this run.
         """
         return PartLock(self.root, self.part) if self.part else Lock(self.root / "lock")
 
@@ -98,8 +98,8 @@ class Folder:
         """Append one line (passed without line break) to a file, and return the line's offset.
 
         Raises:
-            StoreError: the line cannot be written. If part of it was written, this part has been
-                removed.
+            StoreError: the line cannot be written. If a part of the line was written, that part has
+                been removed.
         """
         file = self._appending.get(name)
         if file is None:
@@ -232,8 +232,7 @@ class Folder:
 
 @cache
 def _shows_locks() -> bool:
-    """Whether this system shows the locks that processes hold. This is tested by acquiring a new
-    lock."""
+    """Whether this system lists the locks that processes hold, tested by acquiring a new lock."""
     try:
         with TemporaryFile() as file:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -265,7 +264,8 @@ class Lock:
 
 
 class PartLock(Lock):
-    """The lock of one part of a run. It also holds the run's own lock, which all parts share."""
+    """The lock of one part of a run. A process that holds the lock of a part also holds the run's
+    own lock, which all parts share."""
 
     def __init__(self, root: Path, part: int) -> None:
         super().__init__(root / f"lock.part-{part:05d}")

@@ -16,8 +16,8 @@ UNSAFE = re.compile(r"[^A-Za-z0-9._+=-]+")
 LONGEST_NAME = 255
 """The maximum length, in bytes, that file systems allow for the name of a file or folder."""
 STEM = 240
-"""The maximum length of a file name's stem, in bytes. It leaves room for the suffix, and for a
-temporary suffix while the file is written."""
+"""The maximum length of a file name's stem, in bytes. This limit leaves room for the suffix, and
+for a temporary suffix while the file is written."""
 
 
 def safe_name(name: str, *, room: int = LONGEST_NAME) -> str:
@@ -72,7 +72,7 @@ def is_object_run(manifest: Mapping[str, Any]) -> bool:
     """Whether a run's benchmark was a Python object of the caller, which cannot be created from the
     manifest.
 
-    For manifests of earlier versions, which do not record this, the result is False.
+    The result is False for manifests of earlier versions, which lack this information.
     """
     return manifest.get("benchmark_object") is True
 
@@ -101,7 +101,7 @@ def differences(identity: Mapping[str, Any], other: Mapping[str, Any]) -> list[s
 
 
 def _text(value: Any) -> str:
-    """A field's value in a message. A field that an identity lacks is None."""
+    """Format a field's value for a message. The value is None if the identity lacks the field."""
     if value is None:
         return "not set"
     return str(value) or "empty"

@@ -13,8 +13,8 @@ class Key(tuple[Any, ...]):
 
     `turn` counts the benchmark's questions in a conversation. `step` counts the requests within a
     turn, for example of a model that uses tools. The reply to a turn is the reply to its last step.
-    If the step is 0, the key is the tuple of the other three values, in memory and in files, which
-    makes it equal to the keys of earlier versions.
+    If the step is 0, the key is a tuple of only the other three values, in memory and in files.
+    Keys with step 0 are equal to the keys that earlier versions wrote.
 
     >>> Key("a", 0, 1) == ("a", 0, 1)
     True
@@ -76,4 +76,4 @@ class Key(tuple[Any, ...]):
 
 
 AnyKey = Key | tuple[str, int, int]
-"""A key. For lookups, a plain tuple works as well."""
+"""A key for lookups, which may also be a plain tuple."""

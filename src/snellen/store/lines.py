@@ -53,7 +53,7 @@ SCORE = msgspec.json.Decoder(ScoreRow)
 
 def _plain(value: object) -> object:
     """Convert a value that the encoder does not know, such as a NumPy string or number, to a plain
-    one."""
+    Python value."""
     match value:
         case str():
             return str.__str__(value)
@@ -68,7 +68,8 @@ _ENCODER = msgspec.json.Encoder(enc_hook=_plain)
 
 
 def encode(record: msgspec.Struct) -> bytes:
-    """Encode a record as a line, with the lowest format number whose readers understand it."""
+    """Encode a record as a line, with the lowest format number that a reader of the line must
+    support."""
     if isinstance(record, ReplyRecord | EndRecord | Question | ScoreRow):
         least = record.least_format
         if record.format < least:
@@ -109,8 +110,7 @@ class LineReading:
     def journal_line(
         self, line: bytes, name: str, offset: int
     ) -> ReplyRecord | EndRecord | Unknown | None:
-        """Decode a line of the journal. A line that is not a record is noted, and None is
-        returned."""
+        """Decode a line of the journal. If the line is not a record, add a note and return None."""
         try:
             return self._checked(REPLY, line, name)
         except DAMAGED as error:
@@ -127,7 +127,7 @@ class LineReading:
     def record(
         self, decoder: msgspec.json.Decoder[T], line: bytes, name: str, offset: int
     ) -> T | None:
-        """Decode a line. A line that is not a record is noted, and None is returned.
+        """Decode a line. If the line is not a record, add a note and return None.
 
         Raises:
             StoreError: the line has a later format.
@@ -140,8 +140,8 @@ class LineReading:
             return None
 
     def record_if_any(self, decoder: msgspec.json.Decoder[T], line: bytes, name: str) -> T | None:
-        """Decode a line if it is a record of this kind. Returns None for any other line; nothing is
-        noted.
+        """Decode a line if it is a record of this kind. Return None for any other line, and add no
+        note.
 
         Raises:
             StoreError: the line has a later format.
@@ -180,7 +180,8 @@ class LineReading:
             check_format(_FORMAT.decode(line).format, self._path / name)
 
     def _set_aside(self, name: str, offset: int, error: Exception) -> None:
-        """Note a line that is not a record. All such lines of a file share one note."""
+        """Note a line that is not a record. All lines of a file that are not records share one
+        note."""
         damage = self._damage.get(name)
         if damage is None:
             damage = self._damage[name] = _Damage(str(error), len(self._notes))

@@ -15,9 +15,9 @@ from snellen.store.manifest import MANIFEST
 from snellen.store.mirrored import pull
 
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-"""The environment variables that set an endpoint other than the public one of a store."""
+"""The environment variables that set a private endpoint instead of a store's public endpoint."""
 DATA = "data:"
-"""The folder for data among the mirrors. No endpoint can have this name."""
+"""The name of the folder that contains the mirrors of data. No endpoint can have this name."""
 
 
 def mirrors() -> Path:
@@ -32,7 +32,7 @@ def mirrors() -> Path:
 
 
 def path_of(location: str | Path) -> Path:
-    """The local path of a run or a folder of runs. Does not contact any store.
+    """The local path of a run or a folder of runs. This function does not contact any store.
 
     Raises:
         UsageError: the location is an address that is not valid.
@@ -41,9 +41,9 @@ def path_of(location: str | Path) -> Path:
 
 
 def data_path(location: str | Path) -> Path:
-    """The local path of rows and of the files that they refer to. Does not contact any store. Data
-    are not mirrored in the same place as runs, even if they are a run, since the mirror of a run
-    may be ahead of the store.
+    """The local path of rows and of the files that they refer to. This function does not contact
+    any store. Data has separate mirrors. Even if the data is a run, the run's own mirror is not
+    used, since it may contain lines that are not in the store yet.
 
     Raises:
         UsageError: the location is an address that is not valid.
@@ -52,8 +52,8 @@ def data_path(location: str | Path) -> Path:
 
 
 def runs_at(location: str | Path) -> Path:
-    """The local path of a run, a folder of runs, or a file of predictions, after its mirror has
-    been updated.
+    """Update the mirror of a run, a folder of runs, or a file of predictions, and return its local
+    path.
 
     Raises:
         UsageError: the location is an address that is not valid.
@@ -72,7 +72,7 @@ def runs_at(location: str | Path) -> Path:
 
 
 def data_at(location: str | Path) -> Path:
-    """The local path of a file of rows or a folder of data, after its mirror has been updated.
+    """Update the mirror of a file of rows or a folder of data, and return its local path.
 
     Raises:
         UsageError: the location is an address that is not valid.

@@ -18,7 +18,7 @@ MANIFEST = "manifest.json"
 
 
 class RunIdentity(msgspec.Struct, frozen=True):
-    """The identity in a manifest; only the fields that other code relies on."""
+    """The fields of a manifest's identity that other code relies on."""
 
     options: dict[str, Any] = {}
     """The benchmark's options."""
@@ -34,8 +34,8 @@ class SessionFields(msgspec.Struct, frozen=True):
     profile: dict[str, Any] = {}
     """The model's profile, without API keys."""
     retry_truncated: Count | None = None
-    """The token limit with which the process asked questions with truncated replies again; None:
-    it asked none again."""
+    """The token limit with which the process repeated questions whose replies were truncated; None
+    if it repeated no such questions."""
     packages: dict[str, Any] = {}
     """The versions of the packages that the process used."""
 
@@ -60,22 +60,22 @@ class ManifestFields(msgspec.Struct, frozen=True):
     repeats: Count = 1
     """The number of times that each question is asked."""
     missing: str | None = None
-    """How questions without a reply count; None: the default."""
+    """How questions without a reply are scored; None means the default."""
     notes: list[str] = []
     """Notes for the readers of reports."""
     noticed: dict[str, str] = {}
-    """Notes for the readers of reports on what was wrong with the first replies, keyed by
-    `truncated` or `thoughts`."""
+    """Notes for the readers of reports about problems with the first replies, keyed by `truncated`
+    or `thoughts`."""
     raised: Count | None = None
-    """The token limit to which `--on-truncation raise` has raised the run's limit; None if it has
-    not."""
+    """The token limit to which `--on-truncation raise` has raised the run's limit; None if the
+    limit was not raised."""
     sessions: list[SessionFields] = []
     """The processes that asked the run's questions, in order."""
 
 
 def command_on(verb: str, path: Path, manifest: Mapping[str, Any], *arguments: str) -> str:
-    """A command on a run, ready to be pasted. If the file or module of the user's own benchmark
-    must be passed again, the command includes it as `-b`."""
+    """A command on a run, ready to be pasted. If the user's own benchmark must be passed again, the
+    command includes its file or module as `-b`."""
     source = manifest.get("benchmark_source", {})
     own = ["-b", source["spec"]] if source.get("kind") in ("file", "module") else []
     return shlex.join(["snellen", verb, f"{path}", *own, *arguments])

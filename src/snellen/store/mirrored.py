@@ -1,8 +1,10 @@
-"""Runs on an object store. Each run has a mirror on this machine, whose files are read and written
-like those of any run. Everything that is written is also uploaded, and other machines download it.
+"""Runs on an object store. Each run has a mirror on this machine. The mirror's files are read and
+written like the files of a local run. Everything that is written is also uploaded, so that other
+machines can download it.
 
 Objects cannot be appended to. The journal is therefore split into segments, and the newest segment
-is uploaded again in full while it grows. Readers see either its old or its new state.
+is uploaded again in full while it grows. Readers see either the old or the new state of this
+segment.
 """
 
 from __future__ import annotations
@@ -42,9 +44,9 @@ DEEPEST = 16
 
 
 class _Copy(msgspec.Struct):
-    """A file that exists in the mirror and in the store: the object's version (None if the object
-    has not been listed since its upload), the file's size, and, for files that are replaced as a
-    whole, the file's time of change."""
+    """A file that exists in the mirror and in the store. `stamp` is the version of the object; None
+    if the object has not been listed since its upload. `changed` is the file's time of change,
+    which is used only for files that are replaced as a whole."""
 
     size: int
     stamp: str | None = None
@@ -52,8 +54,8 @@ class _Copy(msgspec.Struct):
 
 
 class _Known(msgspec.Struct):
-    """What a mirror knows about the objects of its run. `token` identifies the process that held
-    the lock last."""
+    """The state of a run's objects at the last check, which is stored in the mirror. `token`
+    identifies the process that held the lock last."""
 
     copies: dict[str, _Copy] = {}
     token: str | None = None
@@ -68,7 +70,7 @@ def pull(path: Path, *, only: str | None = None) -> None:
     the file of this name in each run. Do nothing for a path that is not a mirror.
 
     Files that do not belong to a run are skipped. A run that a process on this machine is writing
-    is left unchanged, since its mirror is ahead of the store.
+    is left unchanged, since its mirror is newer than the store.
 
     Raises:
         StoreError: the store cannot be read, or the mirror cannot be written.
@@ -154,9 +156,9 @@ class RemoteFolder(Folder):
     # -- as a folder
 
     def lock(self) -> RemoteLock:
-        """A context manager that keeps out all other processes, on this machine and elsewhere. On
-        entering, the mirror and the store are made equal. On leaving, everything that was written
-        is uploaded.
+        """A context manager that keeps all other processes, on this machine and elsewhere, from
+        writing the run. When the context is entered, the mirror and the store are made equal. When
+        it is left, everything that was written is uploaded.
 
         Raises:
             StoreError: another process is writing the run, or the store cannot be reached.
@@ -217,7 +219,7 @@ class RemoteFolder(Folder):
         super().put_atomic(KNOWN, msgspec.json.encode(known))
 
     def objects(self) -> dict[str, Object]:
-        """The objects of this run, keyed by name, without those of runs in its subfolders."""
+        """The objects of this run, keyed by name, without the objects of runs in its subfolders."""
         return {entry.name: entry for entry in self.remote.list() if "/" not in entry.name}
 
     def fetch(self, objects: Mapping[str, Object], only: str | None = None) -> None:
@@ -288,7 +290,7 @@ class RemoteFolder(Folder):
 
     def _changed(self) -> list[str]:
         """The files of the mirror that are newer than their objects in the store. The manifest is
-        last in the list, since it makes the run visible."""
+        last in the list, since a run is visible only if its manifest is in the store."""
         copies = self.known().copies
         names = [name for name in self.names() if _is_ours(name)]
         names.sort(key=lambda name: (not JOURNAL.fullmatch(name), name == "manifest.json", name))
@@ -300,7 +302,7 @@ class RemoteFolder(Folder):
         """Upload files of the mirror.
 
         Raises:
-            StoreError: a file cannot be uploaded. The files before it are in the store.
+            StoreError: a file cannot be uploaded. The files before that file were uploaded.
         """
         for name in names:
             self._send_and_note(name)
@@ -336,19 +338,19 @@ class RemoteFolder(Folder):
 
     def last_writer(self, names: Iterable[str]) -> int:
         """The number of the last lock under which any of these segments was written; 0 if there are
-        none."""
+        no segments."""
         matches = (JOURNAL.fullmatch(name) for name in names)
         return max((int(match[1] or 0) // PER_LOCK for match in matches if match), default=0)
 
     def claim(self) -> None:
-        """Record the owner of the lock before it is acquired, for the next process on this
-        machine."""
+        """Record this process as the owner of the lock before acquiring the lock, so that the next
+        process on this machine can identify the owner."""
         known = self.known()
         known.token = self.token
         self._keep(known)
 
     def begin(self, number: int) -> None:
-        """Make the mirror and the store equal, and start the segments of this holder of the
+        """Make the mirror and the store equal, and start new segments for this holder of the
         lock."""
         pull(self.root)  # for judges' runs in its subfolders; this run is locked
         with self.mutex():
@@ -401,8 +403,8 @@ class _Segment:
 
 
 def _grown(path: Path, fresh: Path) -> bool:
-    """Whether one of two files begins with the contents of the other. If so, the first file is
-    extended to the longer one."""
+    """Whether one of two files begins with the contents of the other. If so, extend the first file
+    to the contents of the longer file."""
     with path.open("rb") as here, fresh.open("rb") as there:
         while True:
             mine, theirs = here.read(BLOCK), there.read(BLOCK)

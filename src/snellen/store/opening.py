@@ -17,8 +17,9 @@ from snellen.store.run_folder import Run
 def open_run(
     root: Path, benchmark: str, model: str, identity: Mapping[str, Any]
 ) -> tuple[Run, Literal["new", "continued"], list[str]]:
-    """Open the run of an identity below `root`. Returns the run, whether it is new, and, for a new
-    run, the name of the most similar run in the same folder followed by the differences."""
+    """Open the run with this identity below `root`. Return the run, and whether it is new. For a
+    new run, also return the name of the most similar run in the same folder, followed by the
+    differences."""
     siblings = root / safe_name(benchmark) / safe_name(model)
     path = siblings / identity_digest(identity)
     pull(siblings, only=MANIFEST)

@@ -1,4 +1,4 @@
-"""The lines of a run folder's files.
+"""Defines the records that are stored as lines in the files of a run folder.
 
 Readers accept every older `format`, keep unknown kinds and fields, and reject a newer `format`.
 """
@@ -18,16 +18,16 @@ from snellen.store.key import AnyKey, Key
 
 
 class UsageFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Token counts, as reported by the server; absent if it did not report them."""
+    """Token counts, as reported by the server; absent if the server did not report them."""
 
     input: int | None = None
     """Tokens of the request."""
     output: int | None = None
     """Tokens of the reply, including reasoning."""
     reasoning: int | None = None
-    """The part of `output` that is reasoning."""
+    """The tokens of `output` that are reasoning."""
     cached: int | None = None
-    """The part of `input` that was cached."""
+    """The tokens of `input` that were cached."""
 
 
 class TimesFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -52,27 +52,27 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SeenMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One medium as the model got it."""
+    """One image, video, or other medium, as the model received it."""
 
     digest: str
-    """The digest of its bytes, `sha256:<hex>`."""
+    """The digest of the medium's bytes, `sha256:<hex>`."""
     frames: list[float] = []
     """The times of a video's frames, in seconds."""
     width: Count | None = None
-    """The width in pixels of the picture, or of a video's frames, as the model got them. Absent if
-    it is unknown, or the same as in the question's row."""
+    """The width in pixels of the picture, or of a video's frames, as the model received them.
+    Absent if the width is unknown, or the same as in the question's row."""
     height: Count | None = None
-    """The height in pixels of the picture, or of a video's frames, as the model got them. Absent in
-    the same cases as the width."""
+    """The height in pixels of the picture, or of a video's frames, as the model received them.
+    Absent in the same cases as the width."""
     original: Size | None = None
-    """The width and height in pixels before scaling; absent if it was not scaled."""
+    """The width and height in pixels before scaling; absent if the picture was not scaled."""
 
 
 class ToolCallFields(msgspec.Struct, frozen=True, kw_only=True):
     """One tool call that a model requested."""
 
     id: str
-    """The id by which the tool's message refers to this call."""
+    """The id by which the message with the tool's result refers to this call."""
     name: str
     """The tool."""
     arguments: str
@@ -123,15 +123,16 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     times: TimesFields | None = None
     """The duration of the request."""
     choices: list[tuple[float, int]] = []
-    """For each choice, the pair (log-probability, number of tokens); only if `kind` is `rank`."""
+    """For each choice, the pair (log-probability, number of tokens); empty unless `kind` is
+    `rank`."""
     error: Failure | None = None
     """Why there is no reply, if `state` is `failed`."""
     media: list[SeenMedia] = []
-    """The media that the model got; empty if they are the same as in the question's line."""
+    """The media that the model received; empty if they are the same as in the question's line."""
     session: str | None = None
     """The name of the session, in an online run."""
     reused: str | None = None
-    """The folder of the run from which the reply was taken; absent if it is new."""
+    """The folder of the run from which the reply was taken; absent if the reply is new."""
     tool_calls: list[ToolCallFields] = []
     """The tool calls that the model requested."""
 
@@ -204,7 +205,7 @@ def reply_record(
     media: list[SeenMedia] | None = None,
     reused: str | None = None,
 ) -> ReplyRecord:
-    """Create the record of one attempt, from the reply or from the reason why there is none."""
+    """Create the record of one attempt, from the reply or from the reason why there is no reply."""
     if reply is None:
         return ReplyRecord(
             format=FORMAT,
@@ -273,7 +274,7 @@ class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     place: str
     """The name of the file in the data set, or another label."""
     digest: str | None = None
-    """The digest of its bytes, `sha256:<hex>`; absent if it could not be read."""
+    """The digest of the medium's bytes, `sha256:<hex>`; absent if it could not be read."""
     mime: str | None = None
     """The media type, such as `image/png`."""
     width: int | None = None
@@ -283,11 +284,12 @@ class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     start: float | None = None
     """The start of the part of a video that is shown, in seconds."""
     end: float | None = None
-    """The end of this part, in seconds; absent: the end of the video."""
+    """The end of the part of a video that is shown, in seconds; absent if it is the end of the
+    video."""
     policy: str | None = None
     """The frame policy of a video."""
     original: Size | None = None
-    """The width and height in pixels before scaling; absent if it was not scaled."""
+    """The width and height in pixels before scaling; absent if the picture was not scaled."""
 
 
 def shown_media(medium: Image | Video) -> ShownMedia:
@@ -323,8 +325,8 @@ def seen_media(
     size: Size | None = None,
     original: Size | None = None,
 ) -> SeenMedia:
-    """Describe a medium as the model got it. `times` of frames, `size`, and `original` size are as
-    reported by the back end; None if it does not report them."""
+    """Describe a medium as the model received it. The back end reports the `times` of frames, the
+    `size`, and the `original` size. A value that the back end does not report is None."""
     assert medium.digest is not None
     frames: Sequence[float] = ()
     if isinstance(medium, Video):
@@ -344,8 +346,8 @@ def seen_media(
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The question that was asked for one key: a line of `questions.jsonl`. It contains everything
-    that is needed to score a reply without the data set."""
+    """The question that was asked for one key: a line of `questions.jsonl`. The line contains
+    everything that is needed to score a reply without the data set."""
 
     format: int
     """The number of the format."""
@@ -416,9 +418,9 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: int
     """The version of the scoring."""
     state: Literal["answered", "guessed", "unparsed", "not-judged", "no-target", "no-reply"]
-    """The state of the reading."""
+    """How the reply was read."""
     reply: ReplyState | Literal["absent"]
-    """The state of the reply; `absent` if there is no record of it."""
+    """The state of the reply; `absent` if there is no record of a reply."""
     score: float | None = None
     """The score; absent if the reply does not count."""
     answer: Answer | None = None
@@ -448,11 +450,11 @@ class LabelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     repeat: int = 0
     """The number of the repeat, from 0."""
     scoring: str | None = None
-    """The scoring; absent: all scorings with a judge."""
+    """The scoring that the label is for; absent if the label is for all scorings with a judge."""
     rater: str | None = None
-    """The person who gave the label; absent if unnamed."""
+    """The person who gave the label; absent if the person is not named."""
     seed: str | None = None
-    """The seed with which the replies of the sheet were drawn."""
+    """The seed with which the replies on the sheet were drawn."""
 
 
 class Unknown(msgspec.Struct, frozen=True):
@@ -465,7 +467,7 @@ class Unknown(msgspec.Struct, frozen=True):
 
 
 def key_hook(kind: type, value: Any) -> Any:
-    """Create the objects that the decoder cannot create itself, which are keys."""
+    """Create keys, which the decoder cannot create itself."""
     if kind is Key and isinstance(value, list):
         return Key.of(value)
     raise ValueError(f"{value!r:.80} is not a {kind.__name__}")

@@ -24,8 +24,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
         }
     }
 }
-"""Settings for a store's package, in addition to its own environment variables and profiles, so
-that a store that does not respond causes an error."""
+"""Settings for each store's package, which turn a missing response of the store into an error. The
+package also uses its own environment variables and profiles."""
 STAMPS = ("ETag", "etag", "md5", "content_md5", "last_modified", "mtime", "created")
 """The fields by which stores distinguish versions of an object, from the most to the least
 reliable."""
@@ -40,7 +40,7 @@ class Object(NamedTuple):
     name: str
     """The object's name, relative to the listed folder."""
     size: int
-    """Its size in bytes."""
+    """The object's size in bytes."""
     stamp: str | None
     """The store's identifier of this version of the object; None if the store has none."""
 
@@ -109,8 +109,8 @@ class Remote:
             self._fs.put_file(str(path), self._at(name))
 
     def create(self, name: str, data: bytes) -> bool:
-        """Create an object. Returns False if an object of this name exists, even if it was created
-        a moment ago."""
+        """Create an object. Returns False if an object of this name exists, even if that object was
+        created a moment ago."""
         with self._faults("be written", name):
             try:
                 self._fs.pipe_file(self._at(name), data, mode="create")
@@ -141,7 +141,7 @@ class Remote:
 
 
 def reason_of(error: Exception) -> str:
-    """The message of a store's error; for the most common errors, it includes a remedy."""
+    """The message of a store's error. For the most common errors, the message includes a remedy."""
     kind = type(error).__name__
     reason = " ".join(str(error).split()) or kind
     reason = re.sub(r"://[^/\s@]*@", "://", reason)  # the user name and the key in an address
@@ -149,7 +149,8 @@ def reason_of(error: Exception) -> str:
     remedies = {
         "NoCredentialsError": "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE.",
         "PermissionError": "Request permission to list, read, and write there.",
-        "FileNotFoundError": "Check the bucket's name. It must exist: Snellen creates no buckets.",
+        "FileNotFoundError": "Check the bucket's name. The bucket must exist: Snellen "
+        "creates no buckets.",
         "NotImplementedError": "The store does not support conditional writes, which runs need.",
     }
     remedy = remedies.get(kind)
@@ -165,8 +166,8 @@ def _opened(scheme: str) -> Any:
 
 @lru_cache
 def _open(scheme: str) -> Any:
-    """Open the file system of a store. It is created only once, since fsspec would create one for
-    each thread.
+    """Open the file system of a store. The file system is created only once, since fsspec would
+    create another one for each thread.
 
     Raises:
         UsageError: the package for the store is not installed.
@@ -184,7 +185,8 @@ def _open(scheme: str) -> Any:
 
 
 def in_parallel(tasks: Sequence[Callable[[], None]], threads: int = 8) -> None:
-    """Run all tasks, several at a time. When all have ended, raise the first error."""
+    """Run all tasks, several at a time. If any task failed, raise the first error after all tasks
+    have ended."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(threads, "store") as pool:

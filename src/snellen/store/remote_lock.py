@@ -32,7 +32,7 @@ LOOKS = 12
 """The number of times that a waiting process checks a lock during `LEASE` seconds."""
 AT_THE_END = 4
 """The number of attempts to upload the remaining files at the end of a run, with increasing pauses.
-If all fail, the next command uploads them."""
+If all attempts fail, the next command uploads the files."""
 LOCKS = re.compile(r"lock-(\d{1,9})\.json")
 
 
@@ -51,9 +51,9 @@ class RemoteLock(Lock):
     machines, an object in the store serves as the lock, since only one process can create it.
 
     The n-th holder creates `lock-n.json` and renews it. To acquire the lock, a process creates the
-    object with the next number. It may do so if the last lock was released, was held by a process
-    on this mirror that no longer exists, or was not renewed for `LEASE` seconds. A holder that
-    finds a higher number has lost the lock.
+    object with the next number. The process may do so if the last lock was released, was held by a
+    process on this mirror that no longer exists, or was not renewed for `LEASE` seconds. A holder
+    that finds a higher number has lost the lock.
     """
 
     def __init__(self, folder: RemoteFolder) -> None:
@@ -235,7 +235,7 @@ class RemoteLock(Lock):
             self._folder.remote.put(_name(self._number), msgspec.json.encode(self._mine))
 
     def _is_passed(self) -> bool:
-        """Whether a later process holds the lock, so that this one has lost it."""
+        """Whether this process has lost the lock to a later process."""
         held = self._read(self._number)
         return held is None or held.token != self._mine.token
 

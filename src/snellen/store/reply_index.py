@@ -10,17 +10,17 @@ from snellen.store.key import Key
 from snellen.store.records import Question
 
 OFFSET_BITS = 47
-"""The number of bits for the offset of a record in its file. One further bit says whether the
-record is a failure, and the bits above it are the number of the file."""
+"""The number of bits for the offset of a record in its file. In a position, the lowest bit marks a
+failure, the next bits are this offset, and the highest bits are the number of the file."""
 
 
 class ReplyIndex:
     """Maps every key to the position of its final record. Keeping only positions needs little
     memory, even for 100,000 keys.
 
-    A reply takes precedence over a failure, regardless of their order. Of two replies or two
-    failures, the later one counts, in the order of files and of lines within a file. The order in
-    which the files are read does not matter.
+    A reply takes precedence over a failure, regardless of their order. Between two replies or two
+    failures, the one that is later in the journal takes precedence, whatever the order in which the
+    journal's files are read.
     """
 
     def __init__(self) -> None:
@@ -40,9 +40,9 @@ class ReplyIndex:
     def add_reply(
         self, key: Key, name: str, offset: int, *, failed: bool, reopened: bool = False
     ) -> None:
-        """Add a reply or a failure, given its file and its offset in the file. A reply is
-        `reopened` if its question is asked again; it remains the final record until a new reply is
-        added."""
+        """Add a reply or a failure, given its file and its offset in the file. With `reopened`, the
+        question of the reply is asked again. The reply remains the final record until a new reply
+        is added."""
         number = self._number(name)
         short = _short(key)
         final = self._finals.get(short)
@@ -70,7 +70,7 @@ class ReplyIndex:
         self._lost.discard(_short(key))
 
     def set_questions(self, questions: Iterable[Question]) -> None:
-        """Set all questions of a run. Its replies must have been added before."""
+        """Set all questions of a run, after all replies of the run have been added."""
         self._rendered.clear()
         self._finished = array("H")
         self._unfinished = set()
@@ -99,7 +99,7 @@ class ReplyIndex:
     # -- answers
 
     def final(self, key: Key) -> tuple[str, int] | None:
-        """The file and the offset of a key's final record; None if it has no record."""
+        """The file and the offset of a key's final record; None if the key has no record."""
         final = self._finals.get(_short(key))
         if final is None:
             return None
@@ -116,7 +116,7 @@ class ReplyIndex:
 
     def finished_at(self, row: int) -> int:
         """The number of repeats of a row's first turn that have a reply; 0 if any question of the
-        row has none."""
+        row has no reply."""
         if row >= len(self._finished) or row in self._unfinished:
             return 0
         return self._finished[row]

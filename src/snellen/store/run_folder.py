@@ -45,7 +45,7 @@ class Placed(NamedTuple):
     file: str
     """The name of the line's file."""
     offset: int
-    """Its first byte."""
+    """The offset of the line's first byte in the file."""
     size: int
     """The line's length in bytes, including the line break."""
 
@@ -58,12 +58,12 @@ class Placed(NamedTuple):
 class Run:
     """A run folder.
 
-    To write to it, hold the folder's `lock` and call `load`, which finds the final record of every
-    key. `notes` lists damage that was found or repaired, such as incomplete lines and lines that
-    are not records.
+    To write to a run, hold the folder's `lock` and call `load`, which finds the final record of
+    every key. `notes` lists damage that was found or repaired, such as incomplete lines and lines
+    that are not records.
 
-    Several processes may write a run at the same time, each a different `part`. Each process reads
-    the whole run.
+    Several processes may write the same run at the same time if each process writes a different
+    `part`. Each process reads the whole run.
     """
 
     def __init__(self, path: Path, part: int = 0) -> None:
@@ -82,8 +82,8 @@ class Run:
         """Whether the manifest is known to have the format number of a run with parts."""
 
     def part(self, number: int) -> Run:
-        """The same run for a process that writes one part of it, with its own journal and lock.
-        Parts are numbered from 1. The run must have a manifest.
+        """Open the same run for a process that writes one part of the run. Each part has its own
+        journal and lock. Parts are numbered from 1. The run must have a manifest.
 
         Raises:
             StoreError: the run is on an object store, or the number is not valid.
@@ -142,7 +142,8 @@ class Run:
         self._index = index
 
     def final(self, key: AnyKey) -> ReplyRecord | None:
-        """The final record of a key: the last record that is not `failed`, or else the last one."""
+        """The final record of a key: the last record that is not `failed`, or the last record if
+        all are `failed`."""
         final = self._index.final(Key.of(key))
         if final is None:
             return None
@@ -157,17 +158,17 @@ class Run:
         return self._index.has_reply(Key.of(key))
 
     def has_ended(self, sample: str, repeat: int, turns: int) -> bool:
-        """Whether the journal says that a conversation ended after this number of turns."""
+        """Whether the journal records that a conversation ended after this number of turns."""
         return self._index.has_end(Key(sample, repeat, turns))
 
     def finished_at(self, row_index: int) -> int:
         """The number of repeats of a row's first turn that had a reply when the run was loaded; 0
-        if any question of the row had none. With this number, finished rows can be recognized
+        if any question of the row had no reply. With this number, finished rows can be recognized
         without creating their samples."""
         return self._index.finished_at(row_index)
 
     def has_row(self, row_index: int) -> bool:
-        """Whether the run had a question of this row when it was loaded."""
+        """Whether the run had a question of this row when the run was loaded."""
         return self._index.has_row(row_index)
 
     def lacks_question(self, key: AnyKey) -> bool:
@@ -196,8 +197,8 @@ class Run:
                 yield record
 
     def questions(self) -> Iterator[Question]:
-        """Yield the first row of every key, in the order of the data set, then of repeats, turns,
-        and steps."""
+        """Yield the first row of every key, sorted by the order of the data set, and then by
+        repeat, turn, and step."""
         import numpy as np
 
         files = self.folder.segments(QUESTIONS)
@@ -229,7 +230,8 @@ class Run:
                 reader.close()
 
     def first_questions(self, n: int) -> list[Question]:
-        """The first turns (of first repeats) among the first `n` rows of the file, in its order."""
+        """The questions of first turns and first repeats among the first `n` rows of the file, in
+        file order."""
         rows = islice(self._records(QUESTIONS, lines.QUESTION), n)
         return [row for _, _, row in rows if row.key.is_first and not row.key.repeat]
 
@@ -383,7 +385,7 @@ class Run:
 
 
 def _size(paths: Iterable[Path]) -> int:
-    """The total size of those files that exist, in bytes."""
+    """The total size of the files that exist, in bytes."""
     size = 0
     for path in paths:
         with suppress(FileNotFoundError):

@@ -1,14 +1,14 @@
-"""Metrics of models that watch a running video: what they say, and when.
+"""Metrics of models that watch a video: what a model says, and when.
 
-A query is a question that is open from `asked` to `end`. It has slots, each with a window of time
-in which the model should say something. The model answers with messages. All times are seconds of
-the video, not seconds of real time. A metric reads `columns.target` (a `Watch` as JSON) and
-`columns.answer` (a `SpeechLog` as JSON) of each row.
+A query is a question about a video that is open from the time `asked` to the time `end`. A query
+has slots, each with a window of time in which the model should say something. The model answers
+with messages. All times are positions in the video in seconds, not clock times. A metric reads
+`columns.target` (a `Watch` as JSON) and `columns.answer` (a `SpeechLog` as JSON) of each row.
 
-A message is in a window if onset >= w0 and done <= w1. A message that begins before w0 cannot be
-based on the evidence, and a message that is unfinished at w1 comes too late. If a slot has a
-number, only messages with that number count for it; for a slot without a number, every message
-counts. The first message that counts decides the outcome of the slot:
+A message is in the window from w0 to w1 if onset >= w0 and done <= w1. A message that begins before
+w0 cannot be based on the evidence in the window, and a message that is unfinished at w1 is too
+late. If a slot has a number, only messages with that number count for it; for a slot without a
+number, every message counts. The first message that counts decides the outcome of the slot:
 
     hit      the message is in the window
     early    the message begins before w0
@@ -18,10 +18,10 @@ counts. The first message that counts decides the outcome of the slot:
 Only messages that begin while the query is open count for slots. All other messages are counted by
 `unsolicited_per_hour`.
 
-A row without an answer is treated according to its score. If the score is 1, every slot counts as
-answered on time, and every point as right. If the score is 0, the model counts as silent, and every
-point as wrong. Replies that were unparsed or refused therefore count as wrong, and the bounds of an
-incomplete result can be computed.
+In a row without an answer, the score decides. If the score is 1, every slot counts as answered on
+time, and every poll point as right. If the score is 0, the model counts as silent, and every poll
+point as wrong. Unparsed and refused replies therefore count as wrong. The bounds of an incomplete
+result are computed in the same way.
 """
 
 from __future__ import annotations
@@ -119,4 +119,4 @@ METRICS: Mapping[str, Metric] = {
     "slots_dropped": slots_dropped,
     "slots_failed": slots_failed,
 }
-"""All metrics, keyed by the name under which they are reported. The headline is first."""
+"""All metrics, keyed by the name under which they are reported. The headline metric is first."""

@@ -1,4 +1,4 @@
-"""Means and ratios of values that belong to queries or slots in clusters."""
+"""Means and ratios of values of queries or slots, with intervals that account for clusters."""
 
 from __future__ import annotations
 

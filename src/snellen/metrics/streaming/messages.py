@@ -1,5 +1,4 @@
-"""Metrics of messages: how many were needed, and how many were false alarms, repeated, or
-unsolicited."""
+"""Metrics that count messages: needed, repeated, or unsolicited messages, and false alarms."""
 
 from __future__ import annotations
 
@@ -81,7 +80,7 @@ def false_alarms_per_min(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="messages")
 def repeats(columns: Columns) -> Estimate:
-    """The mean number of messages in a window beyond the first one: extra messages / slots.
+    """The mean number of messages in a window after the first message: extra messages / slots.
 
     At least 0; lower is better. `n` counts slots. An example with three messages in one window:
 
@@ -100,8 +99,8 @@ def unsolicited_per_hour(columns: Columns) -> Estimate:
     not open.
 
     At least 0; lower is better. `n` counts queries. There is no value if every query was open from
-    the start of the video until watching ended. An example with one message in the half hour before
-    the query is asked:
+    the start of the video until the model stopped watching. An example with one message in the half
+    hour before the query is asked:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=1800, end=1840, slots=(Slot(1810, 1840),))
@@ -114,9 +113,10 @@ def unsolicited_per_hour(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="fraction")
 def ambiguous(columns: Columns) -> Estimate:
-    """The share of messages whose query was guessed because they could answer several queries.
+    """The share of messages that could answer several queries, so that the query had to be guessed.
 
-    In [0, 1]; lower is better, since fewer results then depend on guesses. `n` counts messages.
+    In [0, 1]; lower is better, since the other metrics then depend less on guesses. `n` counts
+    messages.
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
@@ -131,9 +131,9 @@ def ambiguous(columns: Columns) -> Estimate:
 def acknowledgements(columns: Columns) -> Estimate:
     """The share of queries that the model acknowledges.
 
-    An acknowledgement is a message that only says that the model will answer later. Such messages
-    also count in the other metrics, usually as false alarms. In [0, 1]; lower is better. `n` counts
-    queries.
+    An acknowledgement is a message that only says that the model will answer later.
+    Acknowledgements also count in the other metrics, usually as false alarms. In [0, 1]; lower is
+    better. `n` counts queries.
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))

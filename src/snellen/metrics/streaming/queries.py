@@ -15,9 +15,9 @@ import numpy as np
 from snellen.metrics._columns import Category, Columns
 
 WIDER = (1.0, 2.0, 3.0)
-"""The seconds by which windows are widened on both sides for `answered_in_span_within`. A session
-must continue for the longest of these times after the end of its query, since messages may still be
-in a widened window."""
+"""The numbers of seconds by which `answered_in_span_within` can widen windows on both sides. A
+session must continue for the largest of these numbers after its query ends, since a message may
+still be in a widened window."""
 MINUTE, HOUR = 60.0, 3600.0
 
 
@@ -33,13 +33,14 @@ class Slot(msgspec.Struct, frozen=True):
 
 
 class Point(msgspec.Struct, frozen=True):
-    """A time at which a polled model is asked."""
+    """A time at which a polled model is asked for its current answer."""
 
     time: float
     """The time in seconds."""
     right: int
-    """The right reply: the total if the query asks for one; otherwise 1 if `number` should have
-    been said by then, else 0."""
+    """The right reply at this time. If the query asks for a running total, the right reply is the
+    total. Otherwise, the right reply is 1 if `number` should have been said by this time, and 0 if
+    not."""
     number: int | None = None
     """The number that should have been said; None means that any message counts."""
 
@@ -54,18 +55,18 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     end: float
     """The time at which the query ends, in seconds."""
     slots: tuple[Slot, ...]
-    """The windows, in order; each is longer than 0 s. If there are several windows, their numbers
-    differ, so that a message counts for only one window."""
+    """The windows in order of time. Each is longer than 0 s. If there are several windows, their
+    numbers differ, so that a message counts for only one window."""
     points: tuple[Point, ...] = ()
     """The times at which a polled model is asked, in order."""
     counts: bool = False
-    """Whether the numbers are a running total, which ends at the last of `points`."""
+    """Whether the query asks for a running total, which ends at the last of `points`."""
 
 
 By = Literal["named", "only", "form", "guessed"]
-"""How it was determined which query a message answers. `named`: the message names the query.
-`only`: no other query is open. `form`: only one open query asks for an answer in the form of the
-message. `guessed`: several queries are possible, and the one that was asked last was chosen."""
+"""How Snellen determined which query a message answers. `named`: the message names the query.
+`only`: no other query is open. `form`: the message has a form that only one open query asks for.
+`guessed`: several queries are possible, and the most recently asked query was chosen."""
 
 
 class Utterance(msgspec.Struct, frozen=True):
@@ -78,7 +79,7 @@ class Utterance(msgspec.Struct, frozen=True):
     number: int | None = None
     """The number in the message; None if it contains no number."""
     by: By = "only"
-    """How it was determined which query the message answers."""
+    """How Snellen determined which query the message answers."""
     acknowledges: bool = False
     """Whether the message only acknowledges the query."""
 
@@ -90,10 +91,11 @@ class SpeechLog(msgspec.Struct, frozen=True):
     """The messages, in the order of their onsets."""
     until: float | None = None
     """The time up to which the video was watched, in seconds; None means the end of the query.
-    Windows that are still open end at this time, and later windows are dropped."""
+    A window that is still open at this time ends there, and later windows are dropped."""
     failed: bool = False
-    """Whether the session failed at `until`. If so, the unfinished slots are excluded from all
-    means, and so are most messages after the start of the first unfinished slot."""
+    """Whether the session failed at `until`. If the session failed, its unfinished slots are
+    excluded from all means, and so are most messages after the start of the first unfinished
+    slot."""
 
 
 def to_json(what: Watch | SpeechLog) -> str:
@@ -102,8 +104,8 @@ def to_json(what: Watch | SpeechLog) -> str:
 
 
 def columns_of(*queries: tuple[Watch, SpeechLog | None]) -> Columns:
-    """Create columns from queries and their logs. Each query is about a different video. If a log
-    is None, the reply could not be parsed.
+    """Create columns from queries and their logs. Each query is about a different video. A log is
+    None if the reply could not be parsed.
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
     >>> columns_of((watch, SpeechLog())).target[0][:25]
@@ -132,8 +134,9 @@ class SlotOutcome(NamedTuple):
     """The outcome of a slot."""
 
     outcome: Literal["hit", "early", "late", "silent"]
-    """`hit`: the first message that counts for the slot is in the window. `early` or `late`: this
-    message begins before the window or ends after it. `silent`: no message counts for the slot."""
+    """`hit`: the first message that counts for the slot is in the window. `early`: the first such
+    message begins before the window. `late`: the first such message does not begin before the
+    window, but ends after the window. `silent`: no message counts for the slot."""
     wider: tuple[bool, ...]
     """For each number of seconds in `WIDER`, whether the slot is a hit if its window is widened by
     this number."""
@@ -152,9 +155,9 @@ class TotalOutcome(NamedTuple):
     """The outcome of a query that asks for a running total, over the time up to the last point."""
 
     error: float
-    """The mean absolute error over time."""
+    """The absolute error of the stated total, averaged over time."""
     silent: float
-    """The mean absolute error of saying nothing."""
+    """The absolute error of a model that says nothing, averaged over time."""
     right: float
     """The share of the time during which the most recently stated total is right."""
     over: float
@@ -178,11 +181,11 @@ class QueryOutcome(NamedTuple):
     messages: int
     """The number of messages that began while the query was open."""
     false_alarms: int
-    """How many of the `messages` are outside all windows."""
+    """The number of `messages` that are outside all windows."""
     minutes: float
-    """The number of minutes, while the query was open, that are outside all windows."""
+    """The minutes outside all windows while the query was open."""
     guessed: int
-    """How many of the `messages` were assigned to this query by guessing."""
+    """The number of `messages` that were assigned to this query by guessing."""
     acknowledged: bool
     """Whether a message acknowledges the query."""
     unsolicited: int
@@ -198,9 +201,9 @@ class QueryOutcome(NamedTuple):
 def share_of_hits(target: str, answer: str | None) -> float | None:
     """The score of a query: the share of its slots that are hits.
 
-    The score is None if the session failed before any slot ended. It is 0 if all slots were
-    dropped: such a query does not affect the metrics of slots, but it needs a score so that
-    `slots_dropped` counts it.
+    The score is None if the session failed before any slot ended. The score is 0 if all slots were
+    dropped. A query without slots does not affect the metrics of slots, but needs a score, since
+    `slots_dropped` counts only queries with a score.
     """
     query = _query(target, answer, perfect=False)
     if not query.slots:
@@ -210,8 +213,9 @@ def share_of_hits(target: str, answer: str | None) -> float | None:
 
 def projection(watch: Watch, heard: SpeechLog) -> tuple[int, ...]:
     """The replies that a polled model would give at each point if it had produced the same
-    messages. If the query asks for a running total, a reply is the most recent total. Otherwise, it
-    is 1 if a message that counts for the point ended by then, and 0 if not."""
+    messages. If the query asks for a running total, a reply is the most recent total. Otherwise, a
+    reply is 1 if a message that counts for the point ended by the time of the point, and 0 if
+    not."""
     messages = [message for message in heard.messages if watch.asked <= message.onset <= watch.end]
     return tuple(_claim_at(watch, messages, point) for point in watch.points)
 
@@ -360,7 +364,7 @@ def _total_outcome(
 
 
 def _totals(messages: Sequence[Utterance]) -> list[tuple[float, int]]:
-    """The end time and number of each message with a number, sorted by time."""
+    """The end time and the number of each message that contains a number, sorted by time."""
     numbered = [
         (message.done, message.number) for message in messages if message.number is not None
     ]
@@ -368,7 +372,7 @@ def _totals(messages: Sequence[Utterance]) -> list[tuple[float, int]]:
 
 
 def _total(totals: Sequence[tuple[float, int]], done: Sequence[float], time: float) -> int:
-    """The total that was stated last, at or before this time; 0 if there is none."""
+    """The most recent total that was stated at or before this time; 0 if no total was stated."""
     position = bisect_right(done, time)
     return totals[position - 1][1] if position else 0
 

@@ -30,9 +30,9 @@ def answered_in_span(columns: Columns) -> Estimate:
         hits / slots
 
     In [0, 1]; higher is better. The slots of all queries have the same weight. `n` counts slots.
-    Even a model that always speaks a fixed time after the question, without watching, has some
-    hits, so report `early` and `precision` as well. The interval is Wilson's interval with the
-    effective n of the clusters. An example in which one of two messages is on time:
+    A model that always speaks a fixed time after the question has some hits without watching, so
+    report `early` and `precision` as well. The interval is Wilson's interval with the effective n
+    of the clusters. An example in which one of two messages is on time:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
@@ -135,9 +135,9 @@ def span_auc(columns: Columns) -> Estimate:
 
     In [0, 1]; higher is better. A message counts from its end until the end of the next message, so
     a wrong message counts until it is corrected. An early message that is right counts from w0, so
-    report `early` as well. In a slot without a number, any message is right, so the metric then
-    measures only timing. An example in which the right message ends after a quarter of the window,
-    and a wrong one after three quarters:
+    report `early` as well. In a slot without a number, any message is right, so the metric measures
+    only timing. An example in which the right message ends after a quarter of the window, and a
+    wrong one after three quarters:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="SSR", asked=0, end=20, slots=(Slot(0, 20, 1),))
@@ -151,7 +151,7 @@ def span_auc(columns: Columns) -> Estimate:
 def slots_dropped(columns: Columns) -> Estimate:
     """The share of slots that are left out because the session ended before their window began.
 
-    In [0, 1]. The value is 0 if all videos are watched completely. `n` counts all slots.
+    In [0, 1]. The value is 0 if all videos are watched to the end. `n` counts all slots.
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Watch, columns_of
     >>> watch = Watch(task="SSR", asked=0, end=20, slots=(Slot(0, 9, 1), Slot(10, 20, 2)))
@@ -180,7 +180,7 @@ def slots_failed(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="s")
 def delay_median(columns: Columns) -> Estimate:
-    """The median delay of the first message in the window, onset - w0, in seconds.
+    """The median delay, onset - w0, of the first message in each window, in seconds.
 
     At least 0; lower is better. Only slots with a message in the window are included and counted in
     `n`, so always report `silent` as well. The interval is a bootstrap over clusters. An example
@@ -204,7 +204,7 @@ def delay_median(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="s")
 def delay_mean(columns: Columns) -> Estimate:
-    """The mean delay of the first message in the window, onset - w0, in seconds.
+    """The mean delay, onset - w0, of the first message in each window, in seconds.
 
     At least 0; lower is better. This metric includes the same slots as `delay_median`, whose
     docstring has another example.

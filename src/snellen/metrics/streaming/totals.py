@@ -1,5 +1,4 @@
-"""Metrics of what a model has said by a certain time: at the poll points, and about a running
-total."""
+"""Metrics of what a model has said by each poll point, and of running totals."""
 
 from __future__ import annotations
 
@@ -18,14 +17,14 @@ from snellen.stats import Estimate
 
 @metric(better="higher", unit="fraction")
 def projected(columns: Columns) -> Estimate:
-    """The accuracy that a polled model would have if it had said the same things by each point.
+    """The accuracy of the replies that the model's messages imply at each poll point.
 
         P = 1/T Σ_t 1/n_t Σ_p [what has been said by point p is right]
 
-    This is the mean over T tasks of the mean over the n_t points of each task. In [0, 1]; higher is
-    better. `n` counts points. The metric does not measure timing: even a model that answers blindly
-    soon after the question does well. An example with a message at 3 s and points at 5 s (when
-    nothing should have been said) and 15 s (when something should):
+    The results are averaged over the n_t points of each task, and then over the T tasks. In [0, 1];
+    higher is better. `n` counts points. The metric does not measure timing: a model that answers
+    soon after the question, without watching, also does well. An example with a message at 3 s and
+    points at 5 s (when nothing should have been said) and 15 s (when something should):
 
     >>> from snellen.metrics.streaming import Point, Slot, SpeechLog, Utterance, Watch, columns_of
     >>> points = (Point(5, 0), Point(15, 1))
@@ -79,9 +78,9 @@ def count_mae(columns: Columns) -> Estimate:
 def count_skill(columns: Columns) -> Estimate:
     """The reduction of the error compared with saying nothing: 1 - count_mae / count_mae(silent).
 
-    The reduction is computed for each query and then averaged. At most 1, without a lower limit;
-    higher is better, and 0 is as good as saying nothing. In the example of `count_mae`, the error
-    of saying nothing is 50/40, and the error of the model is 30/40:
+    The reduction is computed for each query and then averaged. At most 1, with no lower limit;
+    higher is better. A value of 0 is as good as saying nothing. In the example of `count_mae`, the
+    error of saying nothing is 50/40, and the error of the model is 30/40:
 
     >>> from snellen.metrics.streaming import Point, Slot, SpeechLog, Utterance, Watch, columns_of
     >>> slots = (Slot(10, 20, 1), Slot(20, 40, 2))
