@@ -1,18 +1,18 @@
 """Google's Gemini API (generateContent), and servers that implement it.
 
 The model accepts text and images in any order, and several turns. A system message must come first.
-Images (JPEG, PNG, WebP) are sent in base64, with their bytes unchanged, at their place in the
-message. A GIF is converted to PNG. A video is sent as one image per frame.
+Images (JPEG, PNG, WebP) are sent in base64 at their position in the message, with their bytes
+unchanged. A GIF is converted to PNG. A video is sent as one image per frame.
 
-With `native_video = true` in the profile's `extra`, the whole file of a video is sent instead, with
-the start and end of the visible part in seconds. No frames are decoded here. The service samples
+With `native_video = true` in the profile's `extra`, the whole video file is sent instead, with the
+start and end of the visible part in seconds. Snellen then decodes no frames. The service samples
 frames at a fixed rate, so the frame policy must be `fps:RATE`, with a rate of at most 24. Other
 policies are rejected. The model also gets the sound in the file. A request can have at most 100 MB,
 so a file can have at most 75 MB.
 
-The rest of `extra` is merged into the request and overrides our own fields. A value of None removes
-our field. `generationConfig` is merged into our field of that name. Example: `generationConfig = {
-thinkingConfig = { thinkingBudget = 0, includeThoughts = true } }`.
+The rest of `extra` is merged into the request and overrides Snellen's own fields. If a field in
+`extra` is None, it is not sent. `generationConfig` is merged into Snellen's own `generationConfig`.
+Example: `generationConfig = { thinkingConfig = { thinkingBudget = 0, includeThoughts = true } }`.
 
 Sources of fields and errors: googleapis/python-genai@6680718: google/genai/types.py (FinishReason,
 GenerateContentResponse, VideoMetadata), models.py; the service's pages Troubleshooting, Image
@@ -67,7 +67,8 @@ VIDEOS = {
 }
 NATIVE_VIDEO = "native_video"
 MOST_BYTES = 75_000_000
-"""The maximum size of a video's file, in bytes. In base64, a file of this size fills a request."""
+"""The maximum size of a video file, in bytes. In base64, a file of this size fills a whole
+request."""
 MOST_RATE = 24.0
 ROLES = {"user": "user", "assistant": "model"}
 WITHHELD = (
@@ -77,7 +78,7 @@ WITHHELD = (
 SILENT = {"text", "thought", "thoughtSignature", "partMetadata"}
 """Fields of a part that hold text or have no content."""
 WRONG_CALLS = {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"}
-"""Finish reasons that mean that the model tried to call a tool."""
+"""Finish reasons of replies in which the model tried to call a tool."""
 STOPS = {"MAX_TOKENS": "length", **dict.fromkeys(WITHHELD, "filter")}
 
 
@@ -111,7 +112,8 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Google:
 
 
 class Google(OnServer):
-    """A model behind the generateContent API. With `native_video`, it needs no decoded frames."""
+    """A model behind the generateContent API. With `native_video`, the model needs no decoded
+    frames."""
 
     what = "a reply of Gemini's"
 
@@ -235,7 +237,7 @@ def _inline(mime: str, data: bytes) -> dict[str, Any]:
 
 
 def _file(video: Video) -> dict[str, Any]:
-    """The part of a request that holds the whole file of a video, the start and end of the visible
+    """Return the part of a request with the whole video file, the start and end of the visible
     part, and the frame rate.
 
     Raises:
@@ -293,7 +295,8 @@ def _seconds(value: float) -> str:
 
 
 def _wait(details: list[dict[str, Any]]) -> float | None:
-    """The number of seconds to wait according to a RetryInfo; None if there is no RetryInfo."""
+    """Return the number of seconds to wait according to a RetryInfo, or None if there is no
+    RetryInfo."""
     for detail in details:
         number = (string(detail.get("retryDelay")) or "").removesuffix("s")
         if number.replace(".", "", 1).isdecimal():
@@ -307,8 +310,8 @@ def _is_blocked(feedback: object) -> bool:
 
 
 def _are_candidates(candidates: object) -> bool:
-    """Whether the content of each candidate is an object with a list of parts, and the text of each
-    part is a string."""
+    """Return whether each candidate's content is an object with a list of parts, and the text of
+    each part is a string."""
     if not are_objects(candidates):
         return False
     contents = [candidate.get("content") for candidate in objects(candidates)]

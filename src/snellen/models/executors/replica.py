@@ -1,7 +1,7 @@
 """A replica of a model in a worker of `executors.ray`, which reads the media of its requests.
 
-Nothing here depends on Ray. The processes exchange the dataclasses below and those of `core.model`
-and `media.content`. An error is sent as its class name and message, since a user's own class may
+Nothing here depends on Ray. The processes exchange the dataclasses in this module, in `core.model`,
+and in `media.content`. An error is sent as its class name and message, since a user's own class may
 not exist in the other process.
 """
 
@@ -48,7 +48,7 @@ class Hello:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaInfo:
-    """A description of a worker's model and of what it can do."""
+    """A description of a worker's model and its capabilities."""
 
     revision: str | None
     """The revision of the model."""
@@ -67,17 +67,18 @@ class ReplicaInfo:
     runs_on: Mapping[str, Any] = field(default_factory=dict)
     """The software and the devices that the model runs on."""
     notes: tuple[str, ...] = ()
-    """Notes that the result shows."""
+    """Notes about the model that results contain."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaRequest:
-    """A request with its media as references."""
+    """A request whose media are references to files."""
 
     request: Request
     """The request."""
     companions: tuple[Video, ...] = ()
-    """All windows of the video that related questions ask about. They are decoded together."""
+    """All windows of the video that related questions ask about. These windows are decoded
+    together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,10 +95,10 @@ class ReplicaAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class MediaMissing:
-    """The answer of a worker that cannot read one of the media on its machine."""
+    """A worker's answer if it cannot read a picture or video on its machine."""
 
     reason: str
-    """Why one of the media cannot be read."""
+    """Why the picture or video cannot be read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +135,7 @@ class ReplicaFailure:
 
 class Replica:
     """A replica of a model. Call `hello` first, then `open`, which returns a description of the
-    model. The media of a request are read while it waits for the model."""
+    model. While a request waits for the model, its media are read."""
 
     _room: AbstractAsyncContextManager[object] = nullcontext()
 
@@ -227,7 +228,7 @@ class Replica:
         """Read the media of a request on this machine, and check their digests.
 
         Raises:
-            Rejected: one of the media differs from the file on the sender's machine.
+            Rejected: a picture or video differs from the file on the sender's machine.
             MediaError: a video cannot be decoded.
         """
         messages = []
@@ -262,13 +263,13 @@ def _another(medium: Image | Video) -> str:
     name = medium.label or (str(medium.source) if isinstance(medium.source, Path) else "a picture")
     return (
         f"{name} on {socket.gethostname()} differs from the file on the machine where the run was "
-        "started. Give every node the same files, or remove them there, so that the bytes are sent."
+        "started. Give every node the same files, or remove this file, so that its bytes are sent."
     )
 
 
 class Films:
     """Decodes videos in this process. All known windows of a video are decoded in a single pass.
-    Frames are kept for later questions, up to `MOST_BYTES`."""
+    Frames are kept for later questions, up to `MOST_BYTES` bytes in all."""
 
     def __init__(self, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, "decode")
