@@ -81,7 +81,7 @@ def status_of(error: Mapping[str, Any]) -> int:
 
 
 def data_url(image: Image) -> Encoded:
-    """A `data:` URL that holds exactly the bytes that were loaded."""
+    """Return a `data:` URL with exactly the bytes that were loaded."""
     mime, data = encoded(image)
     return Encoded((f"data:{mime};base64,".encode(), data))
 

@@ -182,8 +182,8 @@ class Anthropic(OnServer):
 
 
 def _content(message: Message) -> list[dict[str, Any]]:
-    """The content blocks of a turn. Text that contains only white space is omitted, since the
-    service rejects it."""
+    """Return the content blocks of a turn. Text that contains only white space is omitted, since
+    the service rejects it."""
     blocks = parts_of(message, lambda text: {"type": "text", "text": text}, _image)
     return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
 
@@ -195,7 +195,7 @@ def _image(image: Image) -> dict[str, Any]:
 
 
 def _of_kind(name: str, message: Mapping[str, Any]) -> list[str]:
-    """The texts of all blocks of one type."""
+    """Return the texts of all blocks of one type."""
     blocks = [block for block in objects(message["content"]) if block.get("type") == name]
     return [text for block in blocks if (text := string(block.get(name)))]
 
@@ -213,8 +213,8 @@ def _counted(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _usage(usage: object) -> Usage | None:
-    """Return the token counts. The input tokens include those that the service reads from its cache
-    and writes to it, which the service reports separately."""
+    """Return the token counts. The service reports input tokens that it reads from or writes to its
+    cache separately. Here, they are included in the input tokens."""
     if not isinstance(usage, dict):
         return None
     cached = count(usage, "cache_read_input_tokens")

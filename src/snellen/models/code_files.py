@@ -129,7 +129,7 @@ class _Home:
     folder: Path
     """The folder that contains the author's files, also in subfolders."""
     search: Path
-    """The folder that contains the first part of the names of the author's modules."""
+    """The folder that contains the file's top-level package or module."""
     package: str
     """The dotted name of the file's package; empty if there is none."""
     is_own: dict[str, bool] = field(default_factory=dict)

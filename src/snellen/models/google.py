@@ -272,7 +272,7 @@ def _file(video: Video) -> dict[str, Any]:
 
 
 def _rate(video: Video) -> float | None:
-    """The frame rate that the video's policy sets, or None if the video has no policy."""
+    """Return the frame rate that the video's policy sets, or None if the video has no policy."""
     if video.policy is None:
         return None
     policy = videos.policy(video.policy)
@@ -305,7 +305,7 @@ def _wait(details: list[dict[str, Any]]) -> float | None:
 
 
 def _is_blocked(feedback: object) -> bool:
-    """Whether the service withheld the prompt from the model."""
+    """Return whether the service withheld the prompt from the model."""
     return isinstance(feedback, dict) and bool(feedback.get("blockReason"))
 
 
@@ -325,14 +325,14 @@ def _is_content(content: object) -> bool:
 
 
 def _others(candidate: Mapping[str, Any]) -> set[str]:
-    """The kinds of content in a candidate that are neither text nor reasoning, such as tool calls
-    and pictures."""
+    """Return the kinds of content in a candidate that are neither text nor reasoning, such as tool
+    calls and pictures."""
     parts = objects((candidate.get("content") or {}).get("parts"))
     return {name for part in parts for name in part} - SILENT
 
 
 def _parts_of(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The parts of a candidate that contain text."""
+    """Return the parts of a candidate that contain text."""
     content = candidate.get("content")
     parts = objects(content.get("parts")) if isinstance(content, dict) else []
     return [part for part in parts if isinstance(part.get("text"), str)]

@@ -1,4 +1,4 @@
-"""Turns any model into a streaming model, by asking each question with the newest frames.
+"""Turns any model into a streaming model. Each question is asked with the newest frames.
 
 With four frames at one frame per second, an ordinary model beats the streaming models in the
 results of OVO-Bench (SimpleStream, arXiv 2604.02317). Streaming models should therefore be compared
@@ -42,8 +42,8 @@ class SlidingWindow:
 
 
 class WindowSession:
-    """A session for one stream. The session stores the newest frames, and its own questions and
-    answers, but not those of its forks."""
+    """A session for one stream. The session stores the newest frames and its own questions and
+    answers, but not the questions and answers of its forks."""
 
     def __init__(
         self,
@@ -64,11 +64,11 @@ class WindowSession:
         return []
 
     async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
-        """The reply to the question, which is sent after the frames.
+        """Return the reply to the question, which is sent after the frames.
 
         Raises:
-            Overloaded, Rejected: the model raises them.
-            Rejected: `must_answer` is false, but the model cannot speak unprompted.
+            Overloaded, Rejected: the model raised this error.
+            Rejected: `must_answer` is false, and the model cannot speak unprompted.
         """
         if not must_answer:
             raise Rejected(

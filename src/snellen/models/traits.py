@@ -1,4 +1,5 @@
-"""Attributes with which a model describes itself. A wrapper gets the attributes of its model."""
+"""The attributes with which a model describes itself. A wrapper copies these attributes from its
+model."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ first."""
 EVERY = 0.25
 """The number of seconds between two checks of whether a server is ready."""
 ENDING = 1.0
-"""The number of seconds to wait after an error, in case the server has ended."""
+"""The maximum number of seconds to wait for the server to end after an error."""
 STOPPING = 15.0
 """The number of seconds after which a server is killed. `_watch.py` needs less time to end the
 server."""
