@@ -1,4 +1,4 @@
-"""Anthropic's Messages API, and servers that implement it.
+"""Anthropic's Messages API, and other servers that implement this API.
 
 The model accepts text and images (JPEG, PNG, WebP, GIF) in any order, and several turns. A system
 message must come first. Images are sent in base64 at their position in the message, with their
@@ -52,7 +52,7 @@ MOST_TOKENS = 4096
 """The default token limit of a reply. The service requires a limit."""
 STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "filter"}
 SILENT = {"text", "thinking", "redacted_thinking"}
-"""Types of blocks that hold text or have no content."""
+"""Types of blocks that contain text or nothing."""
 STATUS = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -70,7 +70,7 @@ UNPAID = "credit balance is too low"
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Anthropic:
-    """Open the model with this name on the profile's server."""
+    """Open the model `name` on the profile's server."""
     return Anthropic(
         service(
             name,

@@ -47,7 +47,7 @@ twice before the answer is visible."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Blind | Watcher:
-    """Open the baseline with this name.
+    """Open the baseline `name`.
 
     Raises:
         UsageError: SECONDS in after:SECONDS is not a number of seconds.

@@ -10,15 +10,13 @@ from snellen.core.model import Reply, Request
 from snellen.media.content import Image
 
 PATCH = 28
-"""The approximate side length, in pixels, of a square that a vision-language model turns into one
-token."""
+"""The approximate side length, in pixels, of the square of a picture that becomes one token."""
 CHARACTERS = 4
 """The approximate number of characters in a text token."""
 
 
 class Batches(Protocol):
-    """A model that answers several requests in one call, in order. A single thread calls the
-    model."""
+    """A model that answers several requests in one call. A single thread calls the model."""
 
     name: str
 

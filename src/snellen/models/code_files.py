@@ -26,7 +26,7 @@ from weakref import WeakKeyDictionary
 PACKAGE = Path(__file__).resolve().parents[1]
 STANDARD_LIBRARY = Path(os.__file__).parent.resolve()
 INSTALLED = frozenset(("site-packages", "dist-packages"))
-"""Folders that hold packages of several authors."""
+"""Names of folders that contain packages of several authors."""
 
 Files = Mapping[Path, str]
 """Maps each file to the digest of its content."""
@@ -104,8 +104,8 @@ def digest_of(text: bytes) -> str:
 
 
 def file_of_module(module: str, search: Sequence[str] | None = None) -> Path | None:
-    """Find a module's file without importing its packages. `search` lists the folders that may
-    contain the first part of the module's name (None: `sys.path`)."""
+    """Find a module's file without importing the packages that contain the module. `search` lists
+    the folders that may contain the first part of the module's name (None: `sys.path`)."""
     path: Any = search
     loader = None
     parts = module.split(".")
@@ -131,7 +131,7 @@ class _Home:
     search: Path
     """The folder that contains the file's top-level package or module."""
     package: str
-    """The dotted name of the file's package; empty if there is none."""
+    """The dotted name of the file's package; empty if the file is in no package."""
     is_own: dict[str, bool] = field(default_factory=dict)
     """A cache that maps the first part of a module's name to whether modules with this first part
     may be the author's."""

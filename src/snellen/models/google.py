@@ -1,4 +1,4 @@
-"""Google's Gemini API (generateContent), and servers that implement it.
+"""Google's Gemini API (generateContent), and other servers that implement this API.
 
 The model accepts text and images in any order, and several turns. A system message must come first.
 Images (JPEG, PNG, WebP) are sent in base64 at their position in the message, with their bytes
@@ -76,14 +76,14 @@ WITHHELD = (
     *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
 )
 SILENT = {"text", "thought", "thoughtSignature", "partMetadata"}
-"""Fields of a part that hold text or have no content."""
+"""Fields of a part that contain text or nothing."""
 WRONG_CALLS = {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"}
 """Finish reasons of replies in which the model tried to call a tool."""
 STOPS = {"MAX_TOKENS": "length", **dict.fromkeys(WITHHELD, "filter")}
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Google:
-    """Open the model with this name on the profile's server.
+    """Open the model `name` on the profile's server.
 
     Raises:
         UsageError: a field in the profile's `extra` that Snellen uses has the wrong type.
@@ -183,8 +183,8 @@ class Google(OnServer):
         )
 
     def _streamed(self, response: Response) -> Reply:
-        """Assemble the reply from a stream of chunks. The stream is complete only if a chunk has a
-        finish reason or says that the prompt was blocked."""
+        """Assemble the reply from a stream of chunks. The stream is complete only if a chunk
+        contains a finish reason or states that the prompt was blocked."""
         parts: list[dict[str, Any]] = []
         stop = usage = blocked = first = None
         others: set[str] = set()

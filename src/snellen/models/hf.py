@@ -3,9 +3,9 @@ generate replies, and most of them also rank choices by log-probability. Most mo
 AutoModelForImageTextToText and AutoProcessor. `hf_forms` also supports some models that bring their
 own code, to which not all of the following applies.
 
-Prompts are padded on the left and end with the generation prompt of the chat template. Each row
-ends at its own end token, limit, or stop string, independently of the other rows in the batch. The
-text is decoded without special tokens. The model's thinking remains part of the text.
+Prompts are padded on the left and end with the generation prompt of the chat template. Each row of
+a batch ends at its own end token, limit, or stop string, independently of the other rows. The text
+is decoded without special tokens. The model's thinking remains part of the text.
 
 If the temperature is None, the model's own generation_config.json applies. If the temperature is 0,
 decoding is greedy. Beam search is never used. Other settings have transformers' defaults, for
@@ -138,7 +138,7 @@ class Hf:
     runs_on: Mapping[str, Any]
     """The software and the devices that the model runs on."""
     replicas: Sequence[Any]
-    """The copies of the model, one for each device."""
+    """The copies of the model, one copy for each device."""
     batches: Mapping[str, int]
     """The arguments of `Batching`."""
     speed = ("device", "replicas", "batch_size", "batch_tokens")
@@ -235,7 +235,8 @@ def _called(device: str, torch: Any) -> str:
 
 
 def _sampling(model: Any) -> dict[str, Any]:
-    """Return the model's default generation settings. A model with its own code may have none."""
+    """Return the model's default generation settings. A model with its own code may have no such
+    settings."""
     config = getattr(model, "generation_config", None)
     settings = {} if config is None else config.to_diff_dict()
     return {name: value for name, value in settings.items() if isinstance(value, (int, float, str))}

@@ -41,7 +41,7 @@ class Checkpoint:
     auto_class: str
     """The auto class that loads the model."""
     reference: str | None
-    """The model's own class, as `FILE.CLASS`; None if its class is part of transformers."""
+    """The model's own class, as `FILE.CLASS`; None if the model's class is part of transformers."""
     has_processor: bool
     """Whether the files name a processor, which prepares text and pictures together."""
 
@@ -66,7 +66,7 @@ class Checkpoint:
         return version if isinstance(version, str) else None
 
     def own_class(self) -> type:
-        """Import the model's own class. This runs the checkpoint's code.
+        """Import the model's own class, which runs the checkpoint's code.
 
         Raises:
             ImportError: a package that the code imports is missing.

@@ -11,9 +11,9 @@ from typing import Any
 from snellen.errors import Rejected, UsageError, install
 
 BROKEN = (ValueError, TypeError, LookupError, RuntimeError, AttributeError, AssertionError)
-"""Exceptions that processors and models raise for inputs that they do not accept."""
+"""Exceptions that processors and models raise for invalid inputs."""
 MAX_TOKENS = 1024
-"""The token limit of a reply, unless the request sets one."""
+"""The default token limit of a reply."""
 SHORT = ("out of memory", "ALLOC_FAILED", "can't allocate memory", "not enough memory")
 """Phrases in error messages that show that memory ran out. They identify errors that are not an
 OutOfMemoryError, such as those of CUDA, CUDA's libraries, and the CPU allocator."""

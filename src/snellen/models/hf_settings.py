@@ -17,8 +17,8 @@ class HfSettings(StrictStruct, frozen=True):
     attention: Literal["sdpa", "eager", "flash_attention_2"] | None = None
     """The attention implementation; None for the default of transformers."""
     device: str = "auto"
-    """The device: `auto`, `cpu`, `cuda`, or one GPU, such as `cuda:1`. `auto` uses a GPU if there
-    is one."""
+    """The device: `auto`, `cpu`, `cuda`, or one GPU, such as `cuda:1`. `auto` uses a GPU if the
+    machine has a GPU."""
     replicas: Count = 1
     """The number of copies of the model. With `cuda`, each copy has its own GPU."""
     batch_size: Count = 16

@@ -37,9 +37,9 @@ FAMILY = ("qwen2_vl", "qwen2_5_vl")
 """The types of models whose positions and frame blocks this module supports."""
 CACHE_BYTES = 8 << 30
 """The maximum size of a session's keys and values, in bytes. Qwen2.5-VL-7B needs 57 kB per token,
-so this is enough for ten minutes at one frame per second and 256 tokens per frame."""
+so 8 GiB are enough for ten minutes at one frame per second and 256 tokens per frame."""
 MAX_TOKENS = 512
-"""The token limit of a reply, unless the question or the session sets one."""
+"""The default token limit of a reply."""
 MARK = "\N{SYMBOL FOR RECORD SEPARATOR}"
 """A placeholder for texts. The rendered chat template is split at this placeholder."""
 
@@ -210,7 +210,7 @@ class HfFork:
 def _limit(name: str, spec: SessionSpec, query: Query, must_answer: bool) -> int:
     if not must_answer:
         raise Rejected(
-            f"{name} only answers questions. It cannot watch a stream and speak unprompted.",
+            f"{name} only answers questions. The model cannot watch a stream and speak unprompted.",
             hopeless=True,
         )
     return query.max_tokens or spec.generation.max_tokens or MAX_TOKENS
@@ -221,8 +221,8 @@ def _limit(name: str, spec: SessionSpec, query: Query, must_answer: bool) -> int
 
 @dataclass(frozen=True)
 class _Piece:
-    """A sequence of tokens. If it contains a frame, `pixels` holds the frame's pixels and `grid`
-    its size in patches (1, height, width)."""
+    """A sequence of tokens. For a frame, `pixels` contains the frame's pixels, and `grid` the
+    frame's size in patches (1, height, width)."""
 
     ids: Sequence[int]
     pixels: Any = None
@@ -250,7 +250,7 @@ class _StreamPosition:
 
 @dataclass
 class _Past:
-    """The cache of a stream, and the position of its next token."""
+    """The cache of a stream, and the position of the stream's next token."""
 
     layout: _Layout
     cache: Any
@@ -465,7 +465,7 @@ class _Qwen:
     @contextmanager
     def _back_at(self, past: _Past, start: _StreamPosition) -> Iterator[None]:
         """Restore the stream to its state at `start` inside a `with` block. After the block, the
-        tokens that it added are removed, and the stream's later tokens are put back."""
+        stream loses the tokens that were added inside the block, and gets back its later tokens."""
         layers, end = past.cache.layers, past.end
         later = [
             tuple(of[..., start.length :, :].clone() for of in (layer.keys, layer.values))

@@ -24,8 +24,8 @@ def image_tokens(rule: ImageRule | int, width: int, height: int) -> int:
 
 def _qwen(side: int, least: int, most: int) -> Callable[[int, int], int]:
     """Return the rule of Qwen-VL models. The picture is scaled to consist of `least` to `most`
-    squares of `side` x `side` pixels. Each square is one token. There is one more token before the
-    squares, and one after them.
+    squares of `side` x `side` pixels. Each square is one token. One more token comes before the
+    squares, and another after them.
 
     Source:
     huggingface/transformers@v5.23.0:src/transformers/models/qwen2_vl/image_processing_qwen2_vl.py

@@ -20,8 +20,8 @@ from snellen.models.traits import copy_traits
 T = TypeVar("T")
 Ask = Callable[[Request], Coroutine[Any, Any, T]]
 KEPT = 64 << 20
-"""The maximum total size, in bytes, of resized pictures that are kept. This is enough for several
-hundred pictures."""
+"""The maximum total size, in bytes, of resized pictures that are kept. This size is enough for
+several hundred pictures."""
 
 
 def limited(model: Model, limits: ImageLimits) -> Model:

@@ -7,7 +7,7 @@ unchanged. A video is sent as one image per frame.
 
 A profile's `extra` is merged into the request and overrides Snellen's own fields. If a field in
 `extra` is None, it is not sent. `max_completion_tokens` in `extra` replaces `max_tokens`, since
-servers reject requests with both. Azure expects the key in the header `api-key`
+servers reject requests that contain both fields. Azure expects the key in the header `api-key`
 (openai/openai-python@e43b422: src/openai/lib/azure.py), so set the profile's `key_header` to
 `api-key`. On Azure, the base URL may be the address of a deployment with a query string, or an
 address that ends in /openai/v1.
@@ -47,17 +47,16 @@ OFFICIAL = "https://api.openai.com"
 STOPS = {"content_filter": "filter", "model_length": "length"}
 """Stop reasons that Snellen renames. `model_length` is Mistral's name for a full context."""
 CALLS = {"tool_calls", "function_call"}
-"""Names of fields that hold tool calls. These names are also the finish reasons of replies with
-tool calls."""
+"""Names of fields that contain tool calls, and finish reasons of replies with tool calls."""
 SILENT = {"text", "thinking", "reasoning", "refusal"}
-"""Types of parts of a message that hold text or have no content."""
+"""Types of message parts that contain text or nothing."""
 BROKEN_OFF = ("abort", "error", "insufficient_system_resource")
 """Finish reasons that mean that the server interrupted the reply. vLLM, SGLang, OpenRouter, and
 DeepSeek use these reasons (see their pages on errors or on chat completions)."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAI:
-    """Open the model with this name on the profile's server."""
+    """Open the model `name` on the profile's server."""
     return OpenAI(opened(name, profile=profile, api_key=api_key, path=PATH))
 
 

@@ -1,4 +1,4 @@
-"""OpenAI's Responses API, and servers that implement it.
+"""OpenAI's Responses API, and other servers that implement this API.
 
 The model accepts text and images (JPEG, PNG, WebP, still GIF) in any order, a system message, and
 several turns. Images are sent as `data:` URLs at their position in the message, with their bytes
@@ -40,7 +40,7 @@ from snellen.transport import Response
 PATH = "responses"
 STOPS = {"max_output_tokens": "length", "content_filter": "filter"}
 SILENT = {"message", "reasoning", "output_text", "refusal"}
-"""Types of items and parts that hold text or have no content."""
+"""Types of items and parts that contain text or nothing."""
 ENDS = ("response.completed", "response.incomplete", "response.failed")
 """Events that end a stream. Each contains the whole response."""
 PIECES = (
@@ -52,7 +52,7 @@ PIECES = (
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAIResponses:
-    """Open the model with this name on the profile's server."""
+    """Open the model `name` on the profile's server."""
     return OpenAIResponses(opened(name, profile=profile, api_key=api_key, path=PATH))
 
 

@@ -26,9 +26,9 @@ that you pass, must be one of these:
   and `ask` return text, a `snellen.core.model.Emission`, a list of these, or None.
 
 A sync function gets one question at a time, unless `--concurrency` or the profile sets a higher
-number. With a higher number, the function must be thread-safe. If a call exceeds the total timeout,
-it is abandoned, and its question fails. The next question runs in another thread. The abandoned
-call gets an exception as soon as it executes Python code again.
+number. With a higher number, the function must be thread-safe. A call that exceeds the total
+timeout is abandoned, and the question fails. The next question runs in another thread. As soon as
+the abandoned call executes Python code again, an exception is raised in it.
 
 If a function's first parameter is named `request` (or `requests`), or is annotated as `Request`,
 the function gets the whole request (`snellen.core.model.Request`). The function may return a
@@ -83,7 +83,7 @@ def of_object(
     code.
 
     Raises:
-        UsageError: the value is not a model, or it is a class that cannot be instantiated without
+        UsageError: the value is not a model, or is a class that cannot be instantiated without
             arguments.
     """
     if inspect.isclass(value):
@@ -160,13 +160,13 @@ def _batch_size(name: str, value: Any) -> int | None:
     size = getattr(value, "batch_size", None)
     if size is None or (type(size) is int and size > 0):
         return size
-    raise UsageError(f"{name}: batch_size is {size!r:.80}. It must be a whole number above 0.")
+    raise UsageError(f"{name}: batch_size is {size!r:.80}. batch_size must be a whole number above 0.")
 
 
 class Python:
     """A model that calls a function with messages. A sync function runs in `threads` threads (None:
-    one). `limit` is the number of concurrent requests for an async function (None: Snellen adapts
-    the number during the run)."""
+    one thread). `limit` is the number of concurrent requests for an async function (None: Snellen
+    adapts the number during the run)."""
 
     rank: Callable[[Request], Coroutine[Any, Any, Sequence[Ranked]]]
     open: Callable[[SessionSpec], Coroutine[Any, Any, Session]]
@@ -220,7 +220,7 @@ class Batched:
         self._answer = answer
 
     def generate_batch(self, requests: Sequence[Request]) -> Sequence[Reply]:
-        """Answer the requests with one reply each, in order.
+        """Return one reply per request, in the order of the requests.
 
         Raises:
             Rejected: the function raised an exception, or did not return a list with one reply per
@@ -234,8 +234,8 @@ class Batched:
             output.close()  # avoids Python's warning that it was never awaited
         what = f"a list of {len(output)}" if isinstance(output, list | tuple) else type_of(output)
         raise Rejected(
-            f"{self.name} returned {what} for {n} conversation{'s' * (n != 1)}. It must return a "
-            "list with one reply per conversation."
+            f"{self.name} returned {what} for {n} conversation{'s' * (n != 1)}. The function must "
+            "return a list with one reply per conversation."
         )
 
 

@@ -1,8 +1,8 @@
 """baseline/reader: reads letters, colors, counts, and positions with classical image processing.
 
-Like any model, it gets the encoded picture and the question. The reader recognizes letters by its
-own bitmaps of five by five cells. The reader does not learn and uses no random numbers, so the same
-picture and question always give the same reply.
+Like any model, the reader gets the encoded picture and the question. The reader recognizes letters
+by its own bitmaps of five by five cells. The reader does not learn and uses no random numbers, so
+the same picture and question always give the same reply.
 
     letters    The row of letters is split at empty columns. If the picture has other content, the
                row consists of the pieces of ink that are in line, and is split into equal steps.
@@ -120,7 +120,7 @@ class Reader:
         self.name = name
 
     def generate_batch(self, requests: Sequence[Request]) -> list[Reply]:
-        """Answer the requests with one reply each.
+        """Return one reply per request.
 
         Raises:
             Rejected: a picture cannot be decoded.
@@ -231,8 +231,8 @@ class _Box(NamedTuple):
 
 
 def _pieces(inked: NDArray[np.bool_]) -> list[_Box]:
-    """Return the bounding boxes of the connected pieces of ink. Pixels are connected if they touch
-    at a side or a corner."""
+    """Return the bounding boxes of the connected pieces of ink. Two pixels are connected if they
+    share a side or a corner."""
     lines, ends = np.nonzero(np.diff(inked, axis=1, prepend=False, append=False))
     runs = list(zip(lines[::2].tolist(), ends[::2].tolist(), ends[1::2].tolist(), strict=True))
     # A union-find forest of runs. The entry of a run is another run of the same piece, and the

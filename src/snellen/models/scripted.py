@@ -25,11 +25,11 @@ class Scripted:
     """A model with scripted replies that generates, ranks, and watches streams.
 
     `say` is a text, a list of outcomes, or a function that returns the outcome for a request. The
-    outcomes of a list are used in the order in which requests arrive, and the last one is repeated.
-    Each answer takes `delay` seconds. `rank` returns the log-probabilities of a request's choices.
+    outcomes in a list are used in the order of the requests, and the last outcome is repeated. Each
+    answer takes `delay` seconds. `rank` returns the log-probabilities of a request's choices.
     `stream` maps media times in seconds to messages, and `answers` maps the ids of queries to
-    answers. The attribute `requests` lists the requests in the order in which they arrived, and
-    `most` is the highest number of concurrent requests so far.
+    answers. The attribute `requests` lists the requests in order of arrival, and `most` is the
+    highest number of concurrent requests so far.
     """
 
     def __init__(

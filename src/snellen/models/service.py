@@ -44,7 +44,7 @@ class Service:
     version: str = "/v1"
     """The path with which a base URL usually ends."""
     key_variable: str | None = None
-    """The environment variable that holds the key; None if there is no key."""
+    """The name of the environment variable that contains the key; None if there is no key."""
     stream: bool = False
     """Whether replies are streamed."""
 
@@ -90,7 +90,8 @@ class Service:
             )
         if status == 400 and THINKING.search(words):
             return Rejected(
-                f"{_ended(message)} If the model does not take this effort, use another --effort.",
+                f"{_ended(message)} If the model does not support this effort, use another "
+                "--effort.",
                 hopeless=True,
             )
         return Rejected(message, hopeless=is_hopeless)
@@ -115,7 +116,7 @@ class Service:
 
     def without_text(self, kinds: Collection[str]) -> Rejected:
         """Return the error for a reply without text, such as a reply with only a tool call that was
-        not requested. Such a reply does not answer the question, so it is not scored."""
+        not requested. A reply without text does not answer the question, so it is not scored."""
         content = self.transport.redact(", ".join(sorted(kinds)))
         return Rejected(
             f"{self.transport.where}: the reply has no text, only {content}, which was not "
@@ -205,7 +206,7 @@ def service(
 ) -> Service:
     """Return the model with this name on the profile's server. The key is sent in the profile's
     `key_header`, or otherwise in the argument `key_header`. `variable` is the environment variable
-    that usually holds the key of the official server."""
+    that usually contains the official server's key."""
     assert profile.base_url is not None
     header = profile.key_header or key_header
     sent = dict(headers or {})
@@ -381,5 +382,6 @@ def quote(body: bytes) -> str:
 
 
 def _ended(words: str) -> str:
-    """End a server's message with a period, if necessary, so that a sentence can follow it."""
+    """End a server's message with a period, if necessary, so that a sentence can follow the
+    message."""
     return words if words.endswith((".", "!", "?")) else f"{words}."

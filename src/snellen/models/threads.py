@@ -1,6 +1,5 @@
-"""Threads for a model's synchronous calls. A call that hangs is abandoned together with its thread.
-
-ThreadPoolExecutor is not suitable, because it cannot abandon a thread and waits for all threads at
+"""Threads for a model's synchronous calls. A call that hangs is abandoned, and its thread as well.
+ThreadPoolExecutor is not suitable, because it cannot abandon a thread, and waits for all threads at
 exit.
 """
 
@@ -24,14 +23,14 @@ calls are made."""
 
 
 class Abandoned(BaseException):
-    """Raised in a thread if no caller is waiting for its call any longer."""
+    """Raised in a thread if no caller is waiting for the thread's call any longer."""
 
 
 class CallThreads:
     """Runs synchronous calls in order of arrival, at most `count` at once.
 
-    The time limit of a call (`Deadline`) starts when a thread takes the call. If a call is
-    cancelled while it runs, it is abandoned, and the next call gets another thread. An exception is
+    The time limit of a call (`Deadline`) starts when a thread takes the call. A call that is
+    cancelled while it runs is abandoned, and the next call gets another thread. An exception is
     raised in the old thread as soon as it executes Python code again, so that two threads do not
     use the model concurrently. All threads are daemon threads, so a thread that never returns does
     not keep the process alive.
@@ -72,7 +71,7 @@ class CallThreads:
             raise
 
     def close(self) -> None:
-        """End the threads once they are idle. Waiting calls are dropped."""
+        """End each thread as soon as it is idle. Waiting calls are dropped."""
         with self._lock:
             self._closed = True
             for call in self._waiting:
@@ -184,7 +183,7 @@ class _Thread(threading.Thread):
                     return
 
     def interrupt(self) -> None:
-        """Raise `Abandoned` in the thread as soon as it executes Python code again."""
+        """Raise `Abandoned` in the thread as soon as the thread executes Python code again."""
         if self.ident is not None:
             import ctypes  # imported only here, since it takes 2 MiB
 

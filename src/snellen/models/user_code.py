@@ -118,8 +118,8 @@ def _importable_name(module: ModuleType) -> str | None:
 
 
 def module_of(file: str, title: str) -> ModuleType:
-    """Load the module in a file (`my_model.py`), or the installed module with this name. `title` is
-    the term for the module in messages.
+    """Load the module in the file `file` (`my_model.py`), or the installed module with the name
+    `file`. `title` is the term for the module in messages.
 
     Raises:
         UsageError: the file or module does not exist or cannot be loaded.
@@ -180,8 +180,8 @@ def errors_as(
 
 
 def _described(error: BaseException, source: str | None) -> str:
-    """Describe an exception, with the number of the last line of the user's file in its
-    traceback."""
+    """Describe an exception, with the line number of the traceback's last entry from the user's
+    file."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == source]
     where = f" ({Path(source).name}, line {lines[-1]})" if source and lines else ""

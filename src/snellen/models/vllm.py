@@ -32,8 +32,8 @@ MOST = 256
 OURS = ("model", "trust_remote_code")
 """Engine options that a profile's `extra` cannot set."""
 FROM_REQUEST = ("max_tokens", "temperature", "top_p", "stop", "n", "logprobs", "prompt_logprobs")
-"""Sampling settings that a profile's `extra` cannot set, because they come from the request or
-because the code that reads the reply depends on them."""
+"""Sampling settings that a profile's `extra` cannot set, because the request sets these settings or
+the code that reads the reply depends on them."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Vllm:

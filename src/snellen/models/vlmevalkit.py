@@ -28,10 +28,10 @@ open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
 
 - `split_thinking(text) -> (answer, thoughts)`.
 
-`dataset` is VLMEvalKit's name for the benchmark. No other back end gets this name. `line` contains
-the question without the right answer: `index`, `question`, `hint`, `A`, `B`, ..., the categories,
-and `image_path`, the files of the pictures. The class controls generation, so set the temperature
-and token limit as arguments of the class, in the profile's `extra`.
+`dataset` is VLMEvalKit's name for the benchmark. No other back end gets the benchmark's name.
+`line` contains the question without the right answer: `index`, `question`, `hint`, `A`, `B`, ...,
+the categories, and `image_path`, the files of the pictures. The class controls generation, so set
+the temperature and token limit as arguments of the class, in the profile's `extra`.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> VlmEvalKi
     model = build(own, profile.extra, title)
     if not any(callable(getattr(model, way, None)) for way in ("generate_inner", "generate")):
         raise UsageError(
-            f"{title}: {model!r:.80} is not a model. It has no method generate_inner(message, "
-            "dataset)."
+            f"{title}: {model!r:.80} is not a model, because it has no method "
+            "generate_inner(message, dataset)."
         )
     return VlmEvalKit(title, model, own.source, own.digest, profile.concurrency)
 

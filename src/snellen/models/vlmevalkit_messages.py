@@ -47,14 +47,15 @@ def load_class(name: str, kind: str) -> UserObject:
         if (lacking or "").partition(".")[0] != PACKAGE:
             raise
         raise UsageError(
-            f"{error} VLMEvalKit is not installed in this environment. Install it (pip install -e "
-            "in a clone of it), or remove its base class from your class. Only the methods matter."
+            f"{error} VLMEvalKit is not installed in this environment. Install VLMEvalKit (pip "
+            "install -e in a clone of it), or remove VLMEvalKit's base class from your class. Only "
+            "the methods matter."
         ) from error
 
 
 def build(own: UserObject, arguments: dict[str, Any], title: str) -> Any:
-    """Call a class, partial, or function with the arguments, and return the result. An object is
-    returned as it is.
+    """Call a class, partial, or function with the arguments, and return the result. If `own` is
+    neither a class, a partial, nor a function, return it unchanged.
 
     Raises:
         UsageError: the class or function raised an exception, or arguments were passed for an
@@ -64,7 +65,7 @@ def build(own: UserObject, arguments: dict[str, Any], title: str) -> Any:
         if arguments:
             raise UsageError(
                 f"{title} is an object, not a class, so it cannot accept {', '.join(arguments)}. "
-                "Pass its class, or remove the arguments."
+                "Pass the object's class, or remove the arguments."
             )
         return own.value
     with aside(), errors_as(UsageError, f"{title} cannot be instantiated", own.source):

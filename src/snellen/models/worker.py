@@ -46,7 +46,7 @@ from snellen.models.user_code import split
 from snellen.models.worker_process import LENGTH, MOST_BYTES, Call, CallResult, Do, packed, shown
 
 SOURCE = Path(__file__).parents[2]
-"""The folder that contains this package."""
+"""The folder that contains the package `snellen`."""
 LAST_WORDS = 2000
 """The maximum number of bytes that are kept of a process's standard error."""
 GONE = 1.0
@@ -169,7 +169,7 @@ class _ForkingWorkerSession(_WorkerSession):
 
 
 class _Child:
-    """The process of a session. The process answers one call at a time."""
+    """The process of a session, which answers one call at a time."""
 
     def __init__(self, name: str, timeout: float, places: asyncio.Semaphore) -> None:
         self.idle = asyncio.Event()
@@ -272,7 +272,8 @@ class _Child:
     # -- ids of questions
 
     def hidden(self, query: Query) -> Query:
-        """Replace the id of a question, since it may reveal how many more questions there are."""
+        """Replace the id of a question, since the id may reveal how many more questions there
+        are."""
         name = blake2b(query.id.encode(), key=self._secret, digest_size=8).hexdigest()
         self._names[name] = query.id
         return replace(query, id=name)

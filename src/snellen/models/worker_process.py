@@ -53,7 +53,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     do: Do
     """The method of the session to call."""
     session: int = 0
-    """The number of the session. A fork has the number of the call that created it."""
+    """The number of the session. The number of a fork is the number of the call that created the
+    fork."""
     spec: SessionSpec | None = None
     """The session's settings, for the method `open`."""
     frames: tuple[SentFrame, ...] = ()
@@ -72,7 +73,7 @@ class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
     later: bool = False
     """Whether a retry may help."""
     hopeless: bool = False
-    """Whether every other question would fail, too."""
+    """Whether every other question would fail with the same error."""
     retry_after: float | None = None
     """The seconds to wait before a retry; None if unknown."""
     throttled: bool = False

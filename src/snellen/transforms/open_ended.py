@@ -50,8 +50,8 @@ def checked_open_ended(benchmark: Benchmark) -> Benchmark:
     note about the questions that are left out.
 
     Raises:
-        UsageError: the benchmark asks in several turns, its prompts do not list choices, or every
-            question needs its choices.
+        UsageError: the benchmark asks in several turns, its prompts do not list choices, or all its
+            questions need their choices.
     """
     if benchmark.procedure.conversation.turns != 1:
         raise UsageError(

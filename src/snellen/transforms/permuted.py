@@ -72,7 +72,7 @@ def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
 
 def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
     """Return a benchmark that asks each question of `benchmark` in up to `most` passes. Rows are
-    not read until they are needed."""
+    read only when they are needed."""
 
     def of_original(function: Callable[[Sample], str] | None) -> Callable[[Sample], str]:
         return lambda sample: (function or _id)(_original(sample))
@@ -122,7 +122,7 @@ def _shifted(order: Order, by: int) -> Order:
 
 
 class _Pass(Row):
-    """A row of the data, with one order of its choices."""
+    """A row of the data, with the choices in one of their orders."""
 
     __slots__ = ("number", "of", "order", "row")
 

@@ -15,7 +15,7 @@ from snellen.errors import UsageError
 from snellen.media.content import Message
 
 Load = Callable[[str], recipes.Recipe]
-"""Returns a recipe by its name or path."""
+"""Returns the recipe with a name or path."""
 
 
 def ask_for(benchmark: Benchmark, name: str, load: Load = recipes.load) -> recipes.Ask:

@@ -127,7 +127,7 @@ def _prompt(
 
 
 def _drawn(benchmark: Benchmark, of: Benchmark, n: int, seed: int) -> list[_Example]:
-    """Draw n examples and `SPARE` spare ones. No two of these examples share a picture.
+    """Draw n examples and `SPARE` spare examples. No two of these examples share a picture.
 
     Raises:
         UsageError: there are too few suitable rows.

@@ -15,8 +15,8 @@ from yarl import URL
 from snellen.errors import UsageError
 
 SHORTEST_SECRET = 8
-"""The minimum length of a secret. A shorter value is a placeholder such as `EMPTY` or `x`, and it
-may also be an ordinary word in a reply."""
+"""The minimum length of a secret. A shorter value is a placeholder such as `EMPTY` or `x`, or may
+be an ordinary word in a reply."""
 HERE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -112,8 +112,8 @@ def user_secrets(url: URL) -> list[str]:
 def written_forms(secrets: Sequence[str]) -> list[str]:
     """Return all forms in which servers may write the secrets, with the longest forms first.
 
-    HTTP strips spaces around a header's value, JSON may escape slashes, and URLs escape other
-    characters as well.
+    HTTP strips the spaces around a header's value, JSON may escape slashes, and URLs also escape
+    other characters.
     """
     bare = {secret.strip() for secret in secrets}
     bare = {secret for secret in bare if len(secret) >= SHORTEST_SECRET}

@@ -33,7 +33,7 @@ class FileHead:
     """The size of the whole file in bytes; None if unknown."""
     validator: str | None
     """The ETag or date that identifies this version of the file, for `If-Range`; None if the server
-    sends neither."""
+    sends neither an ETag nor a date."""
     beyond: bool = False
     """Whether the requested start is beyond the end of the file."""
 

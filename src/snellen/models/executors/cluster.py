@@ -47,9 +47,9 @@ LAST_WORDS = 1000
 class Cluster:
     """A connection to a Ray cluster. The connection stays open until its last holder releases it.
 
-    If this process is already in a cluster, that cluster is used. Otherwise, the process joins an
-    existing cluster or starts a new one on this machine. A new cluster always ends with this
-    process.
+    A process that is already in a cluster uses that cluster. A process that is in no cluster joins
+    an existing cluster, or starts a new cluster on this machine. A new cluster always ends with the
+    process that started it.
     """
 
     held: ClassVar[Cluster | None] = None
@@ -96,7 +96,7 @@ class Cluster:
         """Add a holder to the cluster, and join or start the cluster if necessary.
 
         Raises:
-            UsageError: this process is in another cluster, or it cannot join or start a cluster.
+            UsageError: this process is in another cluster, or cannot join or start a cluster.
         """
         cluster = cls.held or cls(address)
         if address not in (None, "auto", cluster.address):
@@ -133,7 +133,7 @@ class Cluster:
         return f" Its log ends in:\n{text[-LAST_WORDS:]}" if text else ""
 
     def _started(self) -> str:
-        """Start a cluster, and return its address."""
+        """Start a cluster, and return the cluster's address."""
         # The folder holds Ray's sockets, whose paths must be short.
         self.folder = Path(tempfile.mkdtemp(prefix="snellen-ray-", dir="/tmp"))
         log, address = self.folder / "start.log", self.folder / "ray_current_cluster"
@@ -177,7 +177,7 @@ def _check_listens(address: str) -> None:
     """Check that HOST:PORT accepts connections, since Ray itself would keep trying for minutes.
 
     Raises:
-        UsageError: nothing accepts connections there, or the address has another form.
+        UsageError: nothing accepts connections at this address, or the address has another form.
     """
     host, _, port = address.rpartition(":")
     if not host or not port.isascii() or not port.isdigit():

@@ -71,7 +71,7 @@ class _Worker:
         self.busy = 0
         self.deaths = 0
         self.lost: str | None = None
-        """Why the worker is not restarted; None if it is alive or will be restarted."""
+        """Why the worker is not restarted; None if the worker is alive or will be restarted."""
 
     @property
     def description(self) -> str:
@@ -82,7 +82,7 @@ class Pool:
     """Replicas of a model that work as a single model.
 
     `opening` takes the number of replicas, and returns the function that opens the model in a
-    worker. `devices` says whether the model can use GPUs.
+    worker. `devices` is true if the model can use GPUs.
 
     Raises:
         UsageError: the replicas cannot be started, or their models differ.

@@ -1,8 +1,7 @@
-"""A replica of a model in a worker of `executors.ray`, which reads the media of its requests.
-
-Nothing here depends on Ray. The processes exchange the dataclasses in this module, in `core.model`,
-and in `media.content`. An error is sent as its class name and message, since a user's own class may
-not exist in the other process.
+"""A replica of a model in a worker of `executors.ray`. The replica reads the media of its requests.
+This module does not depend on Ray. The processes exchange the dataclasses in this module, in
+`core.model`, and in `media.content`. Processes send an error as a class name and a message, since
+the class of a user's own error may not exist in the receiving process.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from snellen.media import images, video
 from snellen.media.content import Frame, Image, Part, Video
 
 MOST_BYTES = 300 << 20
-"""The maximum size, in bytes, of the encoded frames that a worker keeps for further questions about
-the same videos."""
+"""The maximum total size, in bytes, of the encoded frames that a worker keeps for further questions
+about the same videos."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hello:
-    """A worker's process and its versions."""
+    """A worker's process, and the versions of its software."""
 
     snellen: str
     """The version of Snellen."""
@@ -150,7 +149,7 @@ class Replica:
     def open(
         self, spec: str, opening: Callable[[], Any], folder: str
     ) -> ReplicaInfo | ReplicaFailure:
-        """Open the model with `opening`, which returns a `registry.Opened`. If the caller's folder
+        """Open the model with `opening`, which returns a `registry.Opened`. If the path `folder`
         exists on this machine, it becomes the current folder."""
         try:
             os.chdir(folder)
@@ -268,8 +267,8 @@ def _another(medium: Image | Video) -> str:
 
 
 class Films:
-    """Decodes videos in this process. All known windows of a video are decoded in a single pass.
-    Frames are kept for later questions, up to `MOST_BYTES` bytes in all."""
+    """Decodes videos in the replica's process. All known windows of a video are decoded in a single
+    pass. Frames are kept for later questions, up to `MOST_BYTES` bytes in all."""
 
     def __init__(self, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, "decode")

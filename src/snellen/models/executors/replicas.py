@@ -48,7 +48,7 @@ def check_installed() -> None:
     """Check that Ray is installed, without importing it.
 
     Raises:
-        UsageError: it is not installed.
+        UsageError: Ray is not installed.
     """
     if importlib.util.find_spec("ray") is None:
         raise UsageError(f"replicas need the extra `ray`: {install('ray')}.")

@@ -248,7 +248,7 @@ class Served:
 
 
 def _program(kind: str) -> str:
-    """Find a server's program in PATH, or in the folder of this Python, which may not be in
+    """Find a server's program in PATH, or in the folder of this Python if that folder is not in
     PATH."""
     program = shutil.which(kind) or shutil.which(kind, path=str(Path(sys.executable).parent))
     if program is None:

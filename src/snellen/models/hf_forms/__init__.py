@@ -25,7 +25,8 @@ FORMS: tuple[Form, ...] = (MessagesChatForm(), TilesChatForm(), USUAL_FORM, Toke
 
 
 def form_of(checkpoint: Checkpoint) -> Form:
-    """Choose the form of a checkpoint. The checkpoint's own code runs only if it is trusted.
+    """Choose the form of a checkpoint. The checkpoint's own code runs only if the user trusts this
+    code.
 
     Raises:
         UsageError: the checkpoint needs its own code and is not trusted, or no form fits.

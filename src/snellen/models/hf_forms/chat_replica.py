@@ -94,7 +94,7 @@ class ChatReplica(ABC):
 
     @abstractmethod
     def call(self, arguments: Mapping[str, Any]) -> Any:
-        """Call `chat`, and return its result."""
+        """Call `chat`, and return the result."""
 
     def check_call(self, request: Request, call: Generated) -> None:  # noqa: B027
         """Check that the model's own code passed the full prompt to `generate`.
@@ -206,8 +206,8 @@ class ChatReplica(ABC):
     def _check_settings(
         self, generation: Generation, limit: int, arrived: Mapping[str, Any]
     ) -> None:
-        """Check that the reply was generated with the run's settings. `arrived` holds the settings
-        that `generate` received.
+        """Check that the reply was generated with the run's settings. `arrived` contains the
+        settings that `generate` received.
 
         Raises:
             Rejected: `chat` did not pass on a setting. The message names the setting.

@@ -1,4 +1,5 @@
-"""The interface of forms. A form is a way to load a model with transformers and to call it."""
+"""The interface of forms. A form is a way to load a model with transformers and to call the
+model."""
 
 from __future__ import annotations
 
@@ -56,7 +57,8 @@ class Form(Protocol):
         """Load the model.
 
         Raises:
-            UsageError: a setting has no effect in this form, or the model does not accept it.
+            UsageError: a setting has no effect in this form, or the model does not accept the
+                setting.
             Exception: any exception that transformers or the model's own code raises.
         """
         ...

@@ -64,7 +64,7 @@ def described(processor: Any) -> Mapping[str, str]:
 
 
 def for_replies(processor: Any) -> Any:
-    """Set up the processor to pad batches for generation, and return it."""
+    """Set up the processor to pad batches for generation, and return the processor."""
     # With padding on the right, prompts would end in the middle of their rows.
     processor.tokenizer.padding_side = "left"
     if processor.tokenizer.pad_token is None:

@@ -34,14 +34,14 @@ from snellen.models.hf_forms.form import LoadedForm, Loading, load_models, refus
 from snellen.models.hf_forms.other_ways import unknown
 
 NEEDED = {"tokenizer", "pixel_values", "question", "generation_config"}
-"""The parameters that `chat` must have for this form to fit."""
+"""The parameters that a model's `chat` must have if it uses this form."""
 OURS = frozenset(NEEDED | {"self", "history", "return_history", "num_patches_list"})
 """Arguments of `chat` that Snellen sets."""
 PICTURE = "<image>"
 """The text that stands for a picture in a question."""
 MEAN = (0.485, 0.456, 0.406)
-"""The mean of ImageNet's pixels in red, green, and blue. Source: internvl/train/constants.py in the
-same repository."""
+"""The mean of ImageNet's pixels in red, green, and blue. Source: internvl/train/constants.py in
+OpenGVLab/InternVL."""
 DEVIATION = (0.229, 0.224, 0.225)
 """The standard deviation of ImageNet's pixels in red, green, and blue."""
 
@@ -198,8 +198,8 @@ class _TilesChat(ChatReplica):
     # -- pictures and text
 
     def _question(self, message: Message, tiles: list[NDArray[np.uint8]]) -> str:
-        """Return the text of a message, with `<image>` for each picture. The tiles of each picture
-        or frame are added to `tiles` as one array."""
+        """Return the text of a message, with `<image>` for each picture. The function adds the
+        tiles of each picture or frame to the list `tiles`, as one array."""
         text = ""
         for part in message.content:
             if isinstance(part, str):

@@ -144,7 +144,7 @@ class TokenizerPrompts:
 
         Raises:
             Rejected: the message has a video, several pictures, or a picture after text.
-            MediaError: its picture is damaged.
+            MediaError: the picture is damaged.
         """
         content = message.content
         what = None
