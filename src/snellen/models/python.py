@@ -160,7 +160,9 @@ def _batch_size(name: str, value: Any) -> int | None:
     size = getattr(value, "batch_size", None)
     if size is None or (type(size) is int and size > 0):
         return size
-    raise UsageError(f"{name}: batch_size is {size!r:.80}. batch_size must be a whole number above 0.")
+    raise UsageError(
+        f"{name}: batch_size is {size!r:.80}. batch_size must be a whole number above 0."
+    )
 
 
 class Python:
