@@ -67,8 +67,8 @@ class OpenAIService(OnServer):
 
 
 def status_of(error: Mapping[str, Any]) -> int:
-    """Return the HTTP status to assume for an error inside a reply. For an unknown error, it is 500
-    (server error)."""
+    """Return the HTTP status to assume for an error inside a reply. For an unknown error, the
+    status is 500 (server error)."""
     code = error.get("code")
     if isinstance(code, int) and 400 <= code < 600:
         return code

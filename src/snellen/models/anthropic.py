@@ -213,8 +213,8 @@ def _counted(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _usage(usage: object) -> Usage | None:
-    """Return the token counts. The service reports input tokens that it reads from or writes to its
-    cache separately. Here, they are included in the input tokens."""
+    """Return the token counts. The service reports the tokens that it reads from its cache or
+    writes to its cache separately. The returned number of input tokens includes these tokens."""
     if not isinstance(usage, dict):
         return None
     cached = count(usage, "cache_read_input_tokens")

@@ -62,7 +62,7 @@ def left_out(reasons: Counter[str]) -> str:
 
 def right_index(sample: Sample, *, lettered: bool) -> int | None:
     """Return the index of the right choice, starting at 0. The sample's target is the letter of the
-    right choice if `lettered` is true, and its text otherwise."""
+    right choice if `lettered` is true, and the text of the right choice otherwise."""
     target = sample.target
     if target is None:
         return None

@@ -136,8 +136,8 @@ def _instead(
 ) -> Sequence[Message]:
     """Replace each picture or video in the messages with the result of the function `medium`. The
     function's arguments are the index of the picture or video among all media, and the picture or
-    video itself. If one cannot be read, the messages stay unchanged, and the request reports the
-    error when it reads the file again."""
+    video itself. If a picture or video cannot be read, the messages stay unchanged, and the request
+    reports the error when it reads the file again."""
     number = 0
     new_messages = []
     try:

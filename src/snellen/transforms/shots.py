@@ -148,8 +148,8 @@ def _drawn(benchmark: Benchmark, of: Benchmark, n: int, seed: int) -> list[_Exam
             return examples
     raise UsageError(
         f"{of.data.where} has only {len(examples)} rows that can be examples. Such rows are not "
-        f"asked, have an answer, and share no picture. {n} examples need {n + SPARE} such rows, because "
-        f"{SPARE} of them are spare. Use fewer examples (--shots), or name other rows "
+        f"asked, have an answer, and share no picture. {n} examples need {n + SPARE} such rows, "
+        f"because {SPARE} of them are spare. Use fewer examples (--shots), or name other rows "
         "(--shots-from)."
     )
 
