@@ -15,8 +15,8 @@ BROKEN = (ValueError, TypeError, LookupError, RuntimeError, AttributeError, Asse
 MAX_TOKENS = 1024
 """The default token limit of a reply."""
 SHORT = ("out of memory", "ALLOC_FAILED", "can't allocate memory", "not enough memory")
-"""Phrases in error messages that show that memory ran out. They identify errors that are not an
-OutOfMemoryError, such as those of CUDA, CUDA's libraries, and the CPU allocator."""
+"""Phrases in error messages that show that memory ran out. These phrases identify errors that are
+not an OutOfMemoryError, such as errors from CUDA, CUDA's libraries, and the CPU allocator."""
 _GENERATORS: dict[str, threading.Lock] = {}
 """One lock for each device, because all models on a device share the device's random generator."""
 
@@ -64,8 +64,8 @@ def drawing(device: Any, seed: int | None, torch: Any) -> Iterator[None]:
 
 
 class ScoreCheck:
-    """Detects whether the model's scores are NaN. If they are, the first token of the vocabulary
-    would always count as the most likely token."""
+    """Detects whether the model's scores are NaN. If the scores are NaN, the first token of the
+    vocabulary always counts as the most likely token."""
 
     lacking: Any = False
     """Whether a score was NaN. After the first step, this is a tensor on the device."""

@@ -168,8 +168,8 @@ class OpenAI(OpenAIService):
 
 
 def _is_message(message: Mapping[str, Any]) -> bool:
-    """Return whether a message, or a piece of a message, has the format of the API. Its content
-    must be text or a list of parts."""
+    """Return whether a message, or a piece of a message, has the format of the API. The content of
+    the message must be text or a list of parts."""
     content = message.get("content")
     if not is_optional(message.get("refusal"), str):
         return False

@@ -26,7 +26,7 @@ that you pass, must be one of these:
   and `ask` return text, a `snellen.core.model.Emission`, a list of these, or None.
 
 A sync function gets one question at a time, unless `--concurrency` or the profile sets a higher
-number. With a higher number, the function must be thread-safe. A call that exceeds the total
+number. If this number is above 1, the function must be thread-safe. A call that exceeds the total
 timeout is abandoned, and the question fails. The next question runs in another thread. As soon as
 the abandoned call executes Python code again, an exception is raised in it.
 

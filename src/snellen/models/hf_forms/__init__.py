@@ -1,5 +1,5 @@
 """Chooses how Snellen calls a model that transformers loads. Some models have a standard processor,
-and others have a `chat` method in their own code. Each such way to call models is a form.
+and others have a `chat` method in their own code. A form is one of these ways to call a model.
 
 `FORMS` is the registry. To add a form, write a class with the methods of `form.Form` in a new file,
 and add an instance to `FORMS`. The forms with a `chat` method come first, because a model can also

@@ -43,8 +43,8 @@ class Generated:
 
 
 class GenerationWatch:
-    """Watches those modules of a model that use transformers' own `generate`. A watch without such
-    modules is false."""
+    """Watches those modules of a model that use transformers' own `generate`. If the model has no
+    such modules, the watch is false."""
 
     def __init__(self, model: Any, mixin: Any) -> None:
         """`mixin` is transformers' `GenerationMixin`. If a module has a `generate` of its own that
