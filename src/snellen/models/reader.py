@@ -4,18 +4,22 @@ Like any model, the reader gets the encoded picture and the question. The reader
 by its own bitmaps of five by five cells. The reader does not learn and uses no random numbers, so
 the same picture and question always give the same reply.
 
-    letters    The row of letters is split at empty columns. If the picture has other content, the
-               row consists of the pieces of ink that are in line, and is split into equal steps.
-               Each letter is compared with the bitmaps.
-    colors     The answer is the named color that is nearest to the mean color of the ink. Ink is
-               everything that differs from the background.
-    counts     The answer is the number of connected pieces of ink.
-    positions  The answer is the part of the picture that contains the center of the ink.
-    relations  The answer is on which side of one piece the other piece is. The rounder piece is the
-               circle.
+- Letters: The row of letters is split at empty columns. If the picture has other content, the row
+  consists of the pieces of ink that are in line, and is split into equal steps. Each letter is
+  compared with the bitmaps.
+
+- Colors: The answer is the named color that is nearest to the mean color of the ink. Ink is
+  everything that differs from the background.
+
+- Counts: The answer is the number of connected pieces of ink.
+
+- Positions: The answer is the part of the picture that contains the center of the ink.
+
+- Relations: The answer is on which side of one piece the other piece is. The rounder piece is the
+  circle.
 
 A noisy picture is blurred until something stands out from the noise. In videos whose letters come
-and go, all frames are read in order. A letter that consecutive frames show is counted once.
+and go, all frames are read in order. A letter that appears in consecutive frames is counted once.
 """
 
 from __future__ import annotations

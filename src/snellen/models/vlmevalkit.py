@@ -16,8 +16,8 @@ open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
   (vlmeval/vlm/base.py).
 
 - `generate_inner(inputs, **kwargs) -> (code, answer, log)` if `is_api` is true. Code 0 means
-  success. Any other code is an HTTP status or has no meaning. Snellen's runner retries failed
-  requests, not the class (vlmeval/api/base.py).
+  success. Any other code is an HTTP status or has no meaning. Failed requests are retried by
+  Snellen's runner, not by the class (vlmeval/api/base.py).
 
 - `chat_inner(messages, dataset)`, for questions with several turns.
 
