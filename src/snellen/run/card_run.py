@@ -123,8 +123,8 @@ def card_run(
 def _nothing_to_run(request: CardRequest, entries: Sequence[CardEntry]) -> UsageError:
     if request.explain_gap and not any(entry.ask for entry in entries):
         return UsageError(
-            f"--explain-gap: the recipe {request.recipe} has only published figures. No source says "
-            "how questions were asked, so there are no two runs to compare."
+            f"--explain-gap: the recipe {request.recipe} has only published figures. No source "
+            "says how questions were asked, so there are no two runs to compare."
         )
     whys = {
         entry.data_set: "; ".join(filter(None, [entry.reason, *entry.notes])) for entry in entries
@@ -229,8 +229,8 @@ def _check_without(options: RunOptions, entries: Sequence[CardEntry]) -> None:
     for name in options.get("recipe_without", ()):
         if name not in known:
             raise UsageError(
-                f"--recipe-without {name}: no data set of the card has this setting. Available settings: "
-                f"{', '.join(sorted(known)) or 'no settings'}."
+                f"--recipe-without {name}: no data set of the card has this setting. Available "
+                f"settings: {', '.join(sorted(known)) or 'none'}."
             )
 
 
@@ -264,8 +264,8 @@ def _card(
     notes = []
     if checkpoint is None and any(row.figures for row in rows):
         notes.append(
-            f"{request.model_name} has no published figure, so the card has no differences. Name the "
-            "checkpoint with --checkpoint."
+            f"{request.model_name} has no published figure, so the card has no differences. Name "
+            "the checkpoint with --checkpoint."
         )
     if checkpoint is None:
         notes += further_figures(request)

@@ -57,7 +57,8 @@ class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
     questions: int
     """The number of all questions: samples × repeats."""
     left: int
-    """The number of questions without a reply. All further figures are for these questions."""
+    """The number of questions without a reply. All further figures are for the questions without a
+    reply."""
     requests: int
     """The number of requests."""
     pictures: int

@@ -31,7 +31,7 @@ from snellen.registry import keys
 CHOSEN: Final = "<effort>"
 """The placeholder for the level or the number of tokens in the fields of a dialect."""
 STRICT = "--enable-strict-thinking"
-"""The argument without which an SGLang server ignores a limit on the tokens of thinking."""
+"""The argument without which an SGLang server ignores a limit on thinking tokens."""
 Fields = Mapping[str, object]
 """Fields of `extra`, keyed by path: `a.b` is the field b of the table a."""
 
@@ -47,9 +47,10 @@ class Dialect:
     level: Fields | None = None
     """The fields that set a level of thinking; None if the back end supports no levels."""
     tokens: Fields | None = None
-    """The fields that limit the tokens of thinking; None if the back end supports no such limit."""
+    """The fields that limit the number of thinking tokens; None if the back end has no such
+    limit."""
     least: int = 1
-    """The minimum limit on the tokens of thinking."""
+    """The minimum number of thinking tokens."""
     only_temperature: float | None = None
     """The only temperature that is allowed with thinking; None if all are allowed."""
     hint: str = ""
@@ -57,7 +58,7 @@ class Dialect:
     level_note: str = ""
     """A note for results of runs whose effort is a level."""
     tokens_note: str = ""
-    """A note for results of runs whose effort is a number of tokens."""
+    """A note for results of runs whose effort is a number of thinking tokens."""
 
     @property
     def efforts(self) -> str:
@@ -132,7 +133,8 @@ DIALECTS: Mapping[str, Dialect] = {
         service="hf/",
         off={"template.enable_thinking": False},
         hint=(
-            "To turn thinking on, set template = { enable_thinking = true } in the profile's `extra`."
+            "To turn thinking on, set template = { enable_thinking = true } in the profile's "
+            "`extra`."
         ),
     ),
 }

@@ -41,7 +41,7 @@ class Feeding:
         self._last: Numbered | None = None
 
     async def get(self, index: int) -> Frame:
-        """Return the frame with this index, which must not be below that of an earlier call.
+        """Return the frame with this index, which must not be below the index in an earlier call.
 
         Raises:
             MediaError: the frame cannot be decoded.

@@ -40,7 +40,7 @@ def judge_run(
     ends when a budget is used up, or with Ctrl-C. Several calls may share a `budget`.
 
     `against` is a file of labels by people (`interop.labels`). The labels are stored with the run
-    and replace earlier ones. The report then says how well the judges agree with them.
+    and replace earlier ones. The report then shows how well the judges agree with the labels.
 
     Raises:
         UsageError: `path` is not a run, a scoring does not exist or has no judge, or an option of
@@ -96,7 +96,7 @@ def _check(
     """
     filled = [label for label in labels if label.label is not None]
     if not filled:
-        raise DataError(f"{where}: all {len(labels):,} labels are empty. Fill in some of them.")
+        raise DataError(f"{where}: all {len(labels):,} labels are empty. Fill in some labels.")
     for label in filled:
         for name in names if label.scoring is None else [label.scoring]:
             best = judge.scoring_of(benchmark, name).best
@@ -133,8 +133,8 @@ def _judge_scoring(
 
 
 def _others(run: Run, name: str) -> Iterator[Path]:
-    """The folders of other judges' runs whose verdicts can be reused: those in this run with
-    another name, and those in other runs of the benchmark in the same folder."""
+    """Yield the folders of judges' runs whose verdicts can be reused. These are the judges' runs
+    for other scorings of this run, and for other runs of the benchmark in the same folder."""
     own = run.path.resolve()
     for folder in sorted(own.parent.parent.glob(f"*/*/{judge.JUDGED}/*")):
         if not (folder.is_relative_to(own) and folder.name == safe_name(name)):

@@ -50,7 +50,7 @@ class Preparation:
 
     def __init__(self, plan: Plan, budget: Budget, stack: ExitStack) -> None:
         self.jobs: list[Job] = []
-        """The jobs so far. Their runs are locked until the stack is closed."""
+        """The jobs so far. The jobs' runs are locked until the stack is closed."""
         self._plan = plan
         self._budget = budget
         self._stack = stack
@@ -221,7 +221,7 @@ def _differs(nearest: Sequence[str]) -> tuple[str, ...]:
 def _serves(opened: registry.Opened) -> tuple[str, ...]:
     if opened.served is None:
         return ()
-    return (f"a server is started for it. Its log is {opened.served['log']}",)
+    return (f"a server is started for this model. Its log is {opened.served['log']}",)
 
 
 def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -> registry.Opened:

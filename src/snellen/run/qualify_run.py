@@ -33,8 +33,7 @@ from snellen.scoring import THRESHOLDS, Qualification, VerdictPair, judge, measu
 from snellen.store import FORMAT, Run, data_at
 
 TOLERANCE = 0.1
-"""The default for the largest difference between two scores that is tolerated, as a fraction of the
-best score."""
+"""The default tolerance for the difference between two scores, as a fraction of the best score."""
 
 
 @dataclass(frozen=True)
@@ -258,8 +257,8 @@ def _published(
 
 
 def _drawn(replies: list[PublishedReply], n: int | None, seed: int) -> list[PublishedReply]:
-    """Draw `n` of the questions at random, and select all models' replies to them. With the same
-    seed, a larger sample contains every smaller one."""
+    """Draw `n` of the questions at random, and select all models' replies to these questions. With
+    the same seed, a larger sample contains every smaller one."""
 
     def order(name: str) -> bytes:
         return blake2b(f"{seed} {name}".encode(errors="surrogatepass"), digest_size=8).digest()

@@ -125,8 +125,8 @@ class ReplyWatch(Observer):
             self._notice(
                 "thoughts",
                 f"reply {self._n:,} has thoughts, although thinking was turned off. Either the "
-                "server ignores the setting, or the model always thinks. To see what was sent, look "
-                "at `thinking` in the run's manifest. Then set --effort."
+                "server ignores the setting, or the model always thinks. To see what was sent, "
+                "look at `thinking` in the run's manifest. Then set --effort."
                 f"{parser if in_text else ''}",
             )
         if self._is_over and self._expects_thoughts and not self._thoughtful:

@@ -382,7 +382,8 @@ class StreamedSession:
 
 
 async def _close(session: Session) -> None:
-    """Close a session. Errors are ignored, since all of its replies have already arrived."""
+    """Close a session. Errors are ignored, since all replies of the session have already
+    arrived."""
     with suppress(ModelError, TimeoutError):
         async with asyncio.timeout(CLOSING):
             await session.close()
