@@ -1,5 +1,5 @@
-"""Sends one question until it has a reply, and gives up if no reply can be expected. This includes
-retries, backoff, time limits, and request slots."""
+"""Sends one question until it has a reply, and gives up if no reply can be expected. The module
+handles retries, backoff, time limits, and request slots."""
 
 from __future__ import annotations
 

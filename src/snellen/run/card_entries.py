@@ -131,8 +131,8 @@ class CardEntry:
 
 
 def card_entries(request: CardRequest) -> list[CardEntry]:
-    """List the card's benchmarks: the recipe's data sets in the recipe's order, then the benchmarks
-    of published figures that no source says how to reproduce.
+    """List the card's benchmarks: first the recipe's data sets in their order, then benchmarks with
+    published figures for which no source says how questions were asked.
 
     Raises:
         UsageError: the recipe does not exist, the recipe lacks a requested data set, variant, or
@@ -194,8 +194,7 @@ def _data_sets(recipe: recipes.Recipe, variant: str) -> Iterator[CardEntry]:
 
 
 def _unasked(recipe: recipes.Recipe) -> Iterator[CardEntry]:
-    """Yield the benchmarks of published figures for which no source says how questions were
-    asked."""
+    """Yield benchmarks with published figures for which no source says how questions were asked."""
     groups: dict[tuple[str, recipes.FigureBenchmark], list[recipes.Figure]] = {}
     for figure in recipe.figures:
         if not figure.data_set:

@@ -201,7 +201,7 @@ def _is_hidden(benchmark: Benchmark) -> bool:
 
 def _recipes_own(ask: recipes.Ask, options: RunOptions) -> RunOptions:
     """Select the options for a run by the recipe. Options that determine how questions are asked
-    are removed. So are names in `recipe_without` that are not settings of this data set."""
+    are removed, as are names in `recipe_without` that are not settings of this data set."""
     settings = _settings(ask)
     own = own_options()
     kept = {name: value for name, value in options.items() if name not in own}
@@ -222,7 +222,7 @@ def _check_without(options: RunOptions, entries: Sequence[CardEntry]) -> None:
     """Check that each setting in `recipe_without` exists in at least one data set of the card.
 
     Raises:
-        UsageError: there is a setting that no data set has.
+        UsageError: one of these settings exists in no data set.
     """
     asks = [entry.ask for entry in entries if entry.ask is not None]
     known = frozenset[str]().union(*map(_settings, asks))

@@ -23,7 +23,7 @@ from snellen.store import Key
 
 Reuse = Callable[[str], tuple[str, Reply] | None]
 """Given the digest of a request, returns the folder of another run and its reply to this request;
-None if no other run has one."""
+None if no other run has a reply."""
 
 
 class Conversations:

@@ -176,7 +176,7 @@ def sent_fields(model: str, profile: Profile) -> dict[str, Any]:
     if rivals := [path for path in sorted(PATHS) if _value(profile.extra, path) is not None]:
         raise UsageError(
             f"{model}: the profile has an effort, and `extra` also sets {', '.join(rivals)}. "
-            "Remove either the effort or these fields."
+            "Remove one of these settings."
         )
     return fields
 

@@ -83,7 +83,7 @@ class Feeding:
 
 
 def _retrieve_error(decoding: asyncio.Future[list[Numbered]]) -> None:
-    """Retrieve an error that nobody waits for, since asyncio would report it otherwise. A session
-    that has ended no longer needs its frames."""
+    """Retrieve an error that no code waits for, since asyncio would otherwise report the error. A
+    session that has ended no longer needs its frames."""
     if not decoding.cancelled():
         decoding.exception()

@@ -131,7 +131,7 @@ class GapRun:
         if total.difference.n < FEWEST_CLUSTERS:
             raise UsageError(
                 f"{self._benchmark.name}: {total.difference.n} of {self.sampled.questions} "
-                "questions have a score both ways, which is too few to explain the gap. If the "
+                "questions have a score in both runs, which is too few to explain the gap. If the "
                 "replies have not been judged yet, run `snellen judge` on "
                 f"{' and '.join(f'{done.run}' for done in self.finished.values())}."
             )

@@ -32,8 +32,8 @@ def judge_run(
     budget: Budget | None = None,
 ) -> tuple[Result, list[Finished]]:
     """Ask each of the plan's models about those replies of a run that cannot be scored by rules
-    alone, and score the run with the verdicts. The benchmark and the folder of the run replace
-    those of the plan.
+    alone, and score the run with the verdicts. The run's benchmark and folder replace the plan's
+    benchmark and folder.
 
     Verdicts of the same judge on the same request are reused from other scorings and from other
     runs of the benchmark in the same folder. A second call requests only missing verdicts. The call

@@ -17,7 +17,7 @@ RESUME_SECONDS = 60.0
 FORGET_SECONDS = 600.0
 ROOM_FROM = 16
 """If the server rejects a request at a level above this number, the limit stays two below that
-level. If the level is lower, the limit stays one below it."""
+level. At a lower level, the limit stays one below the rejected level."""
 PLATEAU = 1.15
 """If doubling the concurrent requests increases the replies per second by less than this factor,
 the server is considered fully used."""
@@ -28,7 +28,7 @@ class RequestSlot:
     """Permission to send one request."""
 
     level: int
-    """The number of requests in flight when this one was sent."""
+    """The number of requests in flight when this request was sent."""
     epoch: int
     """The number of bursts that the server had rejected before this request."""
     stage: int

@@ -298,7 +298,7 @@ class RunOptions(TypedDict, total=False):
         Amount | None,
         Option(
             SERVER,
-            "The number of GPUs for each copy, or a fraction of one. By default, each copy gets an "
+            "The number of GPUs for each copy, or a fraction of a GPU. By default, each copy gets an "
             "equal share of all GPUs.",
             metavar="G",
         ),

@@ -255,7 +255,7 @@ class Plan:
             raise UsageError("--serve-arg is for the server that --serve starts. Add --serve.")
 
     def _check_prices(self) -> None:
-        """Reject prices that several models share, since the cost would be wrong without a warning.
+        """Reject prices that several models share, since the reported cost would be wrong.
 
         Raises:
             UsageError: the plan's profile has prices, and several models share it.

@@ -37,7 +37,7 @@ class Detectable(msgspec.Struct, frozen=True, kw_only=True):
     """The number of samples that the requested difference needs; None if none was requested or no
     number suffices."""
     clusters_needed: int | None = None
-    """The number of clusters that these `samples_needed` samples form; None if `samples_needed` is
+    """The number of clusters that `samples_needed` samples form; None if `samples_needed` is
     None."""
 
 

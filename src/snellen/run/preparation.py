@@ -182,7 +182,8 @@ class Preparation:
 
 
 def _name(benchmark: Benchmark, opened: registry.Opened, setting: Mapping[str, Any]) -> str:
-    """The name of a run in messages. It includes the setting if the plan has several."""
+    """The name of a run in messages. The name includes the setting if the plan has several
+    settings."""
     values = [f"{name}={value}" for name, value in setting.items()]
     return ", ".join([f"{benchmark.name} × {opened.name}", *values])
 

@@ -30,8 +30,8 @@ class Settings:
     timeout: float | None = 1800.0
     """The time limit of a call to the model, in seconds; None: the model enforces its own limit."""
     give_up: int = 20
-    """The run ends after this many failed questions in a row, or twice the concurrency if that
-    is more."""
+    """The number of failed questions in a row after which the run ends, or twice the concurrency if
+    this is higher."""
     on_truncation: str = "continue"
     """What happens if many of the first replies are truncated: `stop`, `continue`, or `raise:N`."""
     retry_truncated: int | None = None

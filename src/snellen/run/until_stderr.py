@@ -40,7 +40,7 @@ all replies from earlier invocations."""
 
 
 def next_look(replies: int) -> int:
-    """The number of replies at the look that follows a look at this number of `replies`."""
+    """The number of replies at the next look, after a look at `replies` replies."""
     return max(FIRST_LOOK, math.ceil(replies * GROWTH))
 
 
