@@ -1,4 +1,4 @@
-"""Converts `--effort`, which says how much a model thinks, to the fields of each back end.
+"""Converts `--effort`, which sets how much a model thinks, to the fields of each back end.
 
 The fields are added to the profile's `extra`, which back ends send or read unchanged. An effort
 that a back end does not support is an error. `docs/thinking.md` has a table of the fields. To

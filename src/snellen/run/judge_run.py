@@ -102,8 +102,8 @@ def _check(
             best = judge.scoring_of(benchmark, name).best
             if label.label is not None and not 0 <= label.label <= best:
                 raise DataError(
-                    f"{where}: {label.sample!r} has the label {label.label:g}, but scores of "
-                    f"{name} are from 0 to {best:g}. Use this range for labels."
+                    f"{where}: {label.sample!r} has the label {label.label:g}, but labels of "
+                    f"{name} must be from 0 to {best:g}."
                 )
     keys = {question.key[:2] for question in run.questions()}
     if not any((label.sample, label.repeat) in keys for label in filled):

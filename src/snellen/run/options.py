@@ -205,7 +205,7 @@ class RunOptions(TypedDict, total=False):
         Option(
             SHOTS,
             "The source of the examples: a file in the same format, or another split (split=dev). "
-            "By default, the examples are rows of the benchmark, which are then not asked.",
+            "By default, the examples are rows of the benchmark, and these rows are not asked.",
             metavar="FILE|OPTIONS",
         ),
     ]
@@ -298,8 +298,8 @@ class RunOptions(TypedDict, total=False):
         Amount | None,
         Option(
             SERVER,
-            "The number of GPUs for each copy, or a fraction of a GPU. By default, each copy gets an "
-            "equal share of all GPUs.",
+            "The number of GPUs for each copy, or a fraction of a GPU. By default, each copy gets "
+            "an equal share of all GPUs.",
             metavar="G",
         ),
     ]

@@ -1,6 +1,6 @@
 """Stops a run once its headline is precise enough (`--until-stderr X`).
 
-The rows are a sequential sample with a confidence interval of fixed width. The rule is from Chow
+The method is sequential sampling with a confidence interval of fixed width. The rule is from Chow
 and Robbins 1965, On the Asymptotic Theory of Fixed-Width Sequential Confidence Intervals for the
 Mean, Annals of Mathematical Statistics 36:457-462: sampling stops at the first n with s²/n + 1/n² ≤
 X², where s² is the variance of the scores. The second term prevents the run from ending too early

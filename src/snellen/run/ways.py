@@ -83,7 +83,7 @@ def way_by_recipe(
     """Create a plan of a single run by a recipe. `rest` contains further arguments of the plan.
 
     Raises:
-        SnellenError: the benchmark's questions cannot be asked this way.
+        SnellenError: the recipe cannot be applied to the benchmark and the model.
     """
     chosen = cast(RunOptions, {**options, "recipe": recipe, "prompt": None})
     benchmarks = load_benchmarks([spec], **chosen)
@@ -97,7 +97,7 @@ def way_by_default(
     """Create a plan of a single run with the benchmark's settings and these options.
 
     Raises:
-        SnellenError: the benchmark's questions cannot be asked this way.
+        SnellenError: the questions cannot be asked with these options.
     """
     chosen = cast(RunOptions, {**options, "recipe": None, "recipe_without": ()})
     benchmarks = load_benchmarks([spec], **chosen)
@@ -113,7 +113,7 @@ def sendable_way_by_recipe(
     Returns the plan and the names of the settings that were left out.
 
     Raises:
-        SnellenError: the benchmark's questions cannot be asked this way for another reason.
+        SnellenError: the recipe cannot be applied for another reason.
     """
     without: tuple[str, ...] = tuple(options.get("recipe_without") or ())
     refused: list[str] = []
