@@ -294,8 +294,8 @@ def without_latex(text: str) -> str:
 
 
 def with_braces(text: str) -> str:
-    r"""Add braces to fractions: \frac12 becomes \frac{1}{2}. Unchanged if fewer than two characters
-    follow any \frac."""
+    r"""Add braces to fractions: \frac12 becomes \frac{1}{2}. The text stays unchanged if fewer than
+    two characters follow any \frac."""
     first, *rest = text.split(r"\frac")
     if any(len(part) < 2 and part != "{" for part in rest):
         return text
