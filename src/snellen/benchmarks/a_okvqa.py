@@ -8,8 +8,8 @@ Data     The authors publish aokvqa_v1p0_{train,val,test}.json in aokvqa_v1p0.ta
          The pictures are COCO's {split}2017.
          The answers to the test questions are hidden.
          The questions can also be read from LAVIS's copy (the same list, with a field `image`),
-         from VLMEvalKit's A-OKVQA.tsv (only setting=mc), and from HuggingFaceM4/A-OKVQA on the hub
-         (parquet).
+         from VLMEvalKit's A-OKVQA.tsv (only setting=mc), and from HuggingFaceM4/A-OKVQA on the
+         Hugging Face hub (parquet).
 Prompt   The authors prescribe no prompt for models that see pictures. The picture comes first in
          all prompts.
          `llava`: LLaVA-1.5's prompt for a short answer or for the letter of a choice, haotian-liu/
@@ -21,8 +21,8 @@ Prompt   The authors prescribe no prompt for models that see pictures. The pictu
          without punctuation (blip_processors.py#L88-L101).
          `vlmevalkit` (setting=mc): open-compass/
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_mcq.py#L212-L247.
-         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. For gpt3, the
-         authors limited replies to 10 tokens.
+         Replies are limited to 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. For
+         gpt3, the authors limited replies to 10 tokens.
 Scoring  `official`: evaluation/eval_predictions.py#L9-L50 with strict=False. Nothing is normalized.
          A question without a reply is wrong.
          Under setting=da, the score is min(1, m / 3), where m is the number of people, out of ten,

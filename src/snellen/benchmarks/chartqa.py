@@ -32,7 +32,7 @@ Scoring  The authors published no scorer. A question without a reply is wrong.
          number, and compares years exactly.
 Proof    Tests compare our scores with those from the code of Pix2Struct, lmms-eval, and VLMEvalKit
          for 1,500 generated pairs of a reply and an answer (tests/parity).
-         No outputs are published.
+         No model outputs are published.
          robust: examples worked out by hand.
 """
 
@@ -133,7 +133,7 @@ def chartqa(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first one gives the headline."""
+    """The scorings, keyed by name. The first scoring is the headline."""
     metrics = {"relaxed_accuracy": Metric(mean, better="higher")}
     return {
         "official": Scoring(

@@ -20,7 +20,7 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          `instructblip`: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/
          instructblip/caption_coco_vicuna7b_eval_test.yaml#L10.
          `blip2`: lavis/projects/blip2/train/caption_coco_ft.yaml#L25 in the same repository.
-         The limit is 64 tokens, as in coco2014_cap_val.yaml#L11.
+         Replies are limited to 64 tokens, as in coco2014_cap_val.yaml#L11.
 Scoring  `official`: tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/. The
          metrics are BLEU, ROUGE-L, and CIDEr over the images for which there is a caption, as in
          coco-caption's demo. Captions are split into lowercase Penn Treebank tokens without

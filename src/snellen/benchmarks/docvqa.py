@@ -7,8 +7,9 @@ Data     The organizers publish {val,test}_v1.0*.json and the pages after regist
          https://rrc.cvc.uab.es/?ch=17.
          `val` has 5,349 questions on 1,286 pages. `test` has 5,188 questions, whose answers are
          hidden.
-         VLMEvalKit's DocVQA_{VAL,TEST}.tsv and the hub's lmms-lab/DocVQA (parquet; pass the file or
-         the folder of one split) have the same questions with their pages in the rows.
+         VLMEvalKit's DocVQA_{VAL,TEST}.tsv and lmms-lab/DocVQA on the Hugging Face hub (parquet;
+         pass the file or the folder of one split) have the same questions with their pages in the
+         rows.
 Prompt   The organizers prescribe no prompt. The picture comes first in all prompts.
          `vlmevalkit` (the default): open-compass/
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69.
@@ -17,7 +18,7 @@ Prompt   The organizers prescribe no prompt. The picture comes first in all prom
          _default_template_docvqa_yaml#L13-L16.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         The limit is 100 tokens (evaluate_vqa.py#L66).
+         Replies are limited to 100 tokens (evaluate_vqa.py#L66).
 Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographicsvqa_eval.py, which
          they provide for DocVQA and InfographicVQA. Qwen-VL has a copy, eval_mm/
          infographicsvqa_eval.py#L118-L166. The rules in VLMEvalKit and lmms-eval are the same. The
@@ -34,7 +35,7 @@ Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographic
 Proof    Tests compare our scores with those of five public scorers for 1,500 generated pairs of a
          reply and an answer: lmms-eval's and VLMEvalKit's (official), mmpretrain's, Pix2Struct's,
          and M4C's (tests/parity).
-         No outputs are published.
+         No model outputs are published.
          Question types and robust are checked on examples worked out by hand.
 """
 

@@ -8,12 +8,15 @@ Data     The clips are drawn from `seed`, without a download. There are `clips` 
          The clips are divided equally among the tasks in `tasks` (joined by +). Each clip has
          questions at several times.
          `letter`: letters are shown without gaps, for 2 to 5 seconds each. Which letter is shown
-         now? `count`: two letters are shown repeatedly, for 1.2 to 2 seconds each. How many times
-         was a letter shown? `order`: different letters are shown for 1.5 to 3 seconds each. Which
-         came first, second, or third? `flash`: letters are shown for 0.1 to 1.6 seconds, which form
-         a ladder. Which letter came last? There are ten letters, so a blind guess is right 10 % of
-         the time. In flash, naming the previous letter is also right 10 % of the time. In count,
-         the most frequent answer is 1, for about 25 % of the questions.
+         now?
+         `count`: two letters are shown repeatedly, for 1.2 to 2 seconds each. How many times was a
+         letter shown?
+         `order`: different letters are shown for 1.5 to 3 seconds each. Which came first, second,
+         or third?
+         `flash`: letters are shown for 0.1 to 1.6 seconds, which form a ladder. Which letter came
+         last? There are ten letters, so a blind guess is right 10 % of the time. In flash, naming
+         the previous letter is also right 10 % of the time. In count, the most frequent answer is
+         1, for about 25 % of the questions.
 Prompt   The prompt is Snellen's own: the video up to the time of the question, the question, and
          the form of the answer. The time of the question is halfway between two frames, and at
          least half a second from any change.

@@ -21,8 +21,8 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          (blip_processors.py#L88-L101).
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. The other tools
-         limit replies to between 10 and 16 tokens.
+         Replies are limited to 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. The
+         other tools limit replies to between 10 and 16 tokens.
 Scoring  `official`: eval.py 1.1 of the authors' evaluation package. None of the authors'
          repositories contains the package. A copy is in PKU-YuanGroup/
          Video-LLaVA@1d28d6ea2e3ad8242a209c490124b5b98a768618:llava/eval/eval_gqa.py. A reply is
@@ -50,7 +50,7 @@ Scoring  `official`: eval.py 1.1 of the authors' evaluation package. None of the
          `qwen-vl`: the rule of Qwen-VL's published scores, evaluate_vqa.py#L401-L420. The rule
          keeps only the text after "is ", "are ", "a ", "an ", and "the ", even inside a word, up to
          " of".
-         `robust`: ours, the phrase that a reply settles on.
+         `robust`: Snellen's own rule, which takes the phrase that a reply settles on.
          The headline scoring depends on the prompt.
          A picture has several questions, so confidence intervals are clustered by picture.
 Proof    `lavis` and `mmpretrain`: tests compare our verdicts with those of the tools' code for

@@ -176,7 +176,7 @@ def hallusionbench(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first one gives the headline."""
+    """The scorings, keyed by name. The first scoring is the headline."""
     return {
         "official": Scoring(
             version=1,

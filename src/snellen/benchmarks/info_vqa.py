@@ -5,9 +5,9 @@ Data     The organizers publish infographicsVQA_val_v1.0_withQT.json,
          infographicsVQA_test_v1.0.json, and the pictures after registration:
          https://rrc.cvc.uab.es/?ch=17 (Task 3).
          `val` has 2,801 questions. `test` has 3,288 questions, whose answers are hidden.
-         VLMEvalKit's InfoVQA_{VAL,TEST}.tsv and the hub's lmms-lab/DocVQA, InfographicVQA (parquet;
-         pass the file or the folder of one split) have the same questions with their pictures in
-         the rows.
+         VLMEvalKit's InfoVQA_{VAL,TEST}.tsv and lmms-lab/DocVQA (InfographicVQA) on the Hugging
+         Face hub (parquet; pass the file or the folder of one split) have the same questions with
+         their pictures in the rows.
 Prompt   The organizers prescribe no prompt. The picture comes first in all prompts.
          `vlmevalkit` (the default): open-compass/
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69.
@@ -32,7 +32,7 @@ Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographic
 Proof    Tests compare our scores with those of five public scorers for 1,500 generated pairs of a
          reply and an answer: lmms-eval's and VLMEvalKit's (official), mmpretrain's, Pix2Struct's,
          and M4C's (tests/parity).
-         No outputs are published.
+         No model outputs are published.
          Kinds of questions and robust are checked on examples worked out by hand.
 """
 

@@ -7,14 +7,15 @@ Data     lupantech/MathVista@53d525874bdde205128e6b160b7357a88277d479:data/testm
          5,141 problems with hidden answers. The pictures are in images/.
          AI4Math/MathVista on the Hugging Face hub has the same files, and testmini also as parquet.
          The license is CC BY-SA 4.0; the data may not be used for training.
-         The grade "not applicable" in the repository is called "daily life" on the hub and in the
-         authors' results.
-Prompt   `official`: hint, question, and choices, README.md#L407-L427. The hub's field `query`,
-         data/query.json, and VLMEvalKit's TSV have the same prompt. The picture comes first,
-         models/gpt.py#L38-L52. Replies are limited to 1,024 tokens (#L18).
+         The grade "not applicable" in the repository is called "daily life" on the Hugging Face hub
+         and in the authors' results.
+Prompt   `official`: hint, question, and choices, README.md#L407-L427. On the hub, the field
+         `query`, data/query.json, and VLMEvalKit's TSV have the same prompt. The picture comes
+         first, models/gpt.py#L38-L52. Replies are limited to 1,024 tokens (#L18).
          `solution`: question, choices, hint, and "Solution:", as in the authors' current script,
          evaluation/build_query.py#L200-L271. The task mathvista_testmini_solution in lmms-eval uses
-         this prompt. `lmms-eval-cot`, `lmms-eval-format`, `lmms-eval-reason`: EvolvingLMMs-Lab/
+         this prompt.
+         `lmms-eval-cot`, `lmms-eval-format`, `lmms-eval-reason`: EvolvingLMMs-Lab/
          lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/mathvista/
          mathvista_evals.py#L411-L560. Replies are limited to 16,384 tokens.
 Scoring  `official`: an answer is extracted and then normalized. If the whole reply is a number or

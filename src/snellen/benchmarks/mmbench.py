@@ -222,7 +222,7 @@ def mmbench(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first one gives the headline."""
+    """The scorings, keyed by name. The first scoring is the headline."""
     metrics = {
         "circular": circular("pass"),
         "vanilla": vanilla("pass"),

@@ -31,7 +31,8 @@ Scoring  `official`: calculation.py in BradyFU/
          `vlmevalkit`: exactly one of the words yes and no occurs in the reply. Other replies are
          wrong, since VLMEvalKit's judge is not used.
          `lmms-eval`: like official, after spaces and full stops are stripped. The letters y and n
-         count as well. `robust`: ours.
+         count as well.
+         `robust`: Snellen's own rule.
 Proof    For the published outputs of LaVIN, all results of the fourteen tasks and both sums equal
          the published ones (tests/parity).
          On 2,800 generated replies, the official rule and the sums equal those of the authors'

@@ -31,9 +31,10 @@ Scoring  `official`: mmmu/utils/eval_utils.py#L10-L216, called by main_parse_and
          a run of Snellen, the random letters are drawn in the order of the data set. The accuracies
          of domains and of all questions are means over questions, #L246-L255.
          `eval-only`: main_eval_only.py#L51-L63, for files that contain parsed letters instead of
-         replies. `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127, without a judge. An open
-         question is scored as a choice between the right answer and "Other Answers", vlmeval/
-         dataset/utils/multiple_choice.py#L62-L74 and #L481-L483.
+         replies.
+         `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127, without a judge. An open question is
+         scored as a choice between the right answer and "Other Answers", vlmeval/dataset/utils/
+         multiple_choice.py#L62-L74 and #L481-L483.
          `lmms-eval`: other rules for letters, lmms_eval/tasks/_task_utils/
          mmmu_mcq_utils.py#L17-L65. Open answers are never right, because the code searches for the
          right answer in single characters of the parsed answer, lmms_eval/tasks/mmmu/
@@ -179,7 +180,7 @@ def mmmu(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first one gives the headline."""
+    """The scorings, keyed by name. The first scoring is the headline."""
     metrics = {"accuracy": mean}
     return {
         "official": Scoring(

@@ -21,8 +21,8 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. Qwen-VL used
-         100 tokens.
+         Replies are limited to 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141.
+         Qwen-VL used 100 tokens.
 Scoring  A question without a reply is wrong under all scorings.
          `official`: accuracy by exact equality. The authors released no scorer, and their paper
          does not specify the treatment of case and spaces. The rule is google-research/

@@ -31,7 +31,7 @@ Scoring  `official`: OCRBench/example.py#L120-L151. A reply gets a point if it c
          the sum over six types of questions, #L158-L178.
 Proof    For three generated replies to each of the authors' 1,000 questions, every point and every
          sum equals that of the authors' code (tests/parity).
-         No outputs are published.
+         No model outputs are published.
          `robust` is checked on examples worked out by hand.
 """
 

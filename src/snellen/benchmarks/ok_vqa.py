@@ -20,7 +20,7 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          eval/okvqa_zeroshot_flant5xl_eval.yaml#L41.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141.
+         Replies are limited to 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141.
 Scoring  `official`: VQA's evaluation, GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
          PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172, by category of knowledge. The
          authors' script rejects files that lack a question. Here, a missing question is wrong.

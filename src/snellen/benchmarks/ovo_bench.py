@@ -23,11 +23,13 @@ Scoring  `official`: utils/OVOBenchScore.py. A reply is right if the right lette
          mean over the group's tasks, and the total is the mean over the three groups.
          The constant reply "A B C D E" gets 100 % on nine tasks, and the reply "Yes No" gets 100 %
          on SSR and CRR. The constant reply "Yes" gets 67.2 % on SSR and 60 % on CRR. The constant
-         reply "1" gets 20.5 % on REC. `as-lists`: the official rule for replies that are lists of
-         one text, as models/QWen2VL.py returns them. For such replies, only the bare letter is
-         right, and the authors' script stops with an error at REC. `robust`: Snellen's own rule.
-         `accuracy_by_question` is the paper's metric (its supplement, section 6). This metric first
-         takes the mean over the points of each question, which the authors' script does not do.
+         reply "1" gets 20.5 % on REC.
+         `as-lists`: the official rule for replies that are lists of one text, as models/QWen2VL.py
+         returns them. For such replies, only the bare letter is right, and the authors' script
+         stops with an error at REC.
+         `robust`: Snellen's own rule. `accuracy_by_question` is the paper's metric (its supplement,
+         section 6). This metric first takes the mean over the points of each question, which the
+         authors' script does not do.
 Proof    For the published outputs of six models, in seven folders, every item and every accuracy
          equals the authors' (tests/parity).
          For `as-lists`, the outputs of one model are compared.

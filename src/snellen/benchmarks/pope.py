@@ -30,7 +30,7 @@ Scoring  `official`: evaluate.py#L9-L34. The answer is no if the first sentence 
          `lmms-eval`: the reply is exactly yes or no, in any case. Under this scoring, `precision`
          and `recall` count only such replies, and `yes_ratio` is the share of yes among the right
          answers, not among the replies.
-         `robust`: ours.
+         `robust`: Snellen's own rule.
          `mean_f1` is the mean of F1 over the sets. Tables of LLaVA and later models call this
          metric "POPE". If there are no true positives, F1 is 0 here, while the official script
          divides by 0.

@@ -10,18 +10,18 @@ Data     lupantech/ScienceQA@2cbf8318e07b9ece895bb2ae605e71e38d623264:data/scien
          table is for all questions.
 Prompt   `llava`: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/
          model_vqa_science.py#L44-L64. The picture comes first. Replies are limited to 1,024 tokens
-         (#L80). `qcm`, `cqm`: models/base_prompt.py#L41-L48, without examples. The picture comes
-         first. The authors' GPT-3 did not see the picture: at most, the picture's caption was in
-         the context.
+         (#L80).
+         `qcm`, `cqm`: models/base_prompt.py#L41-L48, without examples. The picture comes first. The
+         authors' GPT-3 did not see the picture: at most, the picture's caption was in the context.
 Scoring  `official`: models/run_gpt3.py#L52-L70, then tools/evaluate_acc.py#L22-L72, which reads
          only the stored index. The answer is the letter X if the reply contains "The answer is X."
          exactly once, and otherwise a random letter. Here, the random letter depends on the
          question's id, since the authors' random sequence restarts with their script. For a file of
          the authors' results, the random letters are taken from the file.
          `llava`: the rule of LLaVA's published "SQA" scores, llava/eval/eval_science_qa.py#L28-L77,
-         on replies that are stripped as in model_vqa_science.py#L84. `mmpretrain`: the whole reply
-         must be the letter. Otherwise, a letter is drawn at random. `robust`: Snellen's own rule,
-         which takes the letter that a reply settles on.
+         on replies that are stripped as in model_vqa_science.py#L84.
+         `mmpretrain`: the whole reply must be the letter. Otherwise, a letter is drawn at random.
+         `robust`: Snellen's own rule, which takes the letter that a reply settles on.
          With the prompt llava, the headline scoring is llava. With the other prompts, the headline
          scoring is official.
          IMG, TXT, and NO are the authors' categories of questions. TXT and IMG overlap. In

@@ -30,13 +30,13 @@ Prompt   With ask=rank, the authors' prompts are in AILab-CVC/
          With ask=generate, the authors publish no prompt.
          `official`: LLaVA's prompt, haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
          docs/Evaluation.md#L22-L29. Replies are limited to 128 tokens, llava/eval/
-         model_vqa_loader.py#L141. `lmms-eval`: EvolvingLMMs-Lab/
-         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/seedbench/
-         utils.py#L8-L14 and #L49-L51. Versions 2 and 2-plus use seedbench_2/utils.py#L8-L25, where
-         the text follows the pictures and keeps <img>. With the prompt lmms-eval, replies to these
-         versions are limited to 16 tokens. The tasks in lmms-eval include the questions on videos,
-         so version 1 has 17,990 questions there. Here, lmms-eval's task names ask only the
-         questions on pictures.
+         model_vqa_loader.py#L141.
+         `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
+         tasks/seedbench/utils.py#L8-L14 and #L49-L51. Versions 2 and 2-plus use
+         seedbench_2/utils.py#L8-L25, where the text follows the pictures and keeps <img>. With the
+         prompt lmms-eval, replies to these versions are limited to 16 tokens. The tasks in
+         lmms-eval include the questions on videos, so version 1 has 17,990 questions there. Here,
+         lmms-eval's task names ask only the questions on pictures.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
          dataset/image_mcq.py#L212-L247.
 Scoring  Scorings for ask=rank:
@@ -52,8 +52,9 @@ Scoring  Scorings for ask=rank:
          `letters`: the rule of LLaVA's published scores. The whole reply must be the letter,
          scripts/convert_seed_for_submission.py#L22-L35.
          `lmms-eval`: the answer is the first character, utils.py#L17-L34. For version 2, this
-         character must be a capital letter. `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127.
-         Replies that VLMEvalKit leaves to its judge are wrong.
+         character must be a capital letter.
+         `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127. Replies that VLMEvalKit leaves to
+         its judge are wrong.
          `robust`: Snellen's own rule, which takes the letter that a reply settles on.
          With the prompts lmms-eval and vlmevalkit, the scoring of the same name is the headline
          scoring. The metric `accuracy` is the mean over all questions, eval.py#L125-L142. The loop

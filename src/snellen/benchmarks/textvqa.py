@@ -21,7 +21,7 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          dataset/image_vqa.py#L64-L69.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141.
+         Replies are limited to 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141.
 Scoring  `official`: mmf's evaluator, in the copy that LLaVA's published scores used, haotian-liu/
          LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/m4c_evaluator.py#L181-L257, over
          the rows in a file, eval_textvqa.py#L35-L51. The rule in lmms-eval is the same.

@@ -22,13 +22,14 @@ Scoring  `official` (English): src/evaluation/evaluation_metrics.py#L57-L187, ut
          A reply that contains "sorry" scores 0. The authors have a filter for such replies for each
          kind of model. The filter here is the one that they use for models without a filter of
          their own (#L199-L329). VLMEvalKit's rules are the same as the authors'. Our rules in
-         text/english.py reproduce spaCy's tokens. `characters` (Chinese): Snellen's own rule, with
-         characters as tokens. The authors' scoring of Chinese needs the model zh_core_web_sm, whose
-         tokens no rule can reproduce, so there is no official scoring for Chinese.
+         text/english.py reproduce spaCy's tokens.
+         `characters` (Chinese): Snellen's own rule, with characters as tokens. The authors' scoring
+         of Chinese needs the model zh_core_web_sm, whose tokens no rule can reproduce, so there is
+         no official scoring for Chinese.
          ROUGE-1, which the authors compute but do not report, is left out.
 Proof    On 1,500 generated English pairs of a reply and a covered text, the similarity, the run of
          tokens, and all five metrics equal those of the authors' find_best_match (tests/parity).
-         No outputs are published.
+         No model outputs are published.
          The scoring of Chinese is checked on examples worked out by hand.
 """
 

@@ -42,7 +42,7 @@ Proof    On 200,000 generated replies, every letter equals that of the three too
          On a generated file of 2,700 replies, and on the authors' template, all accuracies equal
          those of the authors' script to the printed digit.
          The tests contain replies for each of the quirks above.
-         No outputs are published.
+         No model outputs are published.
 """
 
 from __future__ import annotations

@@ -23,12 +23,14 @@ Scoring  `official` (MMStar): MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33
          vlmeval/evaluate/mmstar.py#L41-L81. The answer is the letter at the beginning of the reply.
          The letter may follow "(", "option ", or "the answer is ". Missing rows are wrong. The
          authors do the same, except in their scores by l2-category, which use only the rows in the
-         file. `generic`: Snellen's own rule, which is not the official scoring of any set. For MCQ,
-         the answer is the letter that the reply settles on. For Y/N, the answer is yes or no if the
+         file.
+         `generic`: Snellen's own rule, which is not the official scoring of any set. For MCQ, the
+         answer is the letter that the reply settles on. For Y/N, the answer is yes or no if the
          reply begins with this word, or if the reply contains only this one of the two words. For
          VQA, the whole reply is compared with the right answer, without case, punctuation, and
          articles. If there are three or more right answers, the score is min(1, number of equal
-         answers / 3). `robust` (VQA): like generic, but applied to the text after "the answer is".
+         answers / 3).
+         `robust` (VQA): like generic, but applied to the text after "the answer is".
          `judged` (VQA): a judge compares the reply with the answers and gives it a grade from 0 to
          10 (`snellen judge`).
          Published scores on data sets other than MMStar use other rules, and some of them use pairs

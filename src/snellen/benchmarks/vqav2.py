@@ -25,7 +25,8 @@ Scoring  `official`: GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
          PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172 under Python 3, over all questions,
          by answer type, and by question type. The authors' script rejects files that lack a
          question. Here, a missing question is wrong, as in LLaVA's uploads, which contain "" for
-         each missing question. `lavis`: the rule of BLIP-2's published scores.
+         each missing question.
+         `lavis`: the rule of BLIP-2's published scores.
          `mmpretrain`, `lmms-eval`: the tools' own rules.
          `robust`: Snellen's own rule, which takes the phrase that a reply settles on and always
          normalizes it.
