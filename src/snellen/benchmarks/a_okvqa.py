@@ -36,15 +36,16 @@ Scoring  `official`: evaluation/eval_predictions.py#L9-L50 with strict=False. No
          mmpretrain/evaluation/metrics/vqa.py#L242-L268: over the same questions as lavis. Replies
          and answers are normalized, and an answer that at least three of the ten people gave scores
          1. The metric is part of mmpretrain, but the data set is not.
-         `normalized`: Snellen's own rule. It is like official, but the reply and the answers (or
-         choices) are normalized as in VQA's evaluation, so that "A dog." equals "dog".
-         `official-2022` (mc): the authors' scorer before 42e8c44ff40d13cf272776a3197365f582137772,
-         which excluded difficult questions from mc instead of da.
-         `vlmevalkit` (mc): the letter by VLMEvalKit's rules. A reply without a letter is wrong
-         here, while VLMEvalKit asks a judge about it.
-         `robust`: Snellen's own rule. For da, the answer is the phrase that a reply settles on,
-         normalized as in VQA's evaluation. For mc, the answer is the letter that a reply settles
-         on.
+         `normalized`: Snellen's own rule, which is like official except that the reply and the
+         answers (or choices) are normalized as in VQA's evaluation. For example, "A dog." equals
+         "dog". `official-2022` (mc): the authors' scorer before
+         42e8c44ff40d13cf272776a3197365f582137772, which excluded difficult questions from mc
+         instead of da.
+         `vlmevalkit` (mc): the letter that VLMEvalKit's rules find. A reply without a letter is
+         wrong here, while VLMEvalKit asks a judge about it.
+         `robust`: Snellen's own rule. Under setting=da, the answer is the phrase that a reply
+         settles on, normalized as in VQA's evaluation. Under setting=mc, the answer is the letter
+         that a reply settles on.
          If the prompt asks for a letter, the headline scoring is robust or vlmevalkit. The authors'
          scorer does not accept letters: they map replies to choices before scoring
          (evaluation/remap_predictions.py).
@@ -259,8 +260,8 @@ def direct_answer_row(sample: Sample, reply: str) -> Sequence[object]:
 
 
 def multiple_choice_row(sample: Sample, reply: str) -> Sequence[object]:
-    """The row for the leaderboard, with the text of a choice. If the reply is not the text of a
-    choice, it is replaced by the choice whose letter it names."""
+    """The row for the leaderboard, with the text of a choice. A reply that is not the text of a
+    choice is replaced by the choice whose letter the reply names."""
     letter = None
     if reply not in sample.choices:
         letter = parse_letter(Reply(text=reply), sample).answer
@@ -437,8 +438,8 @@ def chosen(reply: Reply, sample: Sample) -> Reading:
 
 
 def normalized_choice(reply: Reply, sample: Sample) -> Reading:
-    """Parse the choice that equals the reply after normalization of both. If the reply equals
-    several choices, it is unparsed."""
+    """Parse the choice that equals the reply after both are normalized. A reply that equals several
+    choices is unparsed."""
     text = questions.plain(reply.text)
     matches = {choice for choice in sample.choices if questions.plain(choice) == text}
     if len(matches) == 1:

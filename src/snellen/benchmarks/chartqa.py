@@ -2,10 +2,10 @@
 
 Paper    Masry et al. 2022, ChartQA: A Benchmark for Question Answering about Charts with Visual and
          Logical Reasoning, https://arxiv.org/abs/2203.10244 (Findings of ACL).
-Data     The authors publish vis-nlp/ChartQA@3dab8e83b6ac559b847b7c6e2f24d1faa95a4507. Its folder
-         "ChartQA Dataset/<split>" contains <split>_{human,augmented}.json and png/. The license is
-         GPL-3.0. There are 1,250 human and 1,250 augmented questions in test, and 960 of each kind
-         in val.
+Data     The authors publish vis-nlp/ChartQA@3dab8e83b6ac559b847b7c6e2f24d1faa95a4507. The
+         repository's folder "ChartQA Dataset/<split>" contains <split>_{human,augmented}.json and
+         png/. The license is GPL-3.0. There are 1,250 human and 1,250 augmented questions in test,
+         and 960 of each kind in val.
          VLMEvalKit's ChartQA_TEST.tsv has the same test split with its pictures in the rows. The
          parquet files of lmms-lab/ChartQA, HuggingFaceM4/ChartQA, and ahmed-masry/ChartQA on the
          Hugging Face hub can also be read (pass the file, or the folder of one split).
@@ -18,7 +18,7 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          tasks/chartqa/chartqa.yaml#L28-L30.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         Replies are limited to 100 tokens (evaluate_vqa.py#L78). With prompt=lmms-eval, they are
+         Replies are limited to 100 tokens (evaluate_vqa.py#L78). With prompt=lmms-eval, replies are
          limited to 16 tokens (chartqa.yaml#L11).
 Scoring  The authors published no scorer. A question without a reply is wrong.
          `official`: Pix2Struct's rule, which published scores use, google-research/
@@ -33,7 +33,7 @@ Scoring  The authors published no scorer. A question without a reply is wrong.
 Proof    Tests compare our scores with those from the code of Pix2Struct, lmms-eval, and VLMEvalKit
          for 1,500 generated pairs of a reply and an answer (tests/parity).
          No model outputs are published.
-         robust: examples worked out by hand.
+         `robust` is checked on examples worked out by hand.
 """
 
 import re
@@ -169,7 +169,7 @@ def published(split: Split = "test", **_: object) -> tuple[File, ...]:
 
 
 def charts(path: Path, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """Yield the questions in the authors' files, which are separate for each kind of question."""
+    """Yield the questions in the authors' files. There is one file for each kind of question."""
     stem = path.stem.removesuffix("_human").removesuffix("_augmented")
     for kind in kinds:
         of_kind = path.with_name(f"{stem}_{kind}.json")
@@ -178,8 +178,8 @@ def charts(path: Path, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
 
 
 def kind_of(row: Row) -> str:
-    """The kind of a question, human or augmented. File formats differ in the field that states the
-    kind."""
+    """The kind of a question, human or augmented. The name of the field with the kind depends on
+    the file format."""
     origin = str(row.get("type", row.get("split", row.get("human_or_machine"))))
     if origin == "0" or "human" in origin:
         return "human"

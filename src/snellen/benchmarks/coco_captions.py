@@ -31,13 +31,13 @@ Scoring  `official`: tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f
          times this value. CIDEr depends on how rare a phrase is in the references of all scored
          images. Therefore, CIDEr on part of a split is not comparable with CIDEr on the whole
          split.
-         METEOR and SPICE are not computed. They are Java programs whose values no other code
-         reproduces. METEOR also needs a stemmer, WordNet, and paraphrase tables, and SPICE needs a
-         dependency parser.
+         METEOR and SPICE are not computed, because they are Java programs whose values no other
+         code reproduces. METEOR also needs a stemmer, WordNet, and paraphrase tables, and SPICE
+         needs a dependency parser.
 Proof    On 2,500 generated captions, all metrics equal coco-caption's to within 1e-9, for the set
-         and for every image (tests/parity). The tokens of all 11,653 captions equal coco-caption's.
-         The published figures for the demo's captions were not checked, because the demo's
-         reference file was too large to obtain.
+         and for every image (tests/parity). For all 11,653 captions in the tests, the tokens equal
+         coco-caption's. The published figures for the demo's captions were not checked, because the
+         demo's reference file was too large to obtain.
          The scores of the bundled rows are from coco-caption's code.
 """
 
@@ -233,7 +233,7 @@ def of_lavis(images: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
-    """Make a sample from a row. The sample's id is the row's `index` in a TSV."""
+    """Make a sample from a row. For a TSV, the sample's id is the row's `index`."""
     has_path = isinstance(row.get("image"), str)
     captions = row["captions"] if "captions" in row else row.get("answer")
     return Sample(

@@ -7,13 +7,14 @@ Data     The pictures are drawn from `seed`, without a download. Each has `side`
          Five tasks are ladders, whose pictures show one row of letters that becomes harder to read.
          `letters`: the letters are 2 to 32 pixels high (`sizes`, joined by +). The letters of the
          other ladders are `size` pixels high.
-         `rotation`: each letter is turned about its center by 0 to 180 degrees, to either side. The
-         letters are ten others, since a turned N is a Z, and a turned O is still an O.
+         `rotation`: each letter is turned about its center by 0 to 180 degrees, to either side.
+         This ladder uses ten other letters, since a turned N is a Z, and a turned O is still an O.
          `noise`: the contrast of the ink, divided by the standard deviation of the noise, falls
          from 4 to 0.08.
-         `clutter`: 4 to 181 random strokes cover the picture. They are as thick as the strokes of
-         the letters, and as long as the letters are high.
-         `contrast`: the ink is 128 to 1 of 255 levels darker than the paper.
+         `clutter`: 4 to 181 random strokes cover the picture. These strokes are as thick as those
+         of the letters, and as long as the letters are high.
+         `contrast`: the difference between the ink and the paper falls from 128 to 1 of 255 gray
+         levels.
          The other four tasks ask for the color of a shape (colors), the number of circles, from 1
          to 20 (counts), the quarter of the picture that a square is in (positions), or the side of
          a square on which a circle is (relations).
@@ -25,7 +26,7 @@ Scoring  `official`: Snellen's own rule. The whole reply is the answer. Case, su
          position. Scoring letter by letter gives a finer scale (Bailey et al. 1991, Invest.
          Ophthalmol. Vis. Sci. 32, 422). A reply with more or fewer than five letters (a ? counts as
          a letter) is unparsed, since the positions of its letters are unknown.
-         In the other four tasks, an answer is right or wrong.
+         For tasks that are not ladders, an answer is either right or wrong.
          `accuracy` is the mean score. `acuity` is the height in pixels at which 55 % of the letters
          are read, halfway between guessing (10 %) and 100 %. Each of the other ladders has a metric
          for the corresponding level.
@@ -68,8 +69,8 @@ LETTERS = "CDHKNORSVZ"
 PER_ROW = 5
 SIZES = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32)
 TURNED = "AFGJLPRTUY"
-"""The letters of the ladder rotation. No turned letter looks like another letter in this list, and
-no letter looks the same upside down."""
+"""The letters for the ladder `rotation`. No turned letter looks like another letter in this list,
+and no letter looks the same upside down."""
 BLACK, WHITE, MIDDLE = 0, 255, 128
 NOISE = 24
 """The standard deviation of the noise, in gray levels from 0 to 255. With the darkest ink, 1 pixel
@@ -119,7 +120,7 @@ class Ladder:
     harder: Literal["lower", "higher"]
     """Whether lower or higher levels are harder."""
     scale: Literal["log", "linear"] = "log"
-    """The scale of the axis for the levels."""
+    """The scale of the axis on which the levels are plotted."""
     alphabet: str = LETTERS
     """The letters that are drawn."""
 
@@ -182,7 +183,7 @@ FORMS = {
     "positions": "Reply with one of these and nothing else: {}.",
     "relations": "Reply with one of these words and nothing else: {}.",
 }
-"""The sentence after a question that lists its choices, keyed by task."""
+"""The sentence that follows a question and lists the question's choices, keyed by task."""
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "colors": tuple(COLORS),
     "positions": QUARTERS,
@@ -283,9 +284,11 @@ types."""
 
 @dataclass(frozen=True, kw_only=True)
 class _Scene:
-    """The right answer, and what is drawn: first the shapes, then strokes over them, then noise.
+    """The right answer, and what is drawn: first the shapes, then strokes over the shapes, then
+    noise.
 
-    `strokes` holds a seed, a number, and a length. `noise` holds a seed and a standard deviation.
+    `strokes` contains a seed, the number of strokes, and their length. `noise` contains a seed and
+    a standard deviation.
     """
 
     answer: str
@@ -412,8 +415,8 @@ def _positions(draw: Draw, room: int) -> _Scene:
 
 
 def _relations(draw: Draw, room: int) -> _Scene:
-    """Draw a square and a disc of 12 to 40 pixels. The disc is to the left, to the right, above, or
-    below, at most 27 degrees off that direction."""
+    """Draw a square and a disc of 12 to 40 pixels. The disc is to the left of the square, to the
+    right of it, above it, or below it, and at most 27 degrees off that direction."""
     answer = _pick(draw, tuple(SIDES))
     right, down = SIDES[answer]
     while True:

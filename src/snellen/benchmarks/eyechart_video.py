@@ -11,8 +11,8 @@ Data     The clips are drawn from `seed`, without a download. There are `clips` 
          now?
          `count`: two letters are shown repeatedly, for 1.2 to 2 seconds each. How many times was a
          letter shown?
-         `order`: different letters are shown for 1.5 to 3 seconds each. Which came first, second,
-         or third?
+         `order`: different letters are shown for 1.5 to 3 seconds each. Which letter came first,
+         second, or third?
          `flash`: letters are shown for 0.1 to 1.6 seconds, which form a ladder. Which letter came
          last? There are ten letters, so a blind guess is right 10 % of the time. In flash, naming
          the previous letter is also right 10 % of the time. In count, the most frequent answer is
@@ -22,8 +22,8 @@ Prompt   The prompt is Snellen's own: the video up to the time of the question, 
          least half a second from any change.
          The frames are sampled as fps:2. This rate shows everything except some flashes: a flash of
          medium length is visible half of the time.
-         With mode=polled, the clip is streamed to a session, and each question is put to a fork of
-         the session at the question's time.
+         With mode=polled, the clip is streamed to a session, and each question is put to a fork (a
+         copy) of the session at the question's time.
 Scoring  `official`: Snellen's own rule. The whole reply is the answer. Case, surrounding spaces,
          quotes, and asterisks, a final full stop, and a leading "Answer:" are ignored. The answer
          is a letter, or a number in digits.
@@ -195,7 +195,8 @@ def _sample(seed: int, _: int, row: Row) -> Sample:
 
 
 def _folder(seed: int) -> Path:
-    """The folder for the clips of a seed. Its name changes if clips are drawn differently."""
+    """The folder for the clips of a seed. The folder's name changes whenever the way of drawing
+    clips changes."""
     return home() / "data" / "eyechart-video" / f"{ASKS}-{seed}"
 
 
@@ -210,8 +211,8 @@ def _question_time(sample: Sample) -> float:
 
 
 def _prompt(sample: Sample, _: History) -> tuple[Message, ...]:
-    """Build the prompt from the clip and the question. The clip is drawn for the first of its
-    questions."""
+    """Build the prompt from the clip and the question. The clip is drawn when the first question
+    about the clip is asked."""
     for medium in sample.media:
         assert isinstance(medium, Video)
         if not medium.source.exists():

@@ -390,9 +390,9 @@ def scorings(data_file: DataFile, split: Split) -> dict[str, Scoring]:
 
 
 def choices_of(data_file: DataFile, file: str) -> Choices | None:
-    """The valid and plausible answers, keyed by question id. The authors' file is searched for in
-    the folder of the questions and in its subfolder `eval`. None if there is no such file, or if
-    the questions are missing."""
+    """The valid and plausible answers, keyed by question id. The authors' file may be next to the
+    questions, in the data folder, or in the data folder's subfolder `eval`. None if there is no
+    such file, or if the questions are missing."""
     try:
         folder = data_file.folder
     except DataError:  # stored replies are scored without the questions

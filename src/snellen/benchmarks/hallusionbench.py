@@ -422,10 +422,11 @@ def blame(kind: Literal["lh", "vi", "mixed"]) -> Metric:
 
 
 def blamed(columns: Columns) -> list[str]:
-    """The cause of the error in each row: lh, vi, or mixed; "" without a cause.
+    """The cause of the error in each row: lh, vi, or mixed. For a row without a cause, "".
 
-    The cause follows from the reply to the original figure (figure 0; for VS, no figure). That
-    reply shows whether vision or language failed. A row for which it is missing has no cause.
+    The cause is inferred from the reply about figure 0, which is the original figure for VD, and no
+    figure for VS. The reply about figure 0 shows whether vision or language failed. If this reply
+    is missing, a wrong or unclear VD row counts as vi, and a VS row has no cause.
     """
     category, shown, figure, question = (
         [columns.tags[tag].names[code] for code in columns.tags[tag].codes]
@@ -534,7 +535,7 @@ def results(path: Path) -> Published | None:
                 continue
             if check not in WORDS:
                 raise DataError(
-                    f"{where}: the verdict on {name} is {check!r}. It must be 0, 1, or 2."
+                    f"{where}: the verdict on {name} is {check!r}. Verdicts must be 0, 1, or 2."
                 )
             different = check == "0" and str(row.get("same", "1")) == "0"
             verdicts[name] = (OTHERWISE if different else WORDS[check],)

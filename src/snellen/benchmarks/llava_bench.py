@@ -21,9 +21,9 @@ Scoring  `official`: a judge, gpt-4-0314 at temperature 0.2. The judge does not 
          this order, from 1 to 10: llava/eval/eval_gpt_review_bench.py#L11-L49 and #L84-L102. For
          coco, the code is eval_gpt_review_visual.py. The judge's instructions are in
          llava/eval/table/rule.json.
-         `relative_score` is 100 times the mean score of the replies over the mean score of the
-         references, both rounded to three decimals, summarize_gpt_review.py#L55-L59. `model_score`
-         and `reference_score` are the two means times ten.
+         `relative_score` is 100 times the mean score of the replies, divided by the mean score of
+         the references, both rounded to three decimals, summarize_gpt_review.py#L55-L59.
+         `model_score` and `reference_score` are the two means times ten.
          The verdict is the first line of the judge's text: two numbers separated by one space or
          comma ("8 9" or "8,9", but not "8, 9"). If there are no two such numbers, the code of the
          authors, of VLMEvalKit, and of lmms-eval counts both scores as -1. Here, the reply stays
@@ -244,8 +244,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
 
 
 def picture(name: str, data_file: DataFile) -> Image:
-    """The picture with the name in a row. COCO's file names are longer than the names in LLaVA's
-    rows."""
+    """The picture that a row names. COCO's file names are longer than the names in LLaVA's rows."""
     paths = [f"images/{name}", f"val2014/COCO_val2014_{name}", f"val2014/{name}"]
     there = (path for path in paths if (data_file.folder / path).is_file())
     return data_file.image(next(there, paths[0]))
@@ -405,8 +404,8 @@ def layout(path: Path) -> Published | None:
 
 
 def words_of(row: Mapping[str, Any], path: Path) -> str:
-    """The judge's text, or the stored scores if they differ from the scores in this text, since
-    somebody has then corrected the scores.
+    """The judge's text. If the stored scores differ from the scores in this text, somebody has
+    corrected them, and the stored scores are returned instead.
 
     Raises:
         DataError: the scores are not two numbers.

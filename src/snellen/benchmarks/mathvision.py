@@ -376,9 +376,10 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 
 def repeated_lines(path: Path) -> Published | None:
-    """Read a file in which questions repeat. The authors' script scores every line.
+    """Read a file in which some questions have several lines. The authors' script scores every
+    line.
 
-    Returns None for any other file: the default reader handles it.
+    Returns None for any other file, which the default reader then handles.
     """
     if ".jsonl" not in path.suffixes:
         return None

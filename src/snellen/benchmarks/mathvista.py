@@ -9,8 +9,8 @@ Data     lupantech/MathVista@53d525874bdde205128e6b160b7357a88277d479:data/testm
          The license is CC BY-SA 4.0; the data may not be used for training.
          The grade "not applicable" in the repository is called "daily life" on the Hugging Face hub
          and in the authors' results.
-Prompt   `official`: hint, question, and choices, README.md#L407-L427. On the hub, the field
-         `query`, data/query.json, and VLMEvalKit's TSV have the same prompt. The picture comes
+Prompt   `official`: hint, question, and choices, README.md#L407-L427. The field `query` on the hub,
+         the file data/query.json, and VLMEvalKit's TSV contain the same prompt. The picture comes
          first, models/gpt.py#L38-L52. Replies are limited to 1,024 tokens (#L18).
          `solution`: question, choices, hint, and "Solution:", as in the authors' current script,
          evaluation/build_query.py#L200-L271. The task mathvista_testmini_solution in lmms-eval uses
@@ -358,8 +358,8 @@ Extracted answer: B"""
 ASK = "Extracted answer: "
 
 Normal = Callable[[str, Sample], str | None]
-"""A function that normalizes an extraction to the form that the answer must have. If there are
-choices, the form is a letter. None if the extraction cannot be normalized."""
+"""A function that normalizes an extracted answer to the form that the question requires. If there
+are choices, the form is a letter. Returns None if the answer cannot be normalized."""
 
 
 def official(prompt: Preset, of: Normal) -> Scoring:
@@ -419,7 +419,7 @@ def extracted(words: str, sample: Sample, of: Normal) -> Reading:
 
 
 def normal(words: str, sample: Sample) -> str | None:
-    """Normalize an extraction. An integer is truncated: "7.9" becomes 7."""
+    """Normalize an extracted answer. An integer is truncated: "7.9" becomes 7."""
     if sample.choices:
         return meant(words, sample.choices)
     try:
@@ -436,8 +436,8 @@ def normal(words: str, sample: Sample) -> str | None:
 
 
 def normal_of_2023(words: str, sample: Sample) -> str | None:
-    """Normalize an extraction by the rule that eight of the published files of scores use. The
-    authors' code for this rule is no longer available."""
+    """Normalize an extracted answer by the rule that eight of the published files of scores use.
+    The authors' code for this rule is no longer available."""
     if sample.tags["answer_type"] != "integer":
         return normal(words, sample)
     try:

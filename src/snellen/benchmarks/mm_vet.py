@@ -18,8 +18,8 @@ Prompt   `official`: the bare question, then the picture, yuweihao/
          inference/gpt4v.py#L15-L61, with 300 tokens. For v2, the prompt is
          v2/inference/gpt4.py#L12-L71, with 500 tokens.
          `llava` (v1): the picture, then the question, with 1,024 tokens, haotian-liu/
-         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/model_vqa.py#L44-L71. Published
-         scores of LLaVA and VLMEvalKit use this prompt, and so do the authors' scores of Gemini
+         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/model_vqa.py#L44-L71. The scores
+         that LLaVA and VLMEvalKit publish use this prompt, and so do the authors' scores of Gemini
          (inference/gemini_vision.py#L29-L36).
          `lmms-eval` (v1): EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
          lmms_eval/tasks/mmvet/mmvet.yaml. This prompt asks the model to think step by step. The
@@ -369,8 +369,8 @@ def graded_v1(sample: Sample, reply: Reply) -> str:
 
 
 def graded_v2(sample: Sample, reply: Reply) -> str:
-    """The judge's prompt for v2. It is like the prompt for v1, but with bars around the rows, marks
-    for pictures, and `<br>` for newlines."""
+    """The judge's prompt for v2. Unlike the prompt for v1, it has bars around the rows, marks for
+    pictures, and `<br>` for newlines."""
     examples = [(f"{question}<image>", *rest) for question, *rest in EXAMPLES]
     lines = [f"| {' | '.join(row)} |" for row in (HEADER, ("---",) * 4, *examples)]
     # `parts` is not used here: it strips first, so a name with a space after it would match.
@@ -416,8 +416,9 @@ GRADES = re.compile(r"(?P<model>.+)_[^_]+-grade-\d+runs(?:_dev8)?\.json(?:\.gz)?
 
 
 def layout(path: Path) -> Published | None:
-    """Read the authors' files of grades, with the replies from the model's file in the same folder,
-    or LLaVA's files of answers. Files that map ids to replies need no layout."""
+    """Read the authors' files of grades, or LLaVA's files of answers. The replies to which the
+    grades belong are read from the model's file in the same folder. A file that maps ids to replies
+    is left to the default reader."""
     if path.is_dir():
         grades = [file for file in sorted(path.iterdir()) if GRADES.fullmatch(file.name)]
         if len(grades) > 1:

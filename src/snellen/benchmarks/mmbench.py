@@ -23,8 +23,8 @@ Prompt   The picture comes first in all prompts.
          `opencompass`, `minigpt4`: the authors' first page (open-compass/opencompass,
          docs/en/MMBench.md, since removed). The published code skips the hint when there is one. We
          assume that the opposite was intended, and put the hint before the question. The page's
-         example for MiniGPT-4 has no hint. Here, a hint is also put before the question in this
-         prompt.
+         example for MiniGPT-4 has no hint. Here, the hint comes before the question in the prompt
+         `minigpt4` too.
          The prompt in lmms-eval is not implemented, so lmms-eval's task names use VLMEvalKit's
          prompt.
          Replies are limited to 1,024 tokens: haotian-liu/
@@ -33,8 +33,8 @@ Scoring  In the metric `circular`, a question is right if the answers in all its
          multiple_choice.py#L409-L428 and #L511-L582. The rows of a question have the same index
          modulo 1,000,000. `vanilla` counts only the first row of each question. `vanilla_all`
          counts every row.
-         `official`: the letter by VLMEvalKit's rules, matching_util.py#L18-L61 and #L107-L127. A
-         reply without a letter is wrong, as with VLMEvalKit's `exact_matching`.
+         `official`: the letter that VLMEvalKit's rules find, matching_util.py#L18-L61 and
+         #L107-L127. A reply without a letter is wrong, as with VLMEvalKit's `exact_matching`.
          `judged`: like official, but a judge matches replies without a letter to choices (`snellen
          judge`), as ChatGPT does in the authors' code. If ChatGPT's text matches no choice in three
          tries, the authors draw a choice at random. Here, the reply stays unjudged.

@@ -33,8 +33,8 @@ Scoring  `official`: calculation.py in BradyFU/
          `lmms-eval`: like official, after spaces and full stops are stripped. The letters y and n
          count as well.
          `robust`: Snellen's own rule.
-Proof    For the published outputs of LaVIN, all results of the fourteen tasks and both sums equal
-         the published ones (tests/parity).
+Proof    For the published outputs of LaVIN, all results of the fourteen tasks, and both sums
+         (perception and cognition), equal those of the authors' script (tests/parity).
          On 2,800 generated replies, the official rule and the sums equal those of the authors'
          script (tests/parity).
          The other rules are checked on examples worked out by hand from their code.
@@ -395,10 +395,10 @@ def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
         S = Σ_t 100 (a_t + b_t)
 
     a_t is the share of right questions in task t. b_t is the share of images with both questions
-    right; an image with only one question is not in b_t. There is no value if a task has no
-    replies. If the data have only one task, the value is that task's points if `single` is true;
-    otherwise there is no value (n = 0). The bootstrap for the interval resamples images, across all
-    tasks.
+    right. An image with only one question is not included in b_t. There is no value if a task has
+    no replies. If the data have only one task, the value is that task's points, provided that
+    `single` is true. If `single` is false, data with only one task have no value (n = 0). The
+    bootstrap for the interval resamples images, across all tasks.
     """
 
     def metric(columns: Columns) -> Estimate:

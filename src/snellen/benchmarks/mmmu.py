@@ -8,7 +8,7 @@ Data     MMMU/MMMU on the Hugging Face hub has a parquet file for each subject a
          10,500 questions. VLMEvalKit's MMMU_DEV_VAL.tsv and MMMU_TEST.tsv, and lmms-lab/MMMU (all
          subjects in one file), can also be read.
          The authors' answer_dict_val.json can be read only for scoring. The choices are then read
-         from the output.json files in the folders below.
+         from the output.json files in the folders below the file's own folder.
          The answers to test were published in February 2026 as answer_dict_test.json. This file is
          read if it is in the same folder as the rows. If the file is missing, only the server can
          score test.
@@ -27,8 +27,8 @@ Scoring  `official`: mmmu/utils/eval_utils.py#L10-L216, called by main_parse_and
          is the letter that the authors' rules find in the reply, or a random letter if they find
          none. An open answer is right if a number in the reply's last words equals the right answer
          to two decimals, or if these words contain the right text. All random letters are drawn in
-         one sequence with the seed 42, subject by subject, in the order of the authors' files. For
-         a run of Snellen, the random letters are drawn in the order of the data set. The accuracies
+         one sequence with the seed 42, subject by subject, in the order of the authors' files. In a
+         run of Snellen, the random letters are drawn in the order of the data set. The accuracies
          of domains and of all questions are means over questions, #L246-L255.
          `eval-only`: main_eval_only.py#L51-L63, for files that contain parsed letters instead of
          replies.
@@ -386,15 +386,15 @@ PROMPTS: Mapping[Preset, Callable[[Sample], tuple[Part, ...]]] = {
 # -- scoring, official
 
 SEED = 42
-"""The seed in mmmu/utils/eval_utils.py#L6. main_parse_and_eval.py draws subject by subject in
-alphabetical order, and within a subject in the order of output.json."""
+"""The seed in mmmu/utils/eval_utils.py#L6. The script main_parse_and_eval.py draws subject by
+subject in alphabetical order, and within a subject in the order of output.json."""
 OTHER_ORDER = (
     "The authors' script draws in the order of its output.json files. If that order differs, so do "
     "the draws."
 )
 BEFORE = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
-"""The texts after which an open answer begins. Each of them may be the end of a longer word: "this
-" ends in "is "."""
+"""The texts after which an open answer begins. Such a text may be the end of a longer word: "this "
+ends in "is "."""
 # The authors' patterns for numbers with commas, in scientific notation, and in plain notation. They
 # were changed so that no digit is scanned twice.
 NUMBERS = (
@@ -450,7 +450,7 @@ def official_score(reading: Reading, sample: Sample) -> float:
 
 
 def predicted(tails: Iterable[str]) -> Iterator[str | float]:
-    """Yield each of these texts, and the numbers that the text contains."""
+    """Yield each text in `tails`, and the numbers that the text contains."""
     for tail in tails:
         yield from normalised(tail)
         for pattern in NUMBERS:

@@ -28,7 +28,7 @@ Scoring  A question without a reply is wrong under all scorings.
          does not specify the treatment of case and spaces. The rule is google-research/
          pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L135-L138.
          `vlmevalkit`: ignores case and surrounding spaces. Qwen-VL's rule, with a published score
-         of 75.7, ignores them too (evaluate_vqa.py#L168-L179).
+         of 75.7, also ignores case and surrounding spaces (evaluate_vqa.py#L168-L179).
          `robust`: Snellen's own rule, which takes the phrase that a reply settles on, normalized as
          in VQA's evaluation.
          With the prompts vlmevalkit and qwen-vl, vlmevalkit is the headline scoring.

@@ -29,7 +29,7 @@ Scoring  `official`: VQA's evaluation, GT-Vision-Lab/VQA@a013f0043c1e2cdc995922d
          normalizes it.
          For BLIP-2's published score of 41.22, a spaCy model lemmatized each reply first. Snellen
          does not lemmatize replies.
-Proof    The official rule is tested with VQAv2.
+Proof    The tests of VQAv2 cover the official rule.
          No model outputs are published with this data.
          Categories, `lmms-eval`, and `robust` are checked on examples worked out by hand.
 """

@@ -19,8 +19,8 @@ Prompt   `official`: the video up to the point, then the unchanged text of const
 Scoring  `official`: utils/OVOBenchScore.py. A reply is right if the right letter appears anywhere
          in it. "Yes" and "No" are treated likewise: the replies "Not sure" and "N" count as No. For
          REC, a reply is right if all digits in the reply, joined, are the count.
-         The accuracy of a task is the mean over the task's points, the accuracy of a group is the
-         mean over the group's tasks, and the total is the mean over the three groups.
+         The accuracy of a task is the mean over the task's points. The accuracy of a group is the
+         mean over the group's tasks. The total is the mean over the three groups.
          The constant reply "A B C D E" gets 100 % on nine tasks, and the reply "Yes No" gets 100 %
          on SSR and CRR. The constant reply "Yes" gets 67.2 % on SSR and 60 % on CRR. The constant
          reply "1" gets 20.5 % on REC.
@@ -215,7 +215,7 @@ IDLE: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("clock", "logical"): ("drop", "speed"),
     ("clock", "real"): ("speed",),
 }
-"""The options that have no effect, keyed by the name and value of the option that makes them so."""
+"""The options that have no effect, keyed by the name and value of the option that disables them."""
 
 
 def refuse_idle(**chosen: object) -> None:
@@ -372,14 +372,15 @@ def out_of_range(annotation: Mapping[str, Any]) -> str | None:
     if annotation["task"] in YES_NO:
         for point in points:
             if point.get("type") not in (0, 1):
-                return f"has a point of type {point.get('type')!r}. It must be 0 (No) or 1 (Yes)."
+                kind = point.get("type")
+                return f"has a point of type {kind!r}. Types must be 0 (No) or 1 (Yes)."
     return None
 
 
 def not_theirs(path: Path, error: Exception) -> DataError:
     return DataError(
         f"{path} is JSON, but not in the format of OVO-Bench's annotations: {error!r}. "
-        "Check that it is the right file."
+        "Check that the file is the right one."
     )
 
 
@@ -574,10 +575,10 @@ def average(tasks: Sequence[str], without: Sequence[str] = ()) -> Metric:
         A = 1/3 Σ_g 1/|g| Σ_{t in g} 1/n_t Σ_i score
 
     In [0, 1]; higher is better. A task without replies is left out of its group's mean. There is no
-    value if a group has no replies, or if there are replies to a task in `without`: the authors'
-    script then ends with an error. For a single group or task, the value is that of the group or
-    task. The bootstrap for the interval resamples videos, across all tasks. For a single task, the
-    interval is that of a mean.
+    value if a group has no replies, or if there are replies to a task in `without`. In both cases,
+    the authors' script ends with an error. If there is only one group or task, the value is the
+    mean of this group or task. The bootstrap for the interval resamples videos, across all tasks.
+    For a single task, the interval is the same as for a plain mean.
     """
     wanted = {GROUP_OF[task] for task in tasks}
 
@@ -764,8 +765,8 @@ class _ResultRows:
         return sample is not None and sample.tags["task"] in YES_NO
 
     def published(self, n_files: int, others: Sequence[str]) -> Published:
-        """The content of the rows. `n_files` is the number of files of results, and `others` names
-        the files that are not results.
+        """The replies and notes from all rows that were added. `n_files` is the number of files of
+        results, and `others` lists the names of files that are not results.
 
         Raises:
             DataError: no row can be read.
@@ -791,9 +792,9 @@ class _ResultRows:
         )
 
     def _move_doubled(self) -> list[str]:
-        """If a question has two rows, move the second to a question with the same text that has no
-        row. The authors looked up ids by the text, so some rows have a wrong id. The right answer
-        in the row shows which question the row belongs to."""
+        """If a question has two rows, move the second row to a question that has the same text but
+        no row. The authors looked up ids by the text, so some rows have a wrong id. The right
+        answer in the row shows which question the row belongs to."""
         moved = []
         words = {
             (sample.tags["task"], sample.question, sample.target): name
@@ -826,8 +827,8 @@ class _ResultRows:
             )
         if self._unread:
             yield (
-                f"rows or points that cannot be read: {len(self._unread):,}. They are left out of "
-                f"all means. The first problem: {self._unread[0]}"
+                f"rows or points that cannot be read: {len(self._unread):,}. All means leave "
+                f"them out. The first problem: {self._unread[0]}"
             )
 
     def _notes(

@@ -24,9 +24,9 @@ Scoring  `official`: evaluate.py#L9-L34. The answer is no if the first sentence 
          No, not, or no. Otherwise, the answer is yes, whatever the reply contains. LLaVA's
          llava/eval/eval_pope.py has the same code.
          The authors' script pairs answers with labels by their order, while Snellen pairs them by
-         id or question. If the two pairings of a file differ, a note in the result reports it.
-         `vlmevalkit`: exactly one of the words yes and no occurs in the reply. Other replies are
-         wrong, since VLMEvalKit's judge is not used, and do not count as yes.
+         id or question. If the two pairings of a file differ, a note in the result reports the
+         difference. `vlmevalkit`: exactly one of the words yes and no occurs in the reply. Other
+         replies are wrong, since VLMEvalKit's judge is not used, and do not count as yes.
          `lmms-eval`: the reply is exactly yes or no, in any case. Under this scoring, `precision`
          and `recall` count only such replies, and `yes_ratio` is the share of yes among the right
          answers, not among the replies.
@@ -266,7 +266,7 @@ def questions(data_files: Mapping[str, DataFile], data: Path | None) -> Iterator
     if len(data_files) > 1 and data is not None and data.is_file():
         raise DataError(
             f"pope: {data} is one file, but each of the three sets has a file of its own. Pass "
-            "their folder with --data, or choose a set: `-b pope:sets=random`."
+            "the folder of the three files with --data, or choose a set: `-b pope:sets=random`."
         )
     for name, data_file in data_files.items():
         with data_file.path.open("rb") as file:
@@ -378,7 +378,8 @@ def answers_in_order(path: Path, table: Drawn) -> Published | None:
         if len(rows) > len(of_set):
             raise DataError(
                 f"{file} has {len(rows):,} answers to the {len(of_set):,} questions of "
-                f"{matches[0]}. It may belong to the older release: `-b pope:release=e3e3926`."
+                f"{matches[0]}. The file may belong to the older release: "
+                "`-b pope:release=e3e3926`."
             )
         for number, ((question, answer), row) in enumerate(zip(rows, of_set, strict=False), 1):
             if question.strip().casefold() != row["text"].strip().casefold():

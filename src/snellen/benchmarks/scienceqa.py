@@ -153,7 +153,7 @@ def scorings(prompt: Preset) -> dict[str, Scoring]:
             missing="wrong",
             resolve=by_id(
                 "The authors' script starts a new random sequence at every restart, so its draws "
-                "cannot be repeated. A file of its results contains them."
+                "cannot be repeated. A file of the script's results contains the letters."
             ),
         ),
         "mmpretrain": Scoring(
@@ -271,7 +271,7 @@ def llava_answer(reply: Reply, sample: Sample) -> Reading:
 
 def llava_reading(text: str) -> Reading:
     """Parse a reply that is a single letter, that begins like "B. ...", or that contains "The
-    answer is X." exactly once. The parsed letter may not belong to any choice."""
+    answer is X." exactly once. The parsed letter need not belong to a choice."""
     matches = ANSWER_IS.findall(text)
     if len(text) == 1 and text in "ABCDE":
         return Reading(answer=text, rule="letter")
@@ -331,7 +331,7 @@ def of_results(path: Path, results: Any, outputs: Any) -> Published:
     for name, index in results.items():
         if not isinstance(index, int) or not -1 <= index < len(ascii_uppercase):
             raise DataError(
-                f"{path}: question {name!r} has {index!r} in `results`. It must be an index."
+                f"{path}: question {name!r} has {index!r} in `results`. Values must be indices."
             )
         letter = ascii_uppercase[index] if index >= 0 else None
         official[name] = Reading(answer=letter, rule="index in the file")

@@ -26,8 +26,8 @@ Prompt   With ask=rank, the authors' prompts are in AILab-CVC/
          instruct_blip_interface.py#L44-L45. Versions 2 and 2-plus use the bare question,
          SEED-Bench-2/model/llava_v2_interface.py#L81-L106. The pictures come first, or replace
          <img>. A video is shown as eight frames, from the middles of eight equal parts. The frames
-         chosen by instruct_blip_interface.py#L62-L123 are at most three frames away from these.
-         With ask=generate, the authors publish no prompt.
+         chosen by instruct_blip_interface.py#L62-L123 are at most three frames away from the frames
+         here. With ask=generate, the authors publish no prompt.
          `official`: LLaVA's prompt, haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
          docs/Evaluation.md#L22-L29. Replies are limited to 128 tokens, llava/eval/
          model_vqa_loader.py#L141.
@@ -39,7 +39,7 @@ Prompt   With ask=rank, the authors' prompts are in AILab-CVC/
          lmms-eval's task names ask only the questions on pictures.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
          dataset/image_mcq.py#L212-L247.
-Scoring  Scorings for ask=rank:
+Scoring  The following scorings are for ask=rank.
          `official`: the answer is the choice with the smallest loss, eval.py#L110-L114. For version
          1, the loss is the sum over the tokens of the choice (lavis/models/blip2_models/
          modeling_t5.py#L1874-L1877). For version 2, the loss is the mean over the tokens. The code
@@ -48,7 +48,7 @@ Scoring  Scorings for ask=rank:
          huggingface_instructblip_interface.py#L208-L225.
          For version 2, the authors also rank the letters (InternLM_Xcomposer_VL_interface.py).
          Ranking of letters is not implemented here.
-         Scorings for ask=generate:
+         The following scorings are for ask=generate.
          `letters`: the rule of LLaVA's published scores. The whole reply must be the letter,
          scripts/convert_seed_for_submission.py#L22-L35.
          `lmms-eval`: the answer is the first character, utils.py#L17-L34. For version 2, this
@@ -235,7 +235,7 @@ OF_VIDEOS = {
     "Procedure Understanding": ("BreakfastII_15fps_qvga_sync", "v1_video/task12/breakfast_8_frame"),
 }
 """The folder of the videos and the folder of the authors' frames, keyed by dimension. Only version
-1 has these dimensions on videos."""
+1 has videos in these dimensions."""
 FRAMES = 8
 FPS = 15
 """The frame rate of Breakfast's videos, in frames per second."""
@@ -444,8 +444,8 @@ def prompt_parts(sample: Sample, version: Version, ask: str, preset: Preset) -> 
     if not sample.question or not sample.media:
         why = "has no text in the data" if not sample.question else "has no picture or video"
         raise DataError(
-            f"seed-bench: question {sample.id} {why}. It can be scored, but not asked. Use "
-            "part=image or part=video of the data set's own file."
+            f"seed-bench: question {sample.id} {why}. The question can be scored, but not asked. "
+            "Use part=image or part=video of the data set's own file."
         )
     text = (
         ranked_words(sample, version, preset)
@@ -593,8 +593,8 @@ def results(path: Path) -> Published | None:
         answer = record.get("prediction")
         if answer is not None and not isinstance(answer, str):
             raise DataError(
-                f"{path.name}: the prediction of result {number} must be text. Correct it, or "
-                "remove the line."
+                f"{path.name}: the prediction of result {number} must be text. Correct the "
+                "text, or remove the line."
             )
         again += name in replies
         other += name in replies and replies[name] != answer

@@ -218,8 +218,8 @@ def to_sample(
 
 
 def id_of(row: Row) -> str:
-    """The row's id. VLMEvalKit's `index` has priority, since VLMEvalKit's files of predictions have
-    no other id."""
+    """The row's id. VLMEvalKit's `index` has priority over `question_id`, since VLMEvalKit's files
+    of predictions have no other id."""
     return str(row["index"] if "index" in row else row["question_id"])
 
 

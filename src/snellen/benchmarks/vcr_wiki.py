@@ -28,7 +28,8 @@ Scoring  `official` (English): src/evaluation/evaluation_metrics.py#L57-L187, ut
          no official scoring for Chinese.
          ROUGE-1, which the authors compute but do not report, is left out.
 Proof    On 1,500 generated English pairs of a reply and a covered text, the similarity, the run of
-         tokens, and all five metrics equal those of the authors' find_best_match (tests/parity).
+         tokens, and all five metrics equal those of the authors' code, such as find_best_match
+         (tests/parity).
          No model outputs are published.
          The scoring of Chinese is checked on examples worked out by hand.
 """
@@ -119,9 +120,9 @@ FOCUS = {
 }
 
 LACKS = (
-    "there is no official scoring for Chinese: it needs the tokens of spaCy's zh_core_web_sm, "
-    "which no rule reproduces. Figures of the scoring `characters` cannot be compared with "
-    "published ones"
+    "there is no official scoring for Chinese: the authors' scoring needs the tokens of spaCy's "
+    "zh_core_web_sm, which no rule reproduces. Figures of the scoring `characters` cannot be "
+    "compared with published ones"
 )
 
 Lang = Literal["en", "zh"]

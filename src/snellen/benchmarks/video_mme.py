@@ -26,10 +26,10 @@ Prompt   `official`: README.md#L107-L134 in the authors' repository, as in its e
          dataset/videomme.py#L46-L58 and #L235-L240. VLMEvalKit's 64 frames exclude the first and
          the last frame.
 Scoring  `official`: thanku-all/parse_answer@afd52cfe3dde5b3685e0d4f760c10c756860c758:
-         eval_your_results.py#L62-L87 and #L157-L176. First, the phrases of a list are deleted
-         wherever they occur in the reply. Then, the first capital letter from A to D is the answer,
-         even inside a word: "An apple" is read as A, and "Definitely C" as D. The authors' list
-         lacks two commas, so four of its phrases never match: "Best answer: C" is read as B. A
+         eval_your_results.py#L62-L87 and #L157-L176. First, the phrases in the authors' list are
+         deleted wherever they occur in the reply. Then, the first capital letter from A to D is the
+         answer, even inside a word: "An apple" is read as A, and "Definitely C" as D. The authors'
+         list lacks two commas, so four of its phrases never match: "Best answer: C" is read as B. A
          reply without a capital letter from A to D is left out of all means.
          `vlmevalkit`: the official rule without the last two phrases, vlmeval/dataset/utils/
          videomme.py#L130-L152. A reply without a letter is wrong.
@@ -451,8 +451,8 @@ class _FileReplies:
             ) from error
         if response is not None and not isinstance(response, str):
             raise DataError(
-                f"{self.name}: the response to {name} is {str(response)[:60]}. It must be text or "
-                "null."
+                f"{self.name}: the response to {name} is {str(response)[:60]}. Responses must "
+                "be text or null."
             )
         self.responses.setdefault(name, []).append(response)
         self.right.setdefault(name, question.get("answer"))

@@ -13,8 +13,8 @@ Data     VLMEvalKit's TSV files, called sheets here. Select a data set by name, 
          For BLINK, the MD5 belongs to the sheet in which the answers of the 134 rows of
          Relative_Reflectance are corrected (VLMEvalKit#1539, May 2026). The older sheet, which
          earlier published scores use, has the MD5 3b6649b6a662184ea046908e5506260e.
-Prompt   `vlmevalkit`: the prompt that build_prompt of the set's class in these files builds, except
-         for prompts that depend on the model. Pictures come first.
+Prompt   `vlmevalkit`: the prompt from build_prompt of the data set's class in these files, except
+         where that prompt depends on the model. Pictures come first.
          `short`: Snellen's own prompt, with the pictures, the hint, the question, the choices, and
          a line on the form of the answer.
          Replies are limited to 2,048 tokens (vlmeval/api/gpt.py#L93).
@@ -25,16 +25,16 @@ Scoring  `official` (MMStar): MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33
          authors do the same, except in their scores by l2-category, which use only the rows in the
          file.
          `generic`: Snellen's own rule, which is not the official scoring of any set. For MCQ, the
-         answer is the letter that the reply settles on. For Y/N, the answer is yes or no if the
-         reply begins with this word, or if the reply contains only this one of the two words. For
-         VQA, the whole reply is compared with the right answer, without case, punctuation, and
-         articles. If there are three or more right answers, the score is min(1, number of equal
-         answers / 3).
+         answer is the letter that the reply settles on. For Y/N, the answer is the word yes or no
+         at the beginning of the reply. If the reply begins with neither word, the answer is the
+         only one of the two words that the reply contains. For VQA, the whole reply is compared
+         with the right answer, without case, punctuation, and articles. If there are three or more
+         right answers, the score is min(1, number of equal answers / 3).
          `robust` (VQA): like generic, but applied to the text after "the answer is".
          `judged` (VQA): a judge compares the reply with the answers and gives it a grade from 0 to
          10 (`snellen judge`).
-         Published scores on data sets other than MMStar use other rules, and some of them use pairs
-         of rows or a judge.
+         Published scores on data sets other than MMStar use other rules. Some of these rules score
+         pairs of rows, or use a judge.
 Proof    For all data sets, the prompts are compared with those of VLMEvalKit's build_prompt on
          3,000 generated rows.
          The official scoring is compared with MMStar's code on 1,500 generated replies
@@ -285,8 +285,8 @@ def choices_of(row: Row, where: str) -> tuple[str, ...]:
 def right(
     row: Row, kind: Kind, choices: tuple[str, ...], where: str
 ) -> tuple[str | None, tuple[str, ...]]:
-    """The target, and several people's answers if there are such. None and () if the right answer
-    is hidden."""
+    """The target or, if several people answered, their answers. None and () if the right answer is
+    hidden."""
     cell = (row.get("answer") or row.get("answers", "")).strip()
     if not cell:
         return None, ()
