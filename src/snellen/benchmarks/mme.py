@@ -471,7 +471,7 @@ def line_pairs(table: ReplyTable) -> Resolution:
     note = (
         f"this file's lines are not in the authors' order: {split:,} of {len(pairs):,} pairs of "
         "consecutive lines are not about the same image. Snellen pairs questions by image. The "
-        "authors' script pairs them by line, so its acc+ and scores differ from these."
+        "authors' script pairs questions by line, so its acc+ and scores differ from Snellen's."
     )
     return Resolution(notes=(note,))
 

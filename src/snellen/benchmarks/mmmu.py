@@ -389,8 +389,8 @@ SEED = 42
 """The seed in mmmu/utils/eval_utils.py#L6. The script main_parse_and_eval.py draws subject by
 subject in alphabetical order, and within a subject in the order of output.json."""
 OTHER_ORDER = (
-    "The authors' script draws in the order of its output.json files. If that order differs, so do "
-    "the draws."
+    "The authors' script draws random letters in the order of its output.json files. In another "
+    "order, the draws differ."
 )
 BEFORE = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
 """The texts after which an open answer begins. Such a text may be the end of a longer word: "this "

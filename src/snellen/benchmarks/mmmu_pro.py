@@ -180,8 +180,8 @@ def scorings(mode: Mode, *, vision: bool) -> dict[str, Scoring]:
             metrics=metrics,
             missing="wrong",
             resolve=by_id(
-                "The authors' script draws them without a seed, so its figure differs from run "
-                "to run."
+                "The authors' script draws random letters without a seed, so its accuracy "
+                "differs from run to run."
             ),
             on_missing="The authors' script, evaluate.py, scores only files with exactly "
             "1,730 rows",

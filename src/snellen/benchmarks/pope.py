@@ -325,8 +325,8 @@ def question_order(table: ReplyTable) -> Resolution:
         return Resolution()
     note = (
         f"this file's answers are not in the order of the questions ({', '.join(sorted(other))}). "
-        "Snellen pairs answers with labels by id. The authors' script pairs them by line, so its "
-        "figures differ from these."
+        "Snellen pairs answers with labels by id. The authors' script pairs answers with "
+        "labels by line, so its figures differ from Snellen's."
     )
     return Resolution(notes=(note,))
 

@@ -163,7 +163,8 @@ def scorings(prompt: Preset) -> dict[str, Scoring]:
             score=is_target,
             metrics=metrics,
             resolve=by_id(
-                "mmpretrain draws without a seed, so its figure differs from run to run."
+                "mmpretrain draws random letters without a seed, so its accuracy differs from run "
+                "to run."
             ),
         ),
         "robust": Scoring(
