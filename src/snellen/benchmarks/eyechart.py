@@ -1,4 +1,4 @@
-"""eyechart: how small, turned, faint, or hidden letters may be; colors, counts, and positions.
+"""eyechart: reading letters that are small, turned, faint, or hidden; colors, counts, positions.
 
 Paper    none. The rows of letters follow Ferris et al. 1982, Am. J. Ophthalmology 94, 91: five of
          Sloan's ten letters in a row, as far apart as they are wide.

@@ -1,4 +1,4 @@
-"""eyechart-video: letters in a video: which, how often, in which order, and how short a flash.
+"""eyechart-video: letters in a video: which letter, how often, in which order, and how briefly.
 
 Paper    none. The letters are the same as in eyechart.
 Data     The clips are drawn from `seed`, without a download. There are `clips` clips of 10 to 40

@@ -1,4 +1,4 @@
-"""MMBench and CCBench: questions with two to four choices, asked once for each rotation of them.
+"""MMBench and CCBench: questions with two to four choices, asked in each rotation of the choices.
 
 Paper    Liu et al. 2023, MMBench: Is Your Multi-modal Model an All-around Player?,
          https://arxiv.org/abs/2307.06281 (ECCV 2024).

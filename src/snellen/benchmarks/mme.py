@@ -1,4 +1,4 @@
-"""MME: two questions on each image, one whose answer is yes and one no, in fourteen tasks.
+"""MME: two questions about each image, one with the answer yes and one with no, in fourteen tasks.
 
 Paper    Fu et al. 2023, MME: A Comprehensive Evaluation Benchmark for Multimodal Large Language
          Models, https://arxiv.org/abs/2306.13394 (NeurIPS 2025, Datasets and Benchmarks).

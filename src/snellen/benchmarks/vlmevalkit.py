@@ -1,4 +1,4 @@
-"""VLMEvalKit's data sets by name: choices, yes or no, short answers, scored mostly by our rules.
+"""VLMEvalKit's data sets: choices, yes or no, and short answers, scored mostly by our own rules.
 
 Paper    none. Each set has its own paper. VLMEvalKit is Duan et al. 2024,
          https://arxiv.org/abs/2407.11691.
