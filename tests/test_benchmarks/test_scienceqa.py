@@ -426,7 +426,7 @@ def test_llavas_analyses_of_right_and_wrong_outputs_are_read(tmp_path: Path, end
     ("change", "message"),
     [
         ({"results": {"1": 1}}, "question '2' is in only one of `results` and `outputs`"),
-        ({"results": dict.fromkeys("1234", "B")}, "has 'B' in `results`. It must be an index"),
+        ({"results": dict.fromkeys("1234", "B")}, "has 'B' in `results`. Values must be indices"),
         ({"results": [1, 1, 0, -1]}, "must be objects that map question ids"),
     ],
 )
