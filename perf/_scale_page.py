@@ -77,7 +77,7 @@ def page(figures: Mapping[str, Any]) -> str:
         f"--write docs/scale.md` on {there['date']}, on a machine with {there['cores']} cores "
         f"({there['cpu']}) and Python {there['python']}. The load was {first:.1f} before and "
         f"{last:.1f} after. Figures are medians of {there['reps']} rounds. Predictions are marked "
-        "as such; everything else was measured on this machine. Times in milliseconds apply to "
+        "as such; everything else was measured on that machine. Times in milliseconds apply to "
         "that machine only; ratios should hold on other machines.\n"
     )
     parts = (
@@ -113,14 +113,14 @@ def at_a_glance(figures: Mapping[str, Any]) -> str:
     score = times(per_key(figures, "score", "seconds") * SAMPLES)
     return (
         "## At a glance\n\n"
-        f"- One driver sends {shown(rate)} questions per second, each with a picture of 100 kB. At "
-        f"this rate, its single core is full. By prediction, this is enough for {full}.\n"
-        f"- `--concurrency auto` reaches its limit sooner: it stops at {MOST} concurrent requests, "
-        f"enough for {MOST // at_once} GPUs with {at_once} requests each. For more GPUs, pass a "
-        "number.\n"
+        f"- One driver (the process of a run) sends {shown(rate)} questions per second, each with "
+        "a picture of 100 kB, and then fully uses one core. By prediction, this rate is enough for "
+        f"{full}.\n"
+        f"- `--concurrency auto` stops earlier, at {MOST} concurrent requests, which are enough "
+        f"for {MOST // at_once} GPUs with {at_once} requests each. For more GPUs, pass a number.\n"
         f"- For {SAMPLES / 1e6:.0f} million samples, the prediction is that one driver needs at "
         f"least {times(SAMPLES / rate)} for the run, {keys} of memory for the samples' keys, "
-        f"{load} to load the journal when it resumes, and {score} to score.\n"
+        f"{load} to load the journal when a run resumes, and {score} to score.\n"
     )
 
 
@@ -187,14 +187,15 @@ def the_driver(figures: Mapping[str, Any]) -> str:
         rest.append(shown(1e6 * (figures["sizes"][name]["driver"] - known)))
     stages.append(("the rest: tasks, slots, progress, cold caches", *rest))
     return (
-        "## The driver\n\nThe driver is one process with one thread. It does the work of the "
-        "runner and the journal and, for a model on a server, prepares the pictures. The figures "
-        "cover the time from the first call to the last reply, with 32 questions in flight. They "
-        "include the progress display and the journal, but not scoring.\n\n"
+        "## The driver\n\nThe driver is a run's process, which has one thread. The driver "
+        "schedules requests, writes the journal, and, for a model on a server, prepares the "
+        "pictures. The figures cover the time from the first call to the last reply, with 32 "
+        "questions in flight. The figures include the progress display and the journal, but not "
+        "scoring.\n\n"
         + table(head, rows)
-        + "\nWhere the time goes, in µs per question. Each step was measured on its own, with its "
-        "inputs ready. The rest is the measured total minus these steps.\n\n"
-        + table(("step", *SIZE_NAMES.values()), stages)
+        + "\nThe next table divides the driver's CPU time into steps, in µs per question. Each "
+        "step was measured on its own, with its inputs ready. The last row is the measured total "
+        "minus these steps.\n\n" + table(("step", *SIZE_NAMES.values()), stages)
     )
 
 
@@ -231,11 +232,11 @@ def the_journal(figures: Mapping[str, Any]) -> str:
             )
         )
     return (
-        "## The journal\n\nA question and its reply are appended with one `write` each; `fsync` is "
-        "called once per second.\n\n"
+        "## The journal\n\nThe driver appends each question and each reply with one `write`, and "
+        "calls `fsync` once per second.\n\n"
         + table(head, rows)
         + "\nA resumed run first loads its journal. The table gives the CPU seconds and the memory "
-        "for this, and for scoring with intervals and report.\n\n"
+        "for loading the journal, and for scoring with intervals and report.\n\n"
         + table(
             ("keys", "journal", "load (s)", "bytes per key", "score (s)", "bytes per sample"),
             loads,
@@ -254,11 +255,11 @@ def the_media(figures: Mapping[str, Any]) -> str:
     head = ("picture of noise", "SHA-256", "load for a model", "base64", "decode to pixels")
     return (
         "## Pictures and video\n\nThe table gives bytes per second on one core. A model on a "
-        "server gets the file's bytes as they are, and nothing is decoded.\n\n"
+        "server gets the file's original bytes, and no picture is decoded.\n\n"
         + table(head, rows)
-        + f"\nTo deliver {frames} frames of a one-minute video of 640x360 (H.264) as JPEG takes "
-        f"{times(took)} of one core: {shown(frames / took)} frames per second. At most 8 threads "
-        "decode.\n"
+        + f"\nDecoding {frames} frames of a one-minute video of 640x360 (H.264) and encoding them "
+        f"as JPEG takes {times(took)} on one core, which is {shown(frames / took)} frames per "
+        "second. At most 8 threads decode.\n"
     )
 
 
@@ -276,7 +277,8 @@ def the_network(figures: Mapping[str, Any]) -> str:
             )
         )
     return (
-        "## The network\n\nThe HTTP client alone, over loopback, with 8 concurrent requests.\n\n"
+        "## The network\n\nThe table is for the HTTP client alone, over loopback, with 8 "
+        "concurrent requests.\n\n"
         + table(("body", "requests/s", "sent per second", "client CPU ms per request"), rows)
     )
 
@@ -326,7 +328,7 @@ def the_model(figures: Mapping[str, Any]) -> str:
     )
     off = sum(not point.held for point in points(figures))
     verdict = (
-        f"All are within {percent(ALLOWED)} of the measured rates."
+        f"All simulated rates are within {percent(ALLOWED)} of the measured rates."
         if not off
         else f"**{off} of {len(rows)} are off by more than {percent(ALLOWED)}.**"
     )
@@ -334,23 +336,24 @@ def the_model(figures: Mapping[str, Any]) -> str:
     return (
         "## The model of a run\n\n`perf/_scale_model.py` simulates a run event by event: questions "
         "in flight, a driver that does one thing at a time, a network link, replicas with their "
-        "processes and calls, and cores that are shared equally by everything that is busy. Its "
-        "inputs are:\n\n"
+        "processes and calls, and cores that are shared equally by everything that is busy. The "
+        "simulation's inputs are:\n\n"
         f"- {shown(1e3 * over['driver'])} ms of the driver's CPU and "
         f"{shown(1e3 * over['handling'])} ms of the server's CPU for each of many questions, "
         "measured with a model that answers at once\n"
         f"- {shown(1e3 * figures['alone']['driver'])} ms of the driver's CPU for a lone question, "
         "which needs turns of the event loop for itself, while many questions share them\n"
         "- the cost of a call\n"
-        "- the number of cores: the CPU seconds per second that this many busy processes got in "
-        "total, measured before and after each run\n\n"
-        "Nothing is fitted to the runs below. They used Snellen's runner, journal, and HTTP client "
-        "with 1, 2, and 4 servers on loopback and pictures of 54 kB. Columns *measured* and "
-        "*simulated* give replies per second from the first request to the last reply.\n\n"
+        "- the number of cores: the CPU seconds per second that the busy processes got in total, "
+        "measured before and after each run\n\n"
+        "Nothing in the simulation is fitted to the runs below. The runs used Snellen's runner, "
+        "journal, and HTTP client with 1, 2, and 4 servers on loopback and pictures of 54 kB. "
+        "Columns *measured* and *simulated* give replies per second from the first request to the "
+        "last reply.\n\n"
         + table(head, rows)
         + f"\n{verdict} If calls take CPU, throughput grows with the number of servers until the "
-        f"{figures['machine']['cores']} cores are full. If calls wait, as for a GPU, it grows "
-        "until the driver is busy all the time.\n"
+        f"{figures['machine']['cores']} cores are full. If calls wait, as for a GPU, "
+        "throughput grows until the driver is busy all the time.\n"
     )
 
 
@@ -375,9 +378,9 @@ def the_predictions(figures: Mapping[str, Any]) -> str:
                     times(SAMPLES / inputs.rate),
                 )
             )
-    assumed = " and ".join(
-        f"a {vlm.name} gives {vlm.rate:g} replies per second on a GPU with {vlm.at_once} "
-        f"concurrent requests (so a call takes {shown(vlm.call)} s, plus or minus up to half)"
+    assumed = "".join(
+        f"- A {vlm.name} model gives {vlm.rate:g} replies per second on a GPU with {vlm.at_once} "
+        f"concurrent requests, so a call takes {shown(vlm.call)} s, plus or minus up to half.\n"
         for vlm in VLMS
     )
     head = (
@@ -392,18 +395,22 @@ def the_predictions(figures: Mapping[str, Any]) -> str:
         f"{SAMPLES / 1e6:.0f} million samples",
     )
     return (
-        "## Predictions: GPUs\n\n**Predicted by the model, not measured.** The assumptions are: "
-        f"{assumed}; one replica per GPU, all behind one address; pictures of 100 kB; a driver "
-        "with the speed measured here and a core of its own; a network of 25 Gbit/s. The "
-        "throughput of real models varies severalfold with the length of replies and the size of "
-        "pictures: put your own numbers into `perf/_scale_predictions.py`.\n\n"
+        "## Predictions: GPUs\n\n**These figures are predicted by the simulation, not measured.** "
+        "The assumptions are:\n\n"
+        f"{assumed}"
+        "- Each GPU has one replica, and all replicas have the same address.\n"
+        "- A picture has 100 kB.\n"
+        "- The driver has the speed measured here and a core of its own.\n"
+        "- The network transfers 25 Gbit/s.\n\n"
+        "The throughput of real models varies severalfold with the length of replies and the size "
+        "of pictures. Put your own numbers into `perf/_scale_predictions.py`.\n\n"
         "*capacity* is the number of replies per second that the GPUs can give. The two *rate* "
-        "columns give the replies per second that the run gets, also in percent of the capacity: "
-        "first with `--concurrency auto`, then with a fixed number of concurrent *requests*, which "
-        f"is {SURPLUS:g} times as many as fit into the GPUs, so that no GPU waits. The columns "
-        "after these are for the fixed number: the share of time that the driver is busy, the part "
-        f"that is full first, and how long {SAMPLES / 1e6:.0f} million samples take.\n\n"
-        + table(head, rows)
+        "columns give the replies per second that the run gets, also in percent of the capacity. "
+        "The first *rate* is with `--concurrency auto`. The second *rate* is with a fixed number "
+        f"of concurrent *requests*, {SURPLUS:g} times as many as fit into the GPUs, so that no GPU "
+        "waits. The remaining columns are for the fixed number: the share of time that the driver "
+        f"is busy, the part that is full first, and the time for {SAMPLES / 1e6:.0f} million "
+        "samples.\n\n" + table(head, rows)
     )
 
 
@@ -425,8 +432,9 @@ def full_driver(figures: Mapping[str, Any]) -> str:
     rows.append(("one core that decodes video, 64 frames of 640x360", shown(1 / video), *full))
     names = (f"GPUs with a {vlm.name}" for vlm in VLMS)
     return (
-        "## Predictions: what fills one driver\n\nEach part serves only so many GPUs, at the rates "
-        "assumed above. With more GPUs, it keeps them waiting.\n\n"
+        "## Predictions: what fills one driver\n\nThe table gives the number of GPUs that each "
+        "part of the system can serve, at the rates assumed above. With more GPUs, some GPUs wait "
+        "for that part.\n\n"
         + table(("part", "questions/s", *names), rows)
         + "\nWith video only, decoding reaches its limit before the driver does. The last row is "
         "for one decoding core; a driver decodes in at most 8 threads.\n"
@@ -562,7 +570,7 @@ def the_changes(figures: Mapping[str, Any]) -> str:
 
 NOT_HERE = (
     "## What was not measured\n\nThe measurements used no GPU, no network except loopback, and no "
-    "file system except a local one. There were at most 4 servers and 512 questions in flight. The "
-    "servers answered at once or after a fixed time. Real calls vary in length, which costs time "
-    "at the end of a run, when few questions are left.\n"
+    "file system except a local file system. There were at most 4 servers and 512 questions in "
+    "flight. The servers answered at once or after a fixed time. Real calls vary in length, which "
+    "costs time at the end of a run, when few questions are left.\n"
 )
