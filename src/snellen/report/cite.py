@@ -33,8 +33,8 @@ def citations(benchmark: str) -> list[str]:
 def bibtex(sheet: str) -> str | None:
     """The BibTeX entry of the first paper in a sheet; None if the sheet cites no paper.
 
-    If a paper has more than two authors, a sheet names only the first. `and others` stands for the
-    rest.
+    If a paper has more than two authors, a sheet names only the first author. The entry then lists
+    the first author "and others".
     """
     paper = PAPER.search(f"{sheet}\n.")
     if paper is None:
