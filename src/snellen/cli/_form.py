@@ -14,8 +14,8 @@ TERMINAL = "terminal"
 
 
 def form_of(output: Path | None, form: str | None, endings: Mapping[str, str]) -> str:
-    """The requested format. By default, the format that the output file's extension stands for; a
-    file that ends in `.txt` or has no extension gets the terminal's format.
+    """The requested format. By default, the output file's extension determines the format. A file
+    that ends in `.txt` or has no extension gets the terminal's format.
 
     Raises:
         UsageError: the extension is unknown.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def thresholds(
     ctx: click.Context, param: click.Parameter, values: Sequence[str]
 ) -> dict[str, float | None]:
-    """Read `NAME=X` arguments. `NAME=none` gives None: the condition is waived."""
+    """Read `NAME=X` arguments. `NAME=none` gives None, which waives the condition."""
     from snellen.scoring import THRESHOLDS
 
     read: dict[str, float | None] = {}

@@ -47,7 +47,7 @@ def command(what: str | None, as_json: bool) -> int:
 
 
 def _title(recipe: recipes.Recipe) -> str:
-    """A description of a recipe in one line."""
+    """A one-line description of a recipe."""
     data_sets = {data_set for data_set, _ in recipe.asks}
     provider = "" if recipe.provider == "bundled" else f" From {recipe.provider}."
     family = "any model" if recipe.family == "any" else recipe.family
