@@ -1,4 +1,4 @@
-"""A question of a run with the model's reply, for the files of other tools."""
+"""Defines a question of a run with the model's reply, which other tools' files contain."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ class Answered:
     id: str
     """The sample's id."""
     position: int
-    """The position of its row in the data set, from 0."""
+    """The position of the question's row in the data set, from 0."""
     question: str
     """The text of the question."""
     choices: tuple[str, ...] = ()
