@@ -36,7 +36,8 @@ def cut(
 
     `tile_grid` chooses a grid of `least` to `most` tiles. The picture is stretched to the size of
     the grid by bicubic resampling, so its aspect ratio may change. If there are several tiles and
-    `thumbnail` is set, one more tile follows, with the whole picture scaled to the size of a tile.
+    `thumbnail` is set, another tile follows, which shows the whole picture scaled to the size of a
+    tile.
 
     Source: OpenGVLab/InternVL@2410d1dbf208f0e799459aff9376e5747dbf41a2:
     internvl_chat/internvl/train/dataset.py, `dynamic_preprocess`.

@@ -33,7 +33,7 @@ MARGIN = 8
 T = TypeVar("T")
 Kind = Literal["letter", "count", "order", "flash"]
 Draw = Callable[[int], int]
-"""Draws a random integer from 0 to a limit, which is excluded."""
+"""Draws a random integer that is at least 0 and below a limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class ClipQuestion:
 
     time: float
     """The time at which the question is asked, in seconds. This time is halfway between two frames.
-    Frames after it do not affect the answer."""
+    Frames after this time do not affect the answer."""
     text: str
     """The text of the question."""
     choices: tuple[str, ...] = ()
@@ -160,8 +160,8 @@ def _letter(draw: Draw) -> Script:
 
 
 def _count(draw: Draw) -> Script:
-    """Show a letter 6 to 9 times, each time one of the same two letters. After three of these
-    times, a question is asked while the screen is empty."""
+    """Show two letters 6 to 9 times in all, in random order. Three questions are asked, each after
+    a letter while the screen is empty."""
     names = _drawn(draw, LETTERS, 2)
     letters = [_choice(draw, names) for _ in range(6 + draw(4))]
     # Letters and gaps last longer than a second, so that a model with one frame per second sees
@@ -234,11 +234,11 @@ CLIP_KINDS: tuple[Kind, ...] = tuple(SCRIPTS)
 def _timeline(
     draw: Draw, letters: Sequence[str], lengths: Sequence[int], *, off: tuple[int, int]
 ) -> tuple[tuple[ShownLetter, ...], int]:
-    """Place letters of 60 to 120 pixels at random positions, and return them with the number of
+    """Place letters of 60 to 120 pixels at random positions. Returns the letters and the number of
     frames.
 
     Before, between, and after the letters, the screen is empty for a random number of frames. `off`
-    contains the minimum and the maximum of this number.
+    contains the minimum and the maximum number of empty frames.
     """
     least, most = off
     shown = []
@@ -270,7 +270,7 @@ def _after(draw: Draw, shown: Sequence[ShownLetter], index: int, n_frames: int) 
 
 
 def _between(draw: Draw, first: int, end: int) -> float:
-    """The time of the middle of a random frame that is at least `CLEAR` frames from both ends."""
+    """The middle time of a random frame that is at least `CLEAR` frames away from both ends."""
     frame = first + CLEAR + draw(end - first - 2 * CLEAR)
     return (2 * frame + 1) / (2 * FPS)
 
