@@ -60,8 +60,8 @@ def check_floors(
 
 
 def _is_fraction(metric: str, benchmark: Benchmark) -> bool:
-    """Whether a metric lies between 0 and 1. This function scores an empty reply to the first
-    question, because only a computed metric has a unit."""
+    """Whether a metric lies between 0 and 1. To get the metric's unit, which only a computed metric
+    has, this function scores an empty reply to the first question."""
     headline = benchmark.scorings[benchmark.headline]
     row = next(iter(benchmark.data), None)
     if metric not in headline.metrics or headline.reads != "generate" or row is None:

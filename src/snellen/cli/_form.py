@@ -34,7 +34,7 @@ def form_of(output: Path | None, form: str | None, endings: Mapping[str, str]) -
 
 
 def put(text: str, output: Path | None) -> None:
-    """Write a text to a file, or print it if no file is named.
+    """Write a text to a file, or print the text if no file is named.
 
     Raises:
         UsageError: the file cannot be written.

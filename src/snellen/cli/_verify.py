@@ -159,7 +159,7 @@ def videos_of(benchmark: Benchmark) -> Videos:
     """The videos of a benchmark's questions.
 
     Raises:
-        DataError: the rows are missing, or one cannot be read.
+        DataError: the rows are missing, or a row cannot be read.
     """
     videos = Videos(benchmark.presentation.break_down_by)
     for row in benchmark.data:
@@ -174,7 +174,7 @@ class Verified:
     path: Path
     """The file."""
     file: Digests | None = None
-    """The digests of the file; None if it cannot be read."""
+    """The digests of the file; None if the file cannot be read."""
     published: str | None = None
     """The name of the published file with the same digest; None if there is none."""
     digest: str | None = None
@@ -246,7 +246,7 @@ def verify(path: Path, data: Path | None) -> Verified:
 
 def _known(path: Path, verified: Verified) -> Benchmark | None:
     """The benchmark that published a file with this name; None if there is none. Records in
-    `verified` whether this file is identical to the published one."""
+    `verified` whether this file is identical to the published file."""
     name = path.name.partition(".")[0]
     try:
         if not registry.reads_data(name):

@@ -1,4 +1,4 @@
-"""`compare --fail-if-worse`: checks that no side is worse than the first one of its benchmark."""
+"""`compare --fail-if-worse`: checks that no side is worse than the first side of its benchmark."""
 
 from __future__ import annotations
 

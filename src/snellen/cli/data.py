@@ -55,8 +55,8 @@ def command() -> None:
 @here
 @json_option
 def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_json: bool) -> int:
-    """Download BENCH's published files into its data folder. If the download is interrupted, the
-    same command resumes it."""
+    """Download BENCH's published files into its data folder. If the download is interrupted, run
+    the same command to resume the download."""
     loaded = registry.benchmark(benchmark)
     files = file_records.only(_files(benchmark, loaded), only)
     folder = data or locations.data_folder(loaded.name)

@@ -105,7 +105,7 @@ PATH = click.Path(path_type=Path)
 @run_option("temperature", help="")
 @run_option("seed")
 @run_option("timeout", help="The timeout of a request.")
-@run_option("max_requests", help="Stop after this many requests; the same command resumes.")
+@run_option("max_requests", help="Stop after this many requests. To resume, run the same command.")
 @run_option("max_cost", help="Stop at this cost. The profile must contain prices.")
 @json_option
 def command(

@@ -17,7 +17,8 @@ KINDS = ["benchmarks", "suites", "models", "metrics", "recipes"]
 @click.argument("what", type=click.Choice(KINDS), required=False)
 @json_option
 def command(what: str | None, as_json: bool) -> int:
-    """List benchmarks, suites, models, metrics, and recipes; by default all of them."""
+    """List benchmarks, suites, models, metrics, and recipes. By default, all of these are
+    listed."""
     kinds = {
         "benchmarks": list(registry.list_benchmarks()),
         "suites": [

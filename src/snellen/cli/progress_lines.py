@@ -71,8 +71,8 @@ class ProgressLines:
                 lines.is_complete = ended
 
     def _draw(self, printed: Sequence[RunLines]) -> None:
-        """Redraw the lines. The lines of finished runs are at the top. Below them is an empty line
-        with the cursor, followed by the lines of the other runs. Any other output appears on the
+        """Redraw the lines. The lines of finished runs are at the top. An empty line with the
+        cursor follows, and then come the lines of the other runs. Any other output appears on the
         empty line and is not overwritten.
         """
         open_runs = [lines for lines in printed if not lines.is_complete]

@@ -214,8 +214,8 @@ def _show_sweep(results: Sequence[Result]) -> None:
 
 def _common(results: Sequence[Result]) -> str | None:
     """The scoring for the comparison if the runs have different headline scorings, which happens
-    with different prompts. It is `robust`, which parses any form of answer, if all runs have this
-    scoring. Otherwise, it is the first run's headline scoring. None if all runs have the same
+    with different prompts. The scoring is `robust`, which parses any form of answer, if all runs
+    have it. Otherwise, the first run's headline scoring is used. None if all runs have the same
     headline scoring."""
     if len({result.report.headline for result in results}) == 1:
         return None

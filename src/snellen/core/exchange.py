@@ -34,7 +34,7 @@ class Published:
     verdicts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     """The judges' verdicts, keyed by scoring and then by sample id."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
-    """Further replies to the same samples, keyed by sample id. They count as repeats."""
+    """Further replies to samples, keyed by sample id. They count as repeats."""
     only_these: bool = False
     """Whether the authors score only the rows in the file."""
     readings: Mapping[str, Mapping[str, Reading]] = field(default_factory=dict)

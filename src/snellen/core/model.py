@@ -1,8 +1,8 @@
 """The interface of models: requests, replies, and small protocols.
 
 A back end translates requests and returns replies. A back end does not retry, cache, count, or log.
-It also does not know which benchmark a request is from. The only exception is the VLMEvalKit
-wrapper, which reads `Request.origin`.
+A back end also does not know which benchmark a request is from. The only exception is the
+VLMEvalKit wrapper, which reads `Request.origin`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -129,7 +129,7 @@ def has_addresses(request: Request) -> bool:
 
 
 def loaded(request: Request) -> Request:
-    """Read a request's images, locate its videos, and compute the digests of both.
+    """Read a request's images, locate its videos, and compute the digests of images and videos.
 
     Images are also checked. A request without media is returned unchanged. Frames are decoded
     elsewhere, once for all questions about a video (`media.video.decoded`).
@@ -178,8 +178,9 @@ class Usage:
 
 
 BELOW = 0.9
-"""If a truncated reply has less than this share of the tokens that its limit allows, something else
-cut it. The share is below 1 because servers may count a few tokens of a reply differently."""
+"""If a truncated reply has less than this share of the tokens that the limit allows, the limit is
+not why the reply was cut. The share is below 1 because servers may count a few tokens of a reply
+differently."""
 
 
 def is_cut_early(output: int | None, limit: int | None) -> bool:
@@ -250,12 +251,12 @@ class Reply:
     usage: Usage | None = None
     """The token counts; None if the server did not report any."""
     times: Times | None = None
-    """The times of the request; None if they were not measured."""
+    """The times of the request; None if no times were measured."""
     choices: tuple[Ranked, ...] = ()
     """One entry for each choice of a `rank` request; empty for other requests."""
     shown: Shown | None = None
-    """The times of the frames that the model was shown, if it decodes videos itself; None for other
-    models."""
+    """The times of the frames that the model was shown, if the model decodes videos itself; None
+    for other models."""
     tool_calls: tuple[ToolCall, ...] = ()
     """The tool calls that the model requests, in order."""
     sizes: Sizes | None = None
@@ -280,7 +281,7 @@ class Reply:
 class Generates(Protocol):
     """A model that replies with text.
 
-    `generate` raises `Overloaded` if a retry may help, and `Rejected` if it will not.
+    `generate` raises `Overloaded` if a retry may help, and `Rejected` if a retry will not help.
     """
 
     name: str

@@ -141,8 +141,8 @@ class ImageLimits(StrictStruct, frozen=True, omit_defaults=True):
 
 
 class Serve(StrictStruct, frozen=True):
-    """A server that is started for the model. These settings are stored, and they are part of the
-    run's identity."""
+    """A server that is started for the model. These settings are stored, and are part of the run's
+    identity."""
 
     kind: Literal["vllm", "sglang", "transformers"]
     """Which server to start."""
@@ -234,7 +234,7 @@ def refuse_keys(model: str, extra: Mapping[str, object]) -> None:
     """Check that the `extra` of a profile contains no key for a model that runs on this machine.
 
     Raises:
-        UsageError: it contains a key.
+        UsageError: the profile contains a key.
     """
     if keys := [option for option in extra if KEY.search(option)]:
         raise UsageError(

@@ -10,8 +10,8 @@ from snellen.core.source import Source
 class Provenance:
     """How a benchmark was loaded and transformed.
 
-    The registry and the transforms set this object by calling `vary`. Everything in it except the
-    notes is part of a run's identity.
+    The registry and the transforms set this object by calling `vary`. All fields except the notes
+    are part of a run's identity.
     """
 
     options: Mapping[str, object] = field(default_factory=dict)

@@ -84,9 +84,9 @@ class Resolution:
     """The result of `Scoring.resolve` for a table of replies."""
 
     readings: Mapping[str, Reading] = field(default_factory=dict)
-    """Readings that replace those of `Scoring.parse`, keyed by sample id."""
+    """Readings that replace the readings of `Scoring.parse`, keyed by sample id."""
     notes: tuple[str, ...] = ()
-    """Notes for the result that say how it differs from the result of the authors' code."""
+    """Notes that say how the result differs from the result of the authors' code."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,8 +119,8 @@ class Judge:
     """The judge model with which the authors computed their figures; None: the prompt is not the
     authors' prompt."""
     on_request: bool = False
-    """Whether a judge is asked only if the user names this scoring, because it needs additional
-    verdicts."""
+    """Whether a judge is asked only if the user names this scoring, because this scoring needs
+    additional verdicts."""
     perfect: Callable[[Sample, Reply], str] | None = None
     """The verdict of a perfect judge on a reply, for tests; None: the verdict of
     `Check.verdict`."""
@@ -159,9 +159,9 @@ def total_score(score: Score) -> float | None:
 
 
 Verdicts = Mapping[str, Callable[[Sample, Reply], Sequence[str | None]]]
-"""For each scoring, a function that returns the judges' verdicts on a reply: one item for each
-judge and each time that it was asked. An item is the text of the verdict, or None if the judge gave
-none. All replies have the same number of items, in the same order."""
+"""For each scoring, a function that returns the judges' verdicts on a reply. A judge that was asked
+several times has several items. An item is the text of the verdict, or None if the judge gave none.
+All replies have the same number of items, in the same order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,8 +176,8 @@ class Scoring:
     parse: Callable[[Reply, Sample], Reading]
     """Parses the answer in a reply. The function must be pure."""
     score: Callable[[Reading, Sample], Score]
-    """Returns a number or named parts for any reading, even if it has no answer. Returns None if
-    only the full set of replies has a score."""
+    """Returns a number or named parts for any reading, even if the reading has no answer. Returns
+    None if only the full set of replies has a score."""
     metrics: Mapping[str, Compute]
     """The metrics of the whole set, keyed by name. The first is the headline metric."""
     reads: Kind = "generate"
@@ -196,8 +196,8 @@ class Scoring:
     """Decides readings that depend on all replies or on the order of the replies. The function is
     called once for each repeat. None: there are no such readings."""
     on_missing: str = ""
-    """A sentence about how the authors' code treats a file that lacks rows. Empty: the code does
-    what `missing` says."""
+    """A sentence about how the authors' code treats a file that lacks rows. Empty: the authors'
+    code treats such a file as `missing` says."""
 
     @property
     def better(self) -> Direction | None:
@@ -215,7 +215,7 @@ class Scoring:
         return self.better == "higher"
 
     def has_bounds(self, metric: str) -> bool:
-        """Whether bounds can be computed for a metric: the values it would have if all missing
+        """Whether a metric's bounds can be computed. The bounds are the values if all missing
         answers were wrong, and if all were right. There are no bounds if the metric's direction is
         unknown, or if scores may be distances."""
         return self.direction(metric) is not None and self.better != "lower"

@@ -20,7 +20,7 @@ class Answered:
     choices: tuple[str, ...] = ()
     """The texts of the choices, in order."""
     target: str | None = None
-    """The right answer; None if it is hidden."""
+    """The right answer; None if the answer is hidden."""
     reply: str | None = None
     """The reply; None if the question failed."""
     reasoning: str | None = None

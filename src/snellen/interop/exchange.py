@@ -33,9 +33,9 @@ class RunMetric:
     n: int
     """The number of scores behind the value."""
     stderr: float | None = None
-    """The standard error of the value; None if it is not known."""
+    """The standard error of the value; None if not known."""
     interval: tuple[float, float] | None = None
-    """The 95 % confidence interval; None if it is not known."""
+    """The 95 % confidence interval; None if not known."""
     better: Literal["higher", "lower"] | None = None
     """Whether a higher or a lower value is better; None if not known."""
     reason: str | None = None
@@ -139,7 +139,7 @@ class RunSample:
 
     @property
     def references(self) -> list[str]:
-        """The right answers; empty if they are hidden."""
+        """The right answers; empty if the answers are hidden."""
         return references_of(self.question)
 
     @property
@@ -149,7 +149,7 @@ class RunSample:
 
     @property
     def error(self) -> str | None:
-        """Why the sample has no final reply; None if it has one."""
+        """Why the sample has no final reply; None if there is a final reply."""
         for _, record in self.turns:
             if record is None:
                 return "the question was not asked"
@@ -178,7 +178,7 @@ class RunSample:
 
 
 def references_of(question: Question) -> list[str]:
-    """The right answers to a question; empty if they are hidden."""
+    """The right answers to a question; empty if the answers are hidden."""
     return question.references or ([] if question.target is None else [question.target])
 
 

@@ -1,4 +1,4 @@
-"""Writes JSON files: one object per line, a list, or one object keyed by id."""
+"""Writes JSON files: one object per line, a list, or a single object keyed by id."""
 
 import json
 from collections.abc import Iterable, Sequence

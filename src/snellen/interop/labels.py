@@ -37,7 +37,7 @@ def read(path: Path) -> list[LabelRecord]:
             if key in first:
                 raise DataError(
                     f"{path}: {first[key]} and {where} are both labels by {label.rater} for the "
-                    f"same reply to {label.sample!r}. Keep one of the two rows."
+                    f"same reply to {label.sample!r}. Keep only one of these rows."
                 )
             first[key] = where
         labels.append(label)

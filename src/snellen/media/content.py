@@ -26,7 +26,7 @@ class Slice:
     length: int
     """The number of bytes."""
     encoding: Literal["raw", "base64"] = "raw"
-    """`raw` if the bytes are the picture itself; `base64` if they are base64 text of the
+    """`raw` if the bytes are the picture itself; `base64` if the bytes are base64 text of the
     picture."""
 
 
@@ -112,11 +112,11 @@ class Video:
     """The frame policy, which determines the frames of the window that a model gets, and their
     size. See `media.video.policy`."""
     frames: tuple[Frame, ...] = ()
-    """The frames that a model gets; empty before they are decoded."""
+    """The frames that a model gets; empty before decoding."""
 
     @property
     def size(self) -> Size | None:
-        """The width and height of the frames that a model gets; None before they are decoded."""
+        """The width and height of the frames that a model gets; None before decoding."""
         return self.frames[0].image.size if self.frames else None
 
     @property

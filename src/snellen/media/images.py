@@ -68,9 +68,9 @@ def load(image: Image) -> Image:
     """Load the image that a model gets, with its bytes, digest, MIME type, width, and height.
 
     If the source is bytes, the bytes may also be base64 text or a `data:` URL of an image, as in
-    the cells of tables. A loaded image is returned unchanged. Width and height are those of the
-    stored pixels: the EXIF orientation is not applied but stays in the bytes, so the server decides
-    whether to apply it. If an image was converted, `label` says so.
+    the cells of tables. A loaded image is returned unchanged. The width and height are those of the
+    stored pixels. The EXIF orientation is not applied but stays in the bytes, so the server decides
+    whether to apply the orientation. If an image was converted, the loaded image's `label` says so.
 
     Raises:
         MediaError: The image is missing, empty, outside its folder, not an image, cut off, or has
@@ -155,8 +155,8 @@ def _unsized(image: Image) -> tuple[object, ...]:
 
 
 HEADS = (1 << 12, 1 << 18, MAX_BYTES)
-"""The numbers of bytes that are read, one after the other, until the size of an image is found. In
-a JPEG from a camera, a thumbnail of up to 64 kB, or an even larger color profile, may precede the
+"""The numbers of bytes that are tried, in this order, until the size of an image is found. In a
+JPEG from a camera, a thumbnail of up to 64 kB, or an even larger color profile, may precede the
 size."""
 
 
@@ -217,7 +217,7 @@ def smaller(
     """The image as `load` returns it, scaled down if it exceeds the limits.
 
     `max_side` limits the longer side in pixels, `max_pixels` limits width times height, and
-    `max_bytes` limits the size of the file. A scaled image has the same aspect ratio. Scaling uses
+    `max_bytes` limits the size of the file. A scaled image keeps its aspect ratio. Scaling uses
     Lanczos resampling and applies the EXIF orientation. The image is saved in its own format if
     that is JPEG (with quality 95 and full color resolution), PNG, or WebP (lossless), otherwise as
     PNG. The color profile is kept, but no other metadata.
@@ -271,7 +271,7 @@ def as_png(image: Image) -> Image:
 
 
 def pixels(image: Image) -> NDArray[np.uint8]:
-    """The pixels of the picture as a person sees it: (height, width, 3), RGB, 0 to 255.
+    """The pixels of the picture as a person sees the picture: (height, width, 3), RGB, 0 to 255.
 
     The EXIF orientation is applied, so height and width may be swapped. 16-bit samples lose their
     lower byte. CMYK is converted without its color profile. Transparent pixels are blended with

@@ -1,6 +1,6 @@
 """Converts pictures for models whose own code takes Pillow images or tiles.
 
-This module imports Pillow and NumPy, so it is imported only for such a model.
+This module imports Pillow and NumPy, so other modules import it only for such a model.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from snellen.media.sizes import tile_grid
 
 
 def as_pillow(image: Image) -> pillow.Image:
-    """Decode a picture to a Pillow image in RGB, as a viewer shows it. See `images.pixels`.
+    """Decode a picture to a Pillow image in RGB, upright and as an image viewer shows the picture.
+    See `images.pixels`.
 
     Raises:
         MediaError: The image cannot be loaded, or the compressed data are damaged.

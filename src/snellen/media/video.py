@@ -76,7 +76,7 @@ class VideoFacts:
     times: tuple[float, ...]
     """The times of all frames in seconds, in ascending order."""
     declared: float | None
-    """The declared duration in seconds; None if the file does not declare one."""
+    """The declared duration in seconds; None if the file declares no duration."""
     stamps: tuple[int, ...]
     """The presentation timestamps of all frames."""
     keys: tuple[int, ...]
@@ -149,7 +149,7 @@ def decoded(
     The video is decoded in one pass, or in several if the frames of all windows need too much
     memory. If several windows need a frame at the same size, the frame is encoded once per pass. If
     a frame of a window is missing, an error is yielded instead of the window's frames. `ended` is
-    called before each frame; decoding stops if it returns True.
+    called before each frame. Decoding stops if `ended` returns True.
 
     Raises:
         MediaError: The file is missing or is not a video.

@@ -55,7 +55,7 @@ class Part(NamedTuple):
     """Whether the table's differences were not tested and therefore have no p-values."""
     most: int = 0
     """The maximum width of the table in characters if the output is not a terminal. Longer texts
-    are wrapped. With 0, each row is on one line."""
+    are wrapped. If the maximum is 0, each row is on one line."""
 
 
 def parts(document: Comparisons, *, detailed: bool) -> Iterator[Part]:

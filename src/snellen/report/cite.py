@@ -21,8 +21,8 @@ SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "&%$#_"})
 
 
 def citations(benchmark: str) -> list[str]:
-    """BibTeX entries for the benchmark's paper, if its sheet cites one in the usual form, and for
-    Snellen."""
+    """BibTeX entries for Snellen and, if the benchmark's sheet cites a paper in the usual form, for
+    this paper."""
     entry = next(
         (candidate for candidate in registry.entries() if candidate.name == benchmark), None
     )

@@ -189,7 +189,7 @@ def _provenance(
 
 
 def _sheet_of(benchmark: Benchmark) -> str:
-    """The benchmark's own description; empty if it is not in the catalog."""
+    """The benchmark's own description; empty if the benchmark is not in the catalog."""
     if not benchmark.provenance.from_catalog:
         return ""
     with suppress(CatalogError):
@@ -231,7 +231,7 @@ def _states(run: Run) -> dict[str, int]:
 
 def _scores_of(run: Run) -> dict[tuple[str, int], list[ScoreRow]]:
     """The scorings' results, keyed by sample and repeat. A turn that is scored separately counts as
-    a sample. A failed sample has no score, even if `--missing wrong` counts it as wrong."""
+    a sample. A failed sample has no score, even if `--missing wrong` counts the sample as wrong."""
     scores: dict[tuple[str, int], list[ScoreRow]] = {}
     for row in run.scores():
         if row.reply in ("failed", "absent"):

@@ -63,8 +63,9 @@ def names(result: Result) -> tuple[str, str]:
 
 
 def distinct_names(results: Sequence[Result]) -> list[ResultName]:
-    """The names that distinguish each result from the others: the benchmark with the options that
-    distinguish its data, and the model with the settings that distinguish its runs."""
+    """The names that distinguish each result from the other results. Each name has the benchmark
+    with the options that distinguish its data, and the model with the settings that distinguish its
+    runs."""
     groups: dict[tuple[str, str], list[int]] = {}
     for row, result in enumerate(results):
         identity = result.report.identity
@@ -192,8 +193,8 @@ OTHER_SOURCE = "scored with a changed source"
 
 
 def short_of(result: Result) -> list[str]:
-    """The reasons why a result is not a regular result for the whole data set: it is partial,
-    incomplete, a probe, out of date, from a changed source, or from the bundled rows."""
+    """The reasons why a result is not a regular result for the full data set. A result may be
+    partial, incomplete, a probe, out of date, from a changed source, or from the bundled rows."""
     report = result.report
     rows = report.conversations or report.n
     notes = [] if report.asked_of is None else [f"partial: {rows:,} of {report.asked_of:,}"]
@@ -293,8 +294,8 @@ def _options(result: Result) -> Mapping[str, Any]:
 
 
 def fronts(results: Sequence[Result]) -> list[str]:
-    """Lines about the models that no other model beats in both score and cost, or in both score and
-    time."""
+    """Lines about the models that no other model beats in score and cost at once, or in score and
+    time at once."""
     return list(front_lines(by_benchmark(results)))
 
 

@@ -37,8 +37,8 @@ LEAST, SHORTEST = 24, 12
 """The minimum widths, in characters, of a column of names or remarks. The second width is for
 tables that would be wider than the terminal. Numbers are never wrapped."""
 SPARE = ("significant", "run", "median time", "cost/question", "p")
-"""The columns that a table leaves out, in this order, if it is still too wide. These columns repeat
-what other columns say, or are not needed to read the table."""
+"""The columns that a table leaves out, in this order, until the table is narrow enough. These
+columns repeat what other columns say, or are not needed to read the table."""
 
 
 def print_result(result: Result) -> None:

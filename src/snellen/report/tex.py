@@ -44,8 +44,8 @@ NOT_IN_RESULTS = ("cost/question", "median time", "run")
 TEXT_WIDTH = 345
 """The width of the text, in points, in LaTeX's `article` class at 10 points."""
 SIZES = (("", 5.0, 6), (r"\small", 4.6, 4), (r"\footnotesize", 4.25, 3), (r"\scriptsize", 4.0, 2))
-"""The font sizes. Each has a command, the width of an average character in points, and the space on
-each side of a column in points."""
+"""The font sizes. Each size has a command, the width of an average character in points, and the
+space on each side of a column in points."""
 LEAST_SHARE = 0.1
 """The minimum width of a column of names, as a fraction of the text width."""
 SHORTFALLS = ("partial:", "incomplete:")

@@ -18,7 +18,7 @@ from snellen.store import Run
 from snellen.view.runs import Listed
 
 PATIENCE = 0.3
-"""The time in seconds that a page waits for a comparison. After that, the page says that the
+"""The time in seconds that a page waits for a comparison. After this time, the page says that the
 comparison is being computed."""
 KEPT = 16
 

@@ -176,8 +176,8 @@ def _unprobed(manifest: Mapping[str, Any]) -> Benchmark:
     """Load the benchmark of a run, with the rows but without the run's probe.
 
     Raises:
-        SnellenError: the benchmark does not exist anymore, or loading it would run code that the
-            run names.
+        SnellenError: the benchmark no longer exists, or loading the benchmark would run code that
+            the run names.
     """
     options = manifest["identity"]["options"]
     name, where = manifest["benchmark"], data_path(manifest["data"])

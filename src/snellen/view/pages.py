@@ -56,8 +56,8 @@ READ = 0.99
 """Facet counts are kept if at least this share of the run's files is indexed. The share is below 1,
 because records may be appended at any time."""
 ALL_READ = 0.999
-"""If at least this share of a run's files is indexed, pages do not say anymore that the files are
-being read."""
+"""If at least this share of a run's files is indexed, pages no longer say that the files are being
+read."""
 
 
 class NotThere(Exception):

@@ -42,7 +42,7 @@ class Listed:
     path: Path
     """The run folder."""
     manifest: Mapping[str, Any] = field(default_factory=dict)
-    """The run's manifest; empty if it cannot be read."""
+    """The run's manifest; empty if the manifest cannot be read."""
     result: Result | None = None
     """The result, if the run is scored."""
     fault: str | None = None
@@ -216,8 +216,8 @@ def _read(name: str, run: Run, stamps: tuple[Stamp | None, ...]) -> Listed:
 
 
 def is_being_written(path: Path) -> bool:
-    """Whether a process is writing to a run's folder. If the operating system does not say, this
-    means that a record was written in the last `QUIET` seconds."""
+    """Whether a process is writing to a run's folder. If the operating system does not tell, a run
+    counts as being written if a record was written in the last `QUIET` seconds."""
     folder = Run(path).folder
     locked = folder.is_locked()
     if locked is not None:

@@ -23,7 +23,7 @@ from snellen.view.query import FACET, VERDICTS
 from snellen.view.runs import Listed, odd
 
 FRAMES = 5_000
-"""The maximum number of frames of one video that the page steps through."""
+"""The maximum number of frames of a video that a page can step through."""
 
 
 class SampleLine(NamedTuple):
@@ -394,7 +394,7 @@ def _scoring_results(
 def _verdicts(
     listed: Listed, scoring: str, key: Key, final: ReplyRecord | None
 ) -> list[tuple[str, str]]:
-    """The verdicts of a run's judges on a reply, one for each request."""
+    """The verdicts of a run's judges on a reply, one verdict for each request."""
     if final is None or not (listed.path / judge.JUDGED).is_dir():
         return []
     verdicts = []

@@ -89,10 +89,13 @@ def clip_script(kind: Kind, seed: str) -> Script:
     """The script of a clip of 10 to 40 seconds. The same seed gives the same script on every
     machine.
 
-    letter  one letter after the other: which letter is on the screen now?
-    count   two letters that appear repeatedly: how many times has this letter appeared so far?
-    order   different letters: which letter was the first, the second, or the third?
-    flash   letters that are shown for 0.1 to 1.6 seconds: which letter was the last?
+    - `letter`: letters follow each other. Which letter is on the screen now?
+
+    - `count`: two letters appear repeatedly. How many times has this letter appeared so far?
+
+    - `order`: different letters appear. Which letter was the first, the second, or the third?
+
+    - `flash`: letters appear for 0.1 to 1.6 seconds each. Which letter was the last?
     """
     # random() is the only method of Random that is guaranteed to be stable across Python versions.
     return SCRIPTS[kind](partial(_below, Random(f"{seed} {kind}")))
