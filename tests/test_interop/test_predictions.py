@@ -162,7 +162,7 @@ def test_a_number_too_large_to_be_exact_is_no_id(tmp_path: Path) -> None:
     path = write(tmp_path / "r.jsonl", '{"id": 1e17, "response": "A"}\n')
 
     with pytest.raises(
-        DataError, match=r"row 1 has the id 1e\+17, a number so large that .* rounded"
+        DataError, match=r"row 1 has the id 1e\+17, and the program .* rounded this large number"
     ):
         predictions.read(path)
 
