@@ -477,7 +477,10 @@ def test_a_part_of_a_video_is_given_in_seconds(
         ({"video": "", "end": 3}, "has the time 3 s but no video"),
         ({"video": ["1.mp4", "2.mp4"]}, "video is a list of 2. A row may have only one video"),
         ({"video": 3}, "video is of type int"),
-        ({"video": "data:video/mp4;base64,AAAA"}, "is the content of a video.*Save it as a file"),
+        (
+            {"video": "data:video/mp4;base64,AAAA"},
+            "is the content of a video.*Save the video",
+        ),
         ({"video": "https://example.org/1.mp4"}, "is the URL of a video.*Download the v"),
     ],
 )
