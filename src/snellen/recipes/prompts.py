@@ -53,7 +53,7 @@ class VideoFrame:
 
 Piece = str | Image | Video | VideoFrame
 Loads = Callable[[str], str | None]
-"""A function that returns the template with a name, or None if there is no such template."""
+"""A function that returns a template by name, or None if there is no such template."""
 
 
 def pieces_of(
@@ -63,7 +63,7 @@ def pieces_of(
 
     Args:
         name: The name of the template.
-        load: Returns the template with a name.
+        load: Returns a template by name.
         sample: The question.
         variables: Additional variables of the template.
 
@@ -133,7 +133,7 @@ def lettered(choices: Sequence[str], form: str = "{letter}. {text}\n", least: in
 
 
 def needed(value: object, name: str) -> object:
-    """Return a value that the prompt needs, if the value is not empty.
+    """Return a value that the prompt needs, and that must not be empty.
 
     Raises:
         LookupError: the value is None or empty.

@@ -28,7 +28,7 @@ class FigureMetric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     scoring: str = ""
     """The scoring that computes the metric; empty: the headline scoring."""
     points: int = 0
-    """The maximum score, if figures are points on a scale above 100; otherwise 0."""
+    """The highest possible score, if figures are in points out of more than 100; otherwise 0."""
 
 
 class PublishedTables(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -87,7 +87,7 @@ class Ask:
     manner: Manner
     """The prompt and settings."""
     load: Loads = field(repr=False, compare=False)
-    """A function that returns the template with a name."""
+    """A function that returns a template by name."""
 
     @property
     def template(self) -> str:

@@ -218,9 +218,9 @@ def shown(sample: Sample, number: int) -> Part:
     pictures = numbered(sample)
     if number not in pictures:
         raise MediaError(
-            f"{sample.id}: <image {number}> is in the question, but the row has no picture {number}. "
-            "A file of answers can be used to score replies, but not to ask questions. Download "
-            "the data set itself."
+            f"{sample.id}: <image {number}> is in the question, but the row has no picture "
+            f"{number}. A file of answers can be used to score replies, but not to ask questions. "
+            "Download the data set itself."
         )
     return pictures[number]
 

@@ -39,8 +39,9 @@ Scoring  `default`: our own rule for each task.
          `robust` (the headline scoring of vqa): like `default`, but applied to the phrase that the
          reply states as its answer. That phrase is boxed, follows "the answer is", or follows the
          verb of a single sentence ("The picture shows X.").
-         A reply is unparsed if its phrase contains a right answer and more words. A reply without
-         such a phrase is unparsed if it is more than three words longer than the longest answer.
+         A reply is unparsed if its phrase contains a right answer and other words. A reply
+         without such a phrase is unparsed if it has more than three words more than the longest
+         answer.
          `judged` (vqa and caption): a judge compares the reply with the answers and grades the
          reply from 0 to 10 (`snellen judge`).
          Each turn with an answer is scored as a separate question. The turns of a conversation
