@@ -61,7 +61,7 @@ def _storable(message: str) -> str:
 
 
 class SnellenError(Exception):
-    """An error that the user can fix. The command line prints it without a traceback.
+    """An error that the user can fix. The command line prints the error without a traceback.
 
     The message may quote a server or any library's exception, and is written to files, logs, and
     the terminal. Credentials in addresses are therefore removed from the message. Characters that

@@ -407,7 +407,7 @@ def check_ranks(model: Ranks, request: Request) -> None:
 
 def check_streams(model: Streams, frames: Sequence[Frame]) -> None:
     """Check that a session accepts frames in order and answers when it must, and that questions to
-    a fork do not affect it.
+    a fork do not affect the original session.
 
     Raises:
         AssertionError: the model violates its contract.

@@ -35,12 +35,13 @@ def card(
 
     `recipe` is a name from `snellen list recipes` or the path of a recipe's file, optionally
     followed by `:DATA_SET` and `:VARIANT`. `model` takes the same values as in `evaluate`.
-    `benchmarks` restricts the card to some of its benchmarks. `checkpoint` selects the published
-    figures; by default, they are those of the checkpoint with the model's name. Options such as
+    `benchmarks` restricts the card to the named benchmarks. `checkpoint` is the checkpoint whose
+    published figures are used. The default is the checkpoint with the model's name. Options such as
     `max_tokens` replace the official settings and leave the recipe's settings unchanged.
 
     With `explain_gap`, only some of each benchmark's questions are asked, to find out which
-    settings cause the difference. This sends at most `budget` requests per benchmark.
+    settings cause the difference. `budget` is the maximum number of requests per benchmark for this
+    purpose.
 
     Raises:
         SnellenError: an error that the caller can fix. The message says what to do.

@@ -38,7 +38,7 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     tiles: Tiles | None = None
     """How pictures are cut into tiles; None if they are not cut, or if the rule is not known."""
     tiles_together: bool = False
-    """Whether the source passes one total of tiles for all pictures of a question."""
+    """Whether the source passes only the total number of tiles of all pictures of a question."""
     resized: bool = False
     """Whether the settings include the size to which the first picture is scaled."""
     fault: str = ""

@@ -128,8 +128,8 @@ def of_run(
     pass the file or module as `spec`.
 
     Raises:
-        CatalogError: the benchmark cannot be created from the manifest. It was a Python object,
-            came from a user's file or module, or is in neither the catalog nor an installed
+        CatalogError: the benchmark cannot be created from the manifest. The benchmark was a Python
+            object, came from a user's file or module, or is in neither the catalog nor an installed
             plug-in.
         UsageError: the run cannot be scored with `spec`.
     """
@@ -142,7 +142,7 @@ def supplied(
 ) -> Benchmark | None:
     """Find a run's benchmark among the benchmarks that the user passed. Return the user's own
     benchmark with the name of the run's benchmark, created with the run's options. Return None if
-    there is none.
+    no passed benchmark has that name.
 
     Raises:
         CatalogError: `specs` contains a name that no benchmark has.
@@ -177,7 +177,7 @@ def supplied(
 
 def _name_by_itself(spec: str) -> str | None:
     """Return the name of the benchmark that a spec creates without a run's options. Return None if
-    that is not possible."""
+    the spec needs the run's options."""
     try:
         return benchmark(spec).name
     except SnellenError:
@@ -217,7 +217,7 @@ def entry_of(spec: str) -> Entry | None:
 
 def options_of(spec: str) -> dict[str, dict[str, Any]]:
     """Return the default and the possible values of each option of a benchmark. The possible values
-    are None if they are not a fixed list.
+    are None for an option that is not limited to a list.
 
     Raises:
         CatalogError: there is no benchmark with that name.
@@ -363,8 +363,8 @@ def _unknown(name: str, source: Mapping[str, Any]) -> str:
     spec = source.get("spec")
     if spec is None:
         return (
-            f"the run's benchmark {name!r} was a Python object. The run's manifest cannot rebuild "
-            "a Python object."
+            f"the run's benchmark {name!r} was a Python object. Such an object cannot be rebuilt "
+            "from the run's manifest."
         )
     what = "file" if source.get("kind") == "file" else "module"
     return (

@@ -143,7 +143,7 @@ def build(
         values["data"] = definition.bundled
         if definition.bundled is None and definition.reads_data:
             raise DataError(
-                f"{name} has no bundled rows: there is no folder rows/ for them next to its file."
+                f"{name} has no bundled rows, because there is no folder rows/ next to its file."
             )
     elif data is not None:
         values["data"] = data

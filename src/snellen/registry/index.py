@@ -47,7 +47,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """The catalog entry of a benchmark, with the facts from the benchmark's file."""
 
     name: str
-    """The canonical name, with dashes, which runs store."""
+    """The canonical name, with dashes, as stored in runs."""
     title: str
     """The first line of the benchmark's `sheet`."""
     sheet: str
@@ -105,8 +105,9 @@ def list_benchmarks() -> Iterator[tuple[str, str]]:
 
 
 def own_metrics() -> Iterator[tuple[str, str]]:
-    """Yield Snellen's own metrics and functions that score one answer. Each is yielded as its name
-    in `snellen.metrics` (`mean`, `acuity.threshold`) and the first sentence of its docstring."""
+    """Yield Snellen's own metrics and functions that score one answer. Each item consists of the
+    name in `snellen.metrics` (`mean`, `acuity.threshold`) and the first sentence of the
+    docstring."""
     folder = PACKAGE / "metrics"
     for path, content in outlines(sorted(folder.rglob("*.py"))):
         module = path.relative_to(folder).parts[0].removesuffix(".py")
@@ -163,7 +164,7 @@ def first_sentence(docstring: str) -> str:
 def entry_in(
     name: str, function: str, file: Path | None, content: Outline, plugin: Plugin | None = None
 ) -> Entry:
-    """Create the catalog entry of a benchmark, from the outline of the file with its function."""
+    """Create a benchmark's catalog entry from the outline of the benchmark's file."""
     definition = content.definitions.get(function)
     own = file is not None and file.stem == function
     docstrings = [content.docstring, "" if definition is None else definition.docstring]

@@ -82,8 +82,8 @@ def model(
     replicas: Replicas | None = None,
 ) -> Opened:
     """Open the model with this name, which matches a pattern in `MODELS` or belongs to a plug-in.
-    If a server is started for the model, the server's logs go to the folder `logs`. The `replicas`
-    of the model run in Ray workers.
+    If a server is started for the model, the server's logs go to the folder `logs`. If `replicas`
+    is passed, the model runs in Ray workers.
 
     Raises:
         CatalogError: there is no model with that name.
@@ -98,7 +98,7 @@ def model(
 
 
 def check_replicated(spec: str, profile: Profile) -> None:
-    """Check that a model can have replicas, without opening it.
+    """Check that a model can have replicas, without opening the model.
 
     Raises:
         UsageError: the model cannot have replicas, or Ray is not installed.

@@ -16,7 +16,7 @@ from snellen.store import is_object_run
 
 TEXT = (".jsonl", ".json", ".tsv", ".csv")
 OWN_DATA = (*TEXT, *(f"{ending}.gz" for ending in TEXT), ".parquet", ".xlsx")
-"""The extensions of files of rows."""
+"""The file name extensions of files with rows."""
 
 
 def resolve(name: str) -> tuple[Entry, Mapping[str, Any]]:
@@ -111,8 +111,8 @@ def lmms_eval_name(manifest: Mapping[str, Any]) -> str:
 def _name_elsewhere(
     manifest: Mapping[str, Any], is_theirs: Callable[[str, Mapping[str, Any]], bool]
 ) -> str:
-    """Return the alias that stands for the run's options. An alias that also matches the prompt
-    comes first."""
+    """Return the alias that stands for the run's options. An alias that also matches the prompt is
+    preferred."""
     name, options = manifest["benchmark"], manifest["identity"]["options"]
     if is_object_run(manifest):
         return str(name)
@@ -163,8 +163,8 @@ def _refuse(name: str, known: Sequence[Entry], alike: Sequence[str]) -> NoReturn
 
 
 def _close_matches(name: str, known: Sequence[str]) -> list[str]:
-    """Return at most three of the known names that are close to `name`. Case is ignored if no name
-    is close otherwise."""
+    """Return at most three of the known names that are close to `name`. Case is ignored only if no
+    name is close in its exact case."""
     close = difflib.get_close_matches(name, known, 3, cutoff=0.5)
     if close:
         return close

@@ -34,8 +34,8 @@ def parsed(text: str, spec: str) -> dict[str, str]:
 
 
 def described(make: Callable[..., Any]) -> dict[str, dict[str, Any]]:
-    """Return the default and the possible values of each option. The possible values are None if
-    they are not a fixed list."""
+    """Return the default and the possible values of each option. The possible values are None for
+    an option that is not limited to a list."""
     options = {}
     for option, default in defaults(make).items():
         try:
@@ -104,8 +104,8 @@ def _hint(make: Callable[..., Any], option: str, name: str) -> Any:
         file = getattr(module, "__file__", None) or function.__module__
         raise UsageError(
             f"{name}: the annotation {annotation!r} of the option {option!r} cannot be resolved: "
-            f"{error}. Import the annotation's names at the top of {file}, outside `if "
-            "TYPE_CHECKING`."
+            f"{error}. In {file}, import the annotation's names at the top, outside "
+            "`if TYPE_CHECKING`."
         ) from error
 
 

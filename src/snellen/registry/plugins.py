@@ -72,8 +72,8 @@ def _plugins(group: Group, path: tuple[str, ...]) -> tuple[Plugin, ...]:
 
 @lru_cache(maxsize=8)
 def _may_have_plugins(path: tuple[str, ...]) -> bool:
-    """Return whether a package on this path may have plug-ins. Usually no package has, and the slow
-    import of `importlib.metadata` is avoided."""
+    """Return whether a package on this path may have plug-ins. Usually there is no such package,
+    and the slow import of `importlib.metadata` is avoided."""
     others = [finder for finder in sys.meta_path if finder not in STANDARD_FINDERS]
     if any(hasattr(finder, "find_distributions") for finder in others):
         return True

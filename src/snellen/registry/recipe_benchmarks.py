@@ -12,8 +12,8 @@ from snellen.registry.names import resolve
 
 
 def recipe(name: str) -> recipes.Recipe:
-    """Load a recipe. In a user's or a package's recipe, a data set is matched to the benchmark that
-    has its name or alias, unless the recipe names a benchmark. In bundled recipes, only
+    """Load a recipe. In a user's or a package's recipe, a data set is matched to the benchmark with
+    the same name or alias, unless the recipe itself names a benchmark. In bundled recipes, only
     `benchmarks.toml` matches data sets to benchmarks.
 
     Args:

@@ -1,5 +1,5 @@
-"""Suites: groups of benchmarks that are run together. A suite is bundled, or listed in a TOML
-file."""
+"""Suites: groups of benchmarks that are run together. A suite is either bundled or defined in a
+TOML file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def expanded(names: Sequence[str]) -> list[str]:
     """
     benchmarks = list(dict.fromkeys(benchmark for name in names for benchmark in _benchmarks(name)))
     if not benchmarks:
-        raise UsageError(f"{', '.join(names)}: the suite has no benchmarks. Add benchmarks to it.")
+        raise UsageError(f"{', '.join(names)}: the suite has no benchmarks. Add some.")
     return benchmarks
 
 

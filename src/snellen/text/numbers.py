@@ -12,7 +12,7 @@ function has the following quirks, each of which has a test.
   begins with the token `tr`, the trace of a matrix.
 
 - Adjacent factors are multiplied: `2\frac{1}{2}` is 1, and `1,0000` is 1,000 × 0. `latex_value`
-  also multiplies them.
+also multiplies adjacent factors.
 
 - `2:3` and `3\over4` are divisions. `/`, `:`, and `\cdot` have the same precedence and are computed
   from left to right. Adjacent factors have a higher precedence. `2^3^2` is 64.
@@ -185,7 +185,7 @@ def _read(text: str, *, theirs: bool) -> Number | None:
 
 
 class _LatexReader:
-    """Parses an expression from left to right, looking one token ahead."""
+    """A parser that reads an expression from left to right, looking one token ahead."""
 
     def __init__(self, text: str, *, theirs: bool) -> None:
         self._text = text

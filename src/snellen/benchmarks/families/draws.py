@@ -16,7 +16,8 @@ def undecided(sample: Sample) -> Reading:
 
 
 def letter_by_id(sample: Sample) -> str:
-    """Draw a letter with the sample's id as the seed, so that other samples do not affect it."""
+    """Draw a letter with the sample's id as the seed, so that other samples do not affect the
+    letter."""
     # Only random() is guaranteed to give the same numbers in every version of Python.
     return ascii_uppercase[int(Random(sample.id).random() * len(sample.choices))]
 
@@ -37,7 +38,10 @@ def by_id(difference: str) -> Callable[[ReplyTable], Resolution]:
         lines = _undecided_lines(table.lines)
         if not lines:
             return Resolution()
-        note = f"letters that stand for unreadable replies are drawn by sample id. {difference}"
+        note = (
+            "letters that stand for unreadable replies are drawn with the sample's id as the seed. "
+            f"{difference}"
+        )
         return Resolution(
             readings={line.sample.id: drawn_by_id(line.reading, line.sample) for line in lines},
             notes=(note,),

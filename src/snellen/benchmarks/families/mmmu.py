@@ -33,8 +33,8 @@ AUTHORS = f"MMMU-Benchmark/MMMU@{REVISION}"
 LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 LMMS_DRAWS = (
-    "lmms-eval draws from Python's shared random state. Its draws depend on what ran before, so "
-    "its figure may differ."
+    "lmms-eval draws letters from Python's shared random state, which depends on what ran before. "
+    "The figure of lmms-eval may therefore differ."
 )
 LMMS_PARSER = f"{LMMS_EVAL}:lmms_eval/tasks/_task_utils/mmmu_mcq_utils.py#L17-L65"
 HOST = "https://opencompass.openxlab.space/utils/VLMEval"
@@ -259,8 +259,8 @@ def last_letter(text: str, sample: Sample, forms: Sequence[str]) -> Reading:
     random later.
 
     If several letters occur in a form without parentheses, rule 1 looks for the last letter that
-    has a space on each side, such as " B ". If no letter has, as in "A. or B.", rule 1 takes the
-    first letter.
+    has a space on each side, such as " B ". If no letter has a space on each side, as in "A. or
+    B.", rule 1 takes the first letter.
     """
     for mark in ",.!?;:'":
         text = text.strip(mark)

@@ -3,7 +3,8 @@
 A question of REC, SSR, or CRR is asked once and stays open while the video runs. The model decides
 when to speak. The time windows for its messages follow from the annotations alone:
 
-    CRR   asked at ask_time. One window, [clue, clue + 30], in which the official benchmark polls.
+    CRR   asked at ask_time. One window, [clue, clue + 30], in which the official benchmark polls
+          the model.
     SSR   asked at 0. One window per step, from the step's start to its end.
     REC   asked at 0. One window per repetition, from the repetition's end to the next repetition's
           end. The last repetition's window ends at the last point. Each window lasts at least 2 s.
@@ -413,7 +414,7 @@ def commonest_totals(queries: Iterable[Watch]) -> tuple[int, ...]:
 
 
 def projected_replies(query: Watch, heard: SpeechLog) -> tuple[str, ...]:
-    """Return the reply at each point that a polled model would give if it knew what this model had
+    """Return the reply that a polled model would give at each point if it knew what this model had
     said before that point. The replies have the order of the points in the file."""
     projection = streaming.projection(query, heard)
     if query.counts:

@@ -97,8 +97,8 @@ def turn_rows(
     turns = as_list(cell)
     if turns == [cell] or not turns:
         raise DataError(
-            f"{where} has turns that are not a list. Write them as a JSON list of questions, or of "
-            'objects such as [{"question": "What is it?", "answer": "a cat"}, ...].'
+            f"{where} has turns that are not a list. Write the turns as a JSON list of questions, "
+            'or of objects such as [{"question": "What is it?", "answer": "a cat"}, ...].'
         )
     if cell_of(row, columns, "question") is not None:
         raise DataError(f"{where} has both a question and turns. Move the question into the turns.")
@@ -161,8 +161,8 @@ def field_columns(
             )
         if known in columns:
             raise UsageError(
-                f"--map maps both {columns[known][0]!r} and {column!r} to {known}. Map only one of "
-                "them."
+                f"--map maps both {columns[known][0]!r} and {column!r} to {known}. Map only one "
+                "column."
             )
         columns[known] = [column]
     for field, spellings in FIELDS.items():

@@ -33,14 +33,14 @@ Scoring  `default`: our own rule for each task.
          `yesno` reads yes or no at the start of the reply, or else the only one of these words in
          the reply.
          `count` reads the only number in the reply, in digits or words.
-         `vqa` compares the whole reply with the answer, without case, punctuation, and articles.
+         `vqa` compares the whole reply with the answer, ignoring case, punctuation, and articles.
          With three or more answers, the score is min(1, number of equal answers / 3).
          `caption` computes CIDEr, BLEU, and ROUGE-L.
          `robust` (the headline scoring of vqa): like `default`, but applied to the phrase that the
          reply states as its answer. That phrase is boxed, follows "the answer is", or follows the
          verb of a single sentence ("The picture shows X.").
          A reply is unparsed if its phrase contains a right answer and other words. A reply
-         without such a phrase is unparsed if it has more than three words more than the longest
+         without such a phrase is unparsed if it is more than three words longer than the longest
          answer.
          `judged` (vqa and caption): a judge compares the reply with the answers and grades the
          reply from 0 to 10 (`snellen judge`).
@@ -236,7 +236,7 @@ def _conversation(task: Task, sample: Sample, history: History) -> tuple[Message
 
 
 def by_turn(sample: Sample) -> tuple[Sample, ...]:
-    """Return one sample for each turn of a row, or only the row's sample if it is not a
+    """Return one sample for each turn of a row, or only the row's sample if the row is not a
     conversation."""
     turns: Any = sample.data.get("turns")
     if turns is None:

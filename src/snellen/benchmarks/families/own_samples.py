@@ -225,9 +225,9 @@ class RowReader:
     def _right(
         self, answers: Sequence[str], choices: Sequence[str], where: str
     ) -> tuple[str | None, tuple[str, ...]]:
-        """Return the target and the references. Captions have references, and so does vqa with
-        several answers. All other rows have a target. If the answers are hidden, return None and
-        ()."""
+        """Return the target and the references. Rows of captions have references, and so do vqa
+        rows with several answers. All other rows have a target. If the answers are hidden, return
+        None and ()."""
         if not answers:
             return None, ()
         if self.task == "caption" or (self.task == "vqa" and len(answers) > 1):

@@ -37,8 +37,8 @@ VLMEvalKit's run.py."""
 UNIT = "as evaluate gives it"
 NO_INTERVAL = "evaluate gives no interval"
 PRIMARY = ("overall", "acc", "score")
-"""Words in the names of primary metrics, most preferred first. They are used if the class does not
-name its primary metric."""
+"""Words in the names of primary metrics, most preferred first. These words choose the primary
+metric if the class does not name it."""
 
 
 def vlmevalkit_class(spec: str, dataset: str | None = None) -> Benchmark:

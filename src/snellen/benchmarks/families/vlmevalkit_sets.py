@@ -126,20 +126,20 @@ VisuLogic VisualPuzzles WikiVQABench WildDoc ZEROBench* hle* npmm olmOCRBench td
 vlms_are_biased_main
 """
 ELSEWHERE: Mapping[str, str] = {
-    "it has a benchmark of its own: `-b {name}`.": OWN,
-    "its questions are asked in several rotations, which are scored together.": CIRCULAR,
-    "its replies are parsed or scored by a judge.": JUDGE,
-    "it is about videos.": VIDEO,
-    "its samples are conversations of several turns.": TURNS,
-    "its samples are conversations of several turns, which a judge grades by six criteria and "
-    "overall. You can ask these conversations as your own rows with `turns`, but without grades.": (
+    "the set has its own benchmark: `-b {name}`.": OWN,
+    "the set's questions are asked in several rotations, which are scored together.": CIRCULAR,
+    "the set's replies are parsed or scored by a judge.": JUDGE,
+    "the set is about videos.": VIDEO,
+    "the set's samples are conversations of several turns.": TURNS,
+    "the set's samples are conversations of several turns, which a judge grades by six criteria "
+    "and overall. You can ask these conversations as rows of your own, but without grades.": (
         GRADED_TURNS
     ),
-    "it has no pictures.": TEXT,
-    "it asks for descriptions.": CAPTIONS,
-    "it is not published as one TSV.": PARTS,
-    "it is for its authors' own use.": INTERNAL,
-    "its prompts or answers have a special format.": FORM,
+    "the set has no pictures.": TEXT,
+    "the set asks for descriptions.": CAPTIONS,
+    "the set is not published as one TSV.": PARTS,
+    "the set is for its authors' own use.": INTERNAL,
+    "the set's prompts or answers have a special format.": FORM,
 }
 """Maps each reason to the names of the sets that are not supported for that reason. `X*` matches
 every name that begins with X."""
