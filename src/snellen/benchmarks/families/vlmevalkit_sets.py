@@ -126,7 +126,7 @@ VisuLogic VisualPuzzles WikiVQABench WildDoc ZEROBench* hle* npmm olmOCRBench td
 vlms_are_biased_main
 """
 ELSEWHERE: Mapping[str, str] = {
-    "the set has its own benchmark: `-b {name}`.": OWN,
+    "the set has a benchmark of its own: `-b {name}`.": OWN,
     "the set's questions are asked in several rotations, which are scored together.": CIRCULAR,
     "the set's replies are parsed or scored by a judge.": JUDGE,
     "the set is about videos.": VIDEO,
