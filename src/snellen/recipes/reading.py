@@ -15,8 +15,8 @@ by the path of their file. A recipe's file has:
 - `variants.NAME` in an entry of `[[asks]]`, the changes that a variant makes for its data sets
 
 The name `RECIPE/PROMPT` refers to a prompt of another recipe. `[defaults]`, `[[asks]]`, and
-variants have the fields of `Manner`. These tables are merged in this order, and later tables
-override earlier ones.
+variants have the fields of `Manner`. Variants override `[[asks]]`, and `[[asks]]` overrides
+`[defaults]`.
 """
 
 import tomllib

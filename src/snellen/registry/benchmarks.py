@@ -90,7 +90,7 @@ def few_shot(
 
     `source` is where the examples come from: a file of rows in the same format, or other options of
     the same benchmark (`split=dev`, or just `dev`). If the benchmark is a file of rows, `source`
-    may be None. In this case, some of the file's rows become examples and are not asked.
+    may be None, and some of the file's rows become examples that are not asked.
 
     Raises:
         UsageError: the source is missing, or it has no suitable examples.
@@ -253,7 +253,8 @@ def reads_data(spec: str) -> bool:
 
 def is_mistakable(benchmark: Benchmark) -> bool:
     """Return whether a user's own benchmark could be mistaken for one in the catalog, because it
-    has the same name or options. If so, a run's identity must distinguish the two benchmarks."""
+    has the same name or options. A run's identity must distinguish such a benchmark from the one in
+    the catalog."""
     if benchmark.provenance.from_catalog:
         return False
     options = benchmark.provenance.options

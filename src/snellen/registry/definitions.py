@@ -192,7 +192,7 @@ def _check_parameters(definition: BenchmarkDefinition, values: Mapping[str, Any]
         and key not in values
     ]
     if missing == ["data"]:
-        raise UsageError(f"{name} needs the path of its data. Pass it with --data PATH.")
+        raise UsageError(f"{name} needs the path of its data. Pass the path with --data PATH.")
     if missing:
         raise UsageError(
             f"{name} needs a value for {' and '.join(missing)}. If it is a function that returns a "

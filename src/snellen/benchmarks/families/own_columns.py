@@ -144,7 +144,8 @@ def field_columns(
     path: Path, head: Sequence[Mapping[str, Any]], column_map: Mapping[str, str]
 ) -> dict[str, list[str]]:
     """Return the columns of each field. If the user mapped a column to a field, that is the field's
-    only column. Otherwise, a field has all columns with one of the field's names in `FIELDS`."""
+    only column. A field without a mapping has all columns with one of the field's names in
+    `FIELDS`."""
     names = column_names(head)
     columns: dict[str, list[str]] = {}
     for column, field in column_map.items():

@@ -37,8 +37,8 @@ VLMEvalKit's run.py."""
 UNIT = "as evaluate gives it"
 NO_INTERVAL = "evaluate gives no interval"
 PRIMARY = ("overall", "acc", "score")
-"""Words in the names of primary metrics, most preferred first. These words choose the primary
-metric if the class does not name it."""
+"""Words that select the primary metric by its name, in order of preference, if the class names no
+primary metric."""
 
 
 def vlmevalkit_class(spec: str, dataset: str | None = None) -> Benchmark:
