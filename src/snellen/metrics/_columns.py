@@ -57,7 +57,7 @@ class Columns:
         return len(self.cluster)
 
     def where(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Columns:
-        """Select rows by a boolean mask (n,) or by row numbers, which may repeat."""
+        """Select rows by a boolean mask (n,) or by row indices, which may repeat."""
         if rows.dtype == bool:  # convert the mask once instead of once for each column
             (rows,) = rows.nonzero()
         return Columns(

@@ -168,7 +168,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     silence: tuple[str, ...] = ()
     """The texts with which the model signals silence."""
     until: float | None = None
-    """The video time in seconds until which the model watched the video (see `SpeechLog`)."""
+    """The video time, in seconds, up to which the model watched the video (see `SpeechLog`)."""
     failed: bool = False
     """Whether the session failed."""
 
