@@ -267,7 +267,8 @@ def _write_sheet(
 
 
 def _placed(out: Path | None, name: str) -> Path:
-    """The path of a file: `out`, or the usual name in the folder `out` or the current folder."""
+    """The path of the file to write. If `out` is a folder, the path is `name` in this folder; if
+    `out` is None, it is `name` in the current folder."""
     return out / name if out is not None and out.is_dir() else out or Path(name)
 
 
@@ -279,7 +280,7 @@ def _table(
     out: Path | None,
     states: Counter[str],
 ) -> tuple[str, Table]:
-    """The usual name of the file, its columns, and its rows. As the rows are consumed, `states`
+    """The default name of the file, and its columns and rows. While the rows are consumed, `states`
     counts the replies in each state."""
     model = manifest["model"]
     replies = _counted(
@@ -311,7 +312,7 @@ def _counted(replies: Iterable[Scored], states: Counter[str]) -> Iterator[Scored
 
 
 def _missing(run: Run, manifest: Mapping[str, Any], to: str, states: Counter[str]) -> Iterator[str]:
-    """Notes on the replies of a run that are not in the file."""
+    """Yield notes that say which replies of the run the file lacks, and why."""
     if (repeats := manifest.get("repeats", 1)) > 1 and to not in exchange.FORMATS:
         yield f"only the first of {repeats} repeats is in the file"
     n, of, failed = states.total(), manifest.get("rows", 0), states["failed"]
@@ -341,7 +342,8 @@ def _missing(run: Run, manifest: Mapping[str, Any], to: str, states: Counter[str
 
 
 def _answered(scored: Scored, without: Collection[str] = ()) -> Answered:
-    """A reply in the form that the formats expect, without the tags in `without`."""
+    """A question with its reply, for the writers of the formats. The tags that `without` names are
+    left out."""
     reply = scored.reply
     return Answered(
         id=scored.sample.id,

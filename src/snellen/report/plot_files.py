@@ -144,7 +144,7 @@ def _headlines(results: Sequence[Result]) -> Figure | None:
 
 
 def _counted(result: Result) -> str:
-    """The counts of a result in words: `n 904, 96 failed`."""
+    """The counts of a result as text: `n 904, 96 failed`."""
     counts = result.counts
     absent = (("failed", counts.failed), ("not judged", counts.not_judged))
     return ", ".join([f"n {counts.n:,}", *(f"{n:,} {name}" for name, n in absent if n)])

@@ -95,7 +95,7 @@ def print_companions(results: Sequence[Result], names: Sequence[str]) -> None:
     """Show further metrics of the headline scorings on standard output.
 
     Raises:
-        UsageError: no result has a metric or a tag with one of the names.
+        UsageError: one of the names is not a metric or a tag of any result.
     """
     console = _console()
     rows = companions.companions(results, names)
