@@ -91,8 +91,8 @@ class Predictions:
     answers: Mapping[str, str] = field(default_factory=dict)
     """The right answers in the column `answer`, by id."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
-    """The replies to each question after the first, by id; None for a missing reply. A question
-    without a first reply is in this field but not in `replies`."""
+    """All replies to a question except the first reply, by id; None stands for a missing reply. A
+    question whose first reply is missing is in this field but not in `replies`."""
     choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The choices in the file, by id, if the file has the choices as a list."""
 
@@ -459,7 +459,8 @@ def _merged(
 def _further(
     parts: Sequence[_FilePredictions], replies: Mapping[tuple[str, int], str]
 ) -> dict[str, list[str | None]]:
-    """The replies to each question after the first, with None for a missing reply."""
+    """All replies to each question except its first reply, by id. None stands for a missing
+    reply."""
     most: dict[str, int] = {}
     for part in parts:
         for name, repeat, *_ in part.replies:

@@ -69,7 +69,7 @@ def parts(document: Comparisons, *, detailed: bool) -> Iterator[Part]:
     if len(document.leaderboards) > 1:
         headings, rows = by_benchmark(document)
         has_letters = any(board.is_tested for board in document.leaderboards)
-        below = ["Letters after a value: the model's groups on that benchmark."] * has_letters
+        below = ["The letters after a value are the model's groups."] * has_letters
         yield Part("models by benchmarks", (), [headings, *rows], below)
     if len(pairs) > 1:
         for benchmark in dict.fromkeys(comparison.benchmark for comparison in pairs):
