@@ -45,8 +45,8 @@ ALSO_DATA: Mapping[str, Collection[str]] = {
     "text": ("prompt", "answer_id", "model_id"),
 }
 """Columns that may contain replies, but that data sets also use for right answers or questions.
-Such a column is read as replies only if all other columns are ids, or if the file has one of the
-column's companions listed here. LLaVA's files of answers, for example, have such companions."""
+Such a column is read as replies only if all other columns are ids, or if the file also has one of
+the companion columns that are listed here, as LLaVA's files of answers do."""
 QUESTIONS = (QUESTION, "question", "Question", "doc.question", "query", "prompt", "input", "text")
 """Columns that may contain the question. The first column that exists is used."""
 MOST_QUESTIONS = 2_000

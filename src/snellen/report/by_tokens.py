@@ -23,7 +23,7 @@ class TokenPoint(NamedTuple):
     model: str
     """The model."""
     setting: str
-    """The settings that distinguish this run from the model's other runs: `effort=low`."""
+    """The settings that distinguish this run from the model's other runs, such as `effort=low`."""
     score: MetricReport
     """The score: the first metric of the headline scoring."""
     per_reply: MetricReport

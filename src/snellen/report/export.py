@@ -52,7 +52,7 @@ WRITERS: Mapping[str, Write] = {
 
 @dataclass(frozen=True, kw_only=True)
 class LabelSheet:
-    """The replies that a blank sheet for people's labels contains."""
+    """Which replies people label on a blank sheet."""
 
     scoring: str | None = None
     """The scoring whose judge decides the replies. Default: the first scoring with a judge."""
@@ -86,7 +86,7 @@ def export(
     the run has been scored. `hf-results` and `hf-benchmark` are for the Hugging Face Hub; `hub`
     names the data set there.
 
-    The format `labels` is a blank sheet for people, with the replies that `sheet` selects.
+    The format `labels` is a blank sheet on which people label the replies that `sheet` selects.
 
     If the run used the caller's own benchmark, `benchmark` names it: the object, `FILE.py:NAME`, or
     `module:NAME`.
@@ -215,8 +215,8 @@ def _write_sheet(
     out: Path | None,
     sheet: LabelSheet,
 ) -> tuple[Path, list[str]]:
-    """Write a blank sheet for labels. The sheet has no verdicts, because verdicts could bias the
-    people who label."""
+    """Write a blank sheet on which people label replies. The sheet does not show the verdicts of
+    judges, because they could bias the people."""
     name = sheet.scoring or next(
         (n for n, scored in benchmark.scorings.items() if scored.judge), None
     )

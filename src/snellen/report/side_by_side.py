@@ -296,8 +296,8 @@ def _options(result: Result) -> Mapping[str, Any]:
 
 
 def fronts(results: Sequence[Result]) -> list[str]:
-    """Lines about the models that no other model beats in score and cost at once, or in score and
-    time at once."""
+    """Lines about the models that no other model beats in both score and cost, or in both score and
+    time."""
     return list(front_lines(by_benchmark(results)))
 
 

@@ -265,8 +265,8 @@ def rules(disagreement: Disagreement) -> list[tuple[str, str]]:
 
 
 def judges(result: Result) -> Iterator[tuple[str, list[tuple[str, ...]], list[str]]]:
-    """For each judge that was measured against people: a title, rows with all columns of HEADINGS
-    but the first, and lines below the rows."""
+    """Yield the table of each judge that was measured against people: a title, rows, and lines
+    below the rows. The columns are those that HEADINGS lists, without the first."""
     for name, judge_report in result.report.judges.items():
         title = f"{name}: the judge against people, on {judge_report.labelled:,} labeled replies"
         rows: list[tuple[str, ...]] = [
@@ -279,8 +279,8 @@ def judges(result: Result) -> Iterator[tuple[str, list[tuple[str, ...]], list[st
 
 
 def probe(result: Result) -> tuple[list[Sequence[str]], list[str]]:
-    """The result of a probe: rows with all columns of HEADINGS but the first, and lines below the
-    rows. Rows and lines are empty if there was no probe."""
+    """The table of a probe: rows, and lines below the rows. The columns are those that HEADINGS
+    lists, without the first. Rows and lines are empty if there was no probe."""
     report = result.report.probe
     if report is None:
         return [], []

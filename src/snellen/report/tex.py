@@ -291,7 +291,7 @@ def _label(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    r"""Escape text for TeX. Negative numbers get a real minus sign.
+    r"""Escape text for TeX. Negative numbers get a real minus sign instead of a hyphen.
 
     >>> print(_text("-50 % of a_b"))
     $-$50\,\% of a\_b

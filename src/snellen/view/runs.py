@@ -28,8 +28,8 @@ the time that the last one took."""
 SLOW = 0.05
 """The pause applies only after a search for runs that took at least this many seconds."""
 QUIET = 30.0
-"""A run counts as stopped this many seconds after its last record, if the operating system does not
-say whether the run's lock is held."""
+"""A run counts as stopped this many seconds after its last record, if the operating system cannot
+tell whether the run's lock is held."""
 
 
 @dataclass(frozen=True)
