@@ -39,8 +39,7 @@ COUNTED = {
     "submission": ", are empty in it, and a test server counts them as wrong",
     "authors": ", are null in it, and the authors' script counts them as wrong",
 }
-"""How a file represents failed replies, and how the program that reads the file counts failed
-replies."""
+"""How a file represents failed replies, and how the program that reads the file counts them."""
 WRITERS: Mapping[str, Write] = {
     ".csv": separated.write,
     ".tsv": separated.write,

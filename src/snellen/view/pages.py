@@ -53,8 +53,8 @@ the other filters select. For 100,000 samples, such counts take 200 ms."""
 MAX_SIDE_BY_SIDE = 3
 """The maximum number of runs side by side."""
 READ = 0.99
-"""Facet counts are kept if at least this share of the run's files is indexed. The share is below 1,
-because records may be appended at any time."""
+"""The counts next to the filters are cached if at least this share of the run's files is indexed.
+The share is below 1, because records may be appended at any time."""
 ALL_READ = 0.999
 """If at least this share of a run's files is indexed, pages no longer say that the files are being
 read."""
@@ -65,7 +65,7 @@ class NotThere(Exception):
 
 
 class Counted(NamedTuple):
-    """Facet counts that are kept for a while."""
+    """The filters (facets) of a run with their counts, which are cached for a while."""
 
     changes: Any
     """The state of the index when the facets were counted."""

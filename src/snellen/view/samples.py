@@ -205,8 +205,8 @@ The verdict is one of `VERDICTS`. The expression's parameter is the full score."
 
 
 def facets(connection: sqlite3.Connection, scoring: str, best: float) -> list[Facet]:
-    """The facets of the samples, with counts over the full run. The verdicts come first. Tags with
-    more than `FACET` values, or with a single value, are left out.
+    """The filters (facets) that a page offers, with counts over the full run. The verdicts come
+    first. Tags with more than `FACET` values, or with a single value, are left out.
 
     Args:
         connection: The index.
