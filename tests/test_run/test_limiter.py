@@ -134,10 +134,12 @@ def test_auto_stays_at_what_the_machine_can_send_and_gives_the_reason() -> None:
 
     async def work() -> tuple[float, str | None]:
         limiter = Limiter(bound=bound)
-        await drive(limiter, 10_000, lambda now: 0.5)
-        return limiter.limit, limiter.bounded_by
+        levels = await drive(limiter, 20_000, lambda now: 0.5)
+        return mean_level(levels, 10, 30), limiter.bounded_by
 
-    assert simulate(work) == (300, "only 300 files")
+    level, reason = simulate(work)
+    assert 290 <= level <= 300
+    assert reason == "only 300 files"
 
 
 def once(load: float) -> float:

@@ -76,8 +76,8 @@ class Limiter:
         """A lock held by the run that is starting new questions. Runs that use the same server take
         turns."""
         self._auto = AutoLimit(self.limit, bound or no_bound) if fixed is None else None
-        self._waiting: deque[asyncio.Future[int]] = deque()
-        self._new: deque[asyncio.Future[int]] = deque()
+        self._waiting: deque[asyncio.Future[RequestSlot]] = deque()
+        self._new: deque[asyncio.Future[RequestSlot]] = deque()
 
     @property
     def bounded_by(self) -> str | None:
@@ -88,23 +88,24 @@ class Limiter:
     async def acquire(self, *, new: bool = False) -> RequestSlot:
         """Wait for a slot. A `new` question waits until all requests of questions in progress
         (later turns, retries) have a slot."""
-        if self.in_flight >= int(self.limit) or self._waiting or (new and self._new):
-            future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-            (self._new if new else self._waiting).append(future)
-            try:
-                level = await future
-            except asyncio.CancelledError:
-                if future.done() and not future.cancelled():
-                    self.in_flight -= 1
-                    self._wake()
-                raise
-        else:
-            self.in_flight += 1
-            level = self.in_flight
+        if self.in_flight < int(self.limit) and not self._waiting and not (new and self._new):
+            return self._take()
+        future: asyncio.Future[RequestSlot] = asyncio.get_running_loop().create_future()
+        (self._new if new else self._waiting).append(future)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled():
+                self.in_flight -= 1
+                self._wake()
+            raise
+
+    def _take(self) -> RequestSlot:
+        self.in_flight += 1
         now = asyncio.get_running_loop().time()
         if self._auto is None:
-            return RequestSlot(level, 0, 0, now)
-        return RequestSlot(level, self._auto.epoch, self._auto.stage.number, now)
+            return RequestSlot(self.in_flight, 0, 0, now)
+        return RequestSlot(self.in_flight, self._auto.epoch, self._auto.stage.number, now)
 
     def release(self) -> None:
         self.in_flight -= 1
@@ -127,8 +128,7 @@ class Limiter:
         while self.in_flight < int(self.limit) and (self._waiting or self._new):
             future = (self._waiting or self._new).popleft()
             if not future.done():
-                self.in_flight += 1
-                future.set_result(self.in_flight)
+                future.set_result(self._take())
 
 
 @dataclass(slots=True)
