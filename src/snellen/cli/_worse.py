@@ -10,7 +10,7 @@ from snellen.report.junit_file import CheckResult
 
 
 def check_margin(document: Comparisons, margin: float) -> None:
-    """Check that the margin is small enough for a side to be worse by more.
+    """Check that the margin is so small that one side can be worse by more than the margin.
 
     Raises:
         UsageError: the metric lies between 0 and 1, and the margin is not below 1.

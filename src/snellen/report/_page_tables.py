@@ -47,8 +47,8 @@ def table(
     links: Sequence[tuple[str, str]] = (),
 ) -> PageTable:
     """Make a table from rows of `table_rows`. `metrics` has a metric for each row. If any metric
-    has an interval, all metrics are drawn after the first column of intervals. `blind` maps the
-    index of a row to the value at which a dashed line is drawn."""
+    has an interval, the first column of intervals is followed by a column that plots the metric of
+    every row. `blind` maps the index of a row to the value that a dashed line marks in the plot."""
     blind = blind or {}
     headings, rows, remarks = table_rows.without_remarks(headings, rows)
     headings, rows = table_rows.without_empty(headings, rows)

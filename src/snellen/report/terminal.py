@@ -248,7 +248,8 @@ def _show_scores(result: Result, console: Console, room: int) -> None:
 
 
 def _show_breakdown(result: Result, tag: str, console: Console, room: int) -> None:
-    """Show the categories of a tag, as a ladder or as a table. Only the headline scoring has
+    """Show the scores of a tag's categories. If the categories are levels of difficulty (a ladder),
+    each level has a bar; otherwise, the categories are in a table. Only the headline scoring has
     intervals."""
     rows = table_rows.breakdown_rows(result, tag)
     if lines := table_rows.ladder_lines(result, tag):
