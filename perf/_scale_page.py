@@ -349,8 +349,8 @@ def the_model(figures: Mapping[str, Any]) -> str:
         "measured before and after each run\n\n"
         "Nothing in the simulation is fitted to the runs below. The runs used Snellen's runner, "
         "journal, and HTTP client with 1, 2, and 4 servers on loopback and pictures of 54 kB. "
-        "The columns *measured* and *simulated* give replies per second from the first request to the "
-        "last reply.\n\n"
+        "The columns *measured* and *simulated* give replies per second from the first request to "
+        "the last reply.\n\n"
         + table(head, rows)
         + f"\n{verdict} If calls take CPU, throughput grows with the number of servers until the "
         f"{figures['machine']['cores']} cores are full. If calls wait, as for a GPU, "
