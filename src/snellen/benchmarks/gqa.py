@@ -4,7 +4,7 @@ Paper    Hudson and Manning 2019, GQA: A New Dataset for Real-World Visual Reaso
          Compositional Question Answering, https://arxiv.org/abs/1902.09506 (CVPR).
 Data     The files are at https://cs.stanford.edu/people/dorarad/gqa/download.html:
          {split}_questions.json in questions1.2.zip, and images.zip.
-         The license is given as CC BY 4.0, but as MIT in the mirror on the Hugging Face hub.
+         The authors state the license CC BY 4.0, but the mirror on the Hugging Face hub states MIT.
          `testdev_balanced` has 12,578 questions on 398 pictures. The answers to test, challenge,
          and submission are hidden.
          Ids are text: 02930152 and 2930152 are different ids.
@@ -30,9 +30,9 @@ Scoring  `official`: eval.py 1.1 of the authors' evaluation package. None of the
          Accuracies include only the balanced questions, even in the larger `_all` splits. Accuracy
          is reported for all balanced questions, for binary and open questions, and by structural
          type, semantic type, number of steps, and number of words.
-         `validity` and `plausibility` need {tier}_choices.json in the folder of the questions. If
-         there is no such file, the authors' script prints 0 %. The choices file of release 1.1
-         lacks some questions of release 1.2.
+         `validity` and `plausibility` need {tier}_choices.json in the folder of the questions.
+         Without this file, there are no such metrics here, and the authors' script prints 0 %. The
+         choices file of release 1.1 lacks some questions of release 1.2.
          `consistency` needs an `_all` split. `distribution` is a chi-square. Grounding is not
          computed, since replies have no attention maps.
          The authors' script rejects a file that lacks a question. Here, a question without a reply
@@ -229,8 +229,8 @@ Pictures = Callable[[], Mapping[str, Image]]
 
 def rows_of(data_file: DataFile, split: Split) -> tuple[Table, DataFile | None, Pictures]:
     """The table of questions, the file of questions, and a function that returns the pictures keyed
-    by name. For the mirror on the Hugging Face hub, which has the pictures in parquet files, the
-    file is None. In all other cases, the function returns an empty dictionary."""
+    by name. In the mirror on the Hugging Face hub, the pictures are in parquet files; for the
+    mirror, the file is None. For all other files, the function returns an empty dictionary."""
     folder = data_file.data
     questions_folder = None if folder is None else folder / f"{split}_instructions"
     if folder is None or questions_folder is None or not questions_folder.is_dir():
@@ -453,5 +453,5 @@ UNPUNCTUATED = str.maketrans("", "", string.punctuation)
 
 PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 EXPECT = {"lavis-2023": {**PERFECT, "oracle": 11 / 12}}
-"""The expected scores of perfect replies, for the scorings where they are not 1. One of the twelve
-bundled answers, "t-shirt", is changed by VQA's normalization."""
+"""The expected scores of perfect replies, for the scorings under which perfect replies do not score
+1. One of the twelve bundled answers, "t-shirt", is changed by VQA's normalization."""

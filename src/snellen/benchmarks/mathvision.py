@@ -251,8 +251,7 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def is_float(text: str) -> bool:
-    """Whether Python's `float` accepts the text. Texts such as `nan`, `1_000`, and `1e5` are
-    accepted too."""
+    """Whether Python's `float` accepts the text. `float` also accepts `nan`, `1_000`, and `1e5`."""
     try:
         float(text)
     except ValueError:
@@ -357,8 +356,8 @@ def rounded_value(text: str) -> int | float | None:
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the letter or the value that a reply settles on. A reply that names several, or none,
-    is unparsed."""
+    """Parse the letter or the value that a reply settles on. A reply that names several letters or
+    values, or none, is unparsed."""
     if sample.choices:
         return parse_letter(reply, sample)
     return parse_value(reply, sample)

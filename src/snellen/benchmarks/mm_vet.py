@@ -106,13 +106,14 @@ HARDEST = {
     "rec": "perception/object",
     "gen": UNMAPPED,
 }
-"""Abilities and their capabilities. A question has the capability of the first ability in this
-mapping that the question needs."""
+"""The capability that stands for each ability. If a question needs several abilities, the ability
+that comes first here determines the question's capability."""
 
 
 def together(needed: Sequence[str]) -> str:
     """The name of a set of abilities. The name of a set with only one ability ends in `_only`,
-    since the ability's own name stands for all questions that need the ability."""
+    since the bare name of an ability stands for all questions that need this ability, alone or with
+    others."""
     return "_".join(needed) if len(needed) != 1 else f"{needed[0]}_only"
 
 
@@ -397,7 +398,8 @@ def in_words(sample: Sample) -> str:
 
 
 def grade(words: str) -> float | None:
-    """The number from 0 to 1 before the first space. None for anything else, including `nan`."""
+    """The number before the first space, if it is between 0 and 1. None for anything else,
+    including `nan`."""
     try:
         number = float(words.split(" ")[0])
     except ValueError:

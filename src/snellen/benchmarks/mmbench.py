@@ -1,4 +1,4 @@
-"""MMBench and CCBench: questions with two to four choices, asked in each rotation of the choices.
+"""MMBench and CCBench: questions with two to four choices, asked once per rotation of the choices.
 
 Paper    Liu et al. 2023, MMBench: Is Your Multi-modal Model an All-around Player?,
          https://arxiv.org/abs/2307.06281 (ECCV 2024).
@@ -46,8 +46,9 @@ Scoring  In the metric `circular`, a question is right if the answers in all its
          A row that is missing from a file is wrong too, which makes its question wrong. VLMEvalKit
          treats missing rows differently: it scores each question by the rows that are in the file
          (image_mcq.py#L299-L304), and leaves out questions whose first row is missing
-         (multiple_choice.py#L527-L537). The option `--missing excluded` scores only questions with
-         all replies. If a file lacks only complete questions, the result equals VLMEvalKit's.
+         (multiple_choice.py#L527-L537). The option `--missing excluded` scores only questions for
+         which no row is missing. If the file lacks either all or none of the rows of each question,
+         this result equals VLMEvalKit's.
 Proof    For the published replies of LLaVA-1.5-13B to the first release of dev, 796 of 1,176
          questions are right, which is the published 67.7, and `vanilla` is 75.4 (tests/parity).
          For both versions of the rules, tests compare our letters with those of VLMEvalKit's code
@@ -118,7 +119,8 @@ ABILITIES = {
     "relation_reasoning": ("RR", "reasoning"),
     "logic_reasoning": ("LR", "reasoning"),
 }
-"""VLMEvalKit's abbreviation and the L1 ability, keyed by l2-category."""
+"""For each value of the field `l2-category`, VLMEvalKit's abbreviation, and the broader ability
+(L1) that the category belongs to."""
 
 LEAVES = {
     "image_scene": "perception/scene",

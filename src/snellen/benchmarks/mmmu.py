@@ -386,11 +386,11 @@ PROMPTS: Mapping[Preset, Callable[[Sample], tuple[Part, ...]]] = {
 # -- scoring, official
 
 SEED = 42
-"""The seed in mmmu/utils/eval_utils.py#L6. The script main_parse_and_eval.py draws subject by
-subject in alphabetical order, and within a subject in the order of output.json."""
+"""The seed in mmmu/utils/eval_utils.py#L6. The script main_parse_and_eval.py draws the random
+letters for the subjects in alphabetical order, and within a subject in the order of output.json."""
 OTHER_ORDER = (
-    "The authors' script draws random letters in the order of its output.json files. In another "
-    "order, the draws differ."
+    "The authors' script draws random letters in the order of its output.json files. In any other "
+    "order, it draws different letters."
 )
 BEFORE = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
 """The texts after which an open answer begins. Such a text may be the end of a longer word: "this "

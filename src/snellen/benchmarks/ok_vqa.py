@@ -1,4 +1,4 @@
-"""OK-VQA: questions about a photograph that need outside knowledge.
+"""OK-VQA: questions about photographs; the answers require outside knowledge.
 
 Paper    Marino et al. 2019, OK-VQA: A Visual Question Answering Benchmark Requiring External
          Knowledge, https://arxiv.org/abs/1906.00067 (CVPR).

@@ -1,4 +1,4 @@
-"""TextVQA: questions about a photograph whose answers are written in it.
+"""TextVQA: questions about photographs that are answered by reading text in the photograph.
 
 Paper    Singh et al. 2019, Towards VQA Models That Can Read, https://arxiv.org/abs/1904.08920
          (CVPR).
@@ -23,8 +23,9 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          evaluate_vqa.py#L281.
          Replies are limited to 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141.
 Scoring  `official`: mmf's evaluator, in the copy that LLaVA's published scores used, haotian-liu/
-         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/m4c_evaluator.py#L181-L257, over
-         the rows in a file, eval_textvqa.py#L35-L51. The rule in lmms-eval is the same.
+         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/m4c_evaluator.py#L181-L257, and
+         only for the rows in the file of replies, eval_textvqa.py#L35-L51. The rule in lmms-eval is
+         the same.
          `vlmevalkit`: uses VLMEvalKit's normalization.
          `robust`: Snellen's own rule, which takes the phrase that a reply settles on.
          A picture has several questions, so confidence intervals are clustered by picture.
