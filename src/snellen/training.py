@@ -32,17 +32,17 @@ Log = Callable[[Result, int], object]
 class EvaluateCallback(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
     """A callback that evaluates the model that a `Trainer` trains, every few steps and at the end.
 
-    Each result becomes an entry of `trainer.state.log_history` with the keys `step`, `epoch`, and
-    `snellen/BENCHMARK`, `snellen/BENCHMARK/low`, `.../high`, `.../n`, and `.../failed`. If a result
-    has no value or no 95 % interval, the keys of the value or the interval are absent. The
-    attribute `results` contains all results.
+    Each result becomes an entry of `trainer.state.log_history` with the keys `step`, `epoch`,
+    `snellen/BENCHMARK` (the value), `snellen/BENCHMARK/low` and `.../high` (the 95 % interval),
+    `.../n`, and `.../failed`. If a result has no value or no interval, the keys for it are absent.
+    The attribute `results` contains all results.
 
     The training step and a digest of the weights are part of a run's identity. If training is
     restarted, steps that were evaluated before are not evaluated again, and a run is never
     continued with different weights.
 
     The model replies in evaluation mode, without gradients. Afterward, the model's mode and the
-    state of the random generators are restored, so the callback does not affect training. In
+    state of the random number generators are restored, so the callback does not affect training. In
     distributed training, only the process of rank 0 evaluates the model. Sharded weights (FSDP,
     DeepSpeed ZeRO-3) are not supported.
 
@@ -154,8 +154,8 @@ def _check_complete(model: Any) -> None:
 
 @contextmanager
 def _undisturbed(model: Any) -> Iterator[None]:
-    """Put the model into evaluation mode. Afterward, restore each module's mode and the random
-    generators."""
+    """Put the model into evaluation mode. Afterward, restore each module's mode and the state of
+    the random number generators."""
     modes = [(module, module.training) for module in model.modules()]
     generation = copy.deepcopy(model.generation_config)
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):

@@ -1,4 +1,4 @@
-"""ChartQA: questions about charts, half written by people and half generated from captions.
+"""ChartQA: questions about charts, half written by people and half generated from chart summaries.
 
 Paper    Masry et al. 2022, ChartQA: A Benchmark for Question Answering about Charts with Visual and
          Logical Reasoning, https://arxiv.org/abs/2203.10244 (Findings of ACL).
@@ -31,7 +31,7 @@ Scoring  The authors published no scorer. A question without a reply is wrong.
          rule accepts thousands separators, percent signs, and currency signs, treats zero as a
          number, and compares years exactly.
 Proof    Tests compare our scores with those from the code of Pix2Struct, lmms-eval, and VLMEvalKit
-         for 1,500 generated pairs of a reply and an answer (tests/parity).
+         for 1,500 generated pairs of a reply and a right answer (tests/parity).
          No model outputs are published.
          `robust` is checked on examples worked out by hand.
 """
@@ -133,7 +133,7 @@ def chartqa(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first scoring is the headline."""
+    """The scorings, keyed by name. The headline scoring comes first."""
     metrics = {"relaxed_accuracy": Metric(mean, better="higher")}
     return {
         "official": Scoring(

@@ -33,8 +33,8 @@ Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographic
          ANLS as in the paper.
          A page has several questions, so confidence intervals are clustered by page.
 Proof    Tests compare our scores with those of five public scorers for 1,500 generated pairs of a
-         reply and an answer: lmms-eval's and VLMEvalKit's (official), mmpretrain's, Pix2Struct's,
-         and M4C's (tests/parity).
+         reply and a right answer (tests/parity). The scorers are those of lmms-eval and VLMEvalKit
+         for `official`, and those of mmpretrain, Pix2Struct, and M4C.
          No model outputs are published.
          The results by question type, and `robust`, are checked on examples worked out by hand.
 """

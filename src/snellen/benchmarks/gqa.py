@@ -31,8 +31,8 @@ Scoring  `official`: eval.py 1.1 of the authors' evaluation package. None of the
          is reported for all balanced questions, for binary and open questions, and by structural
          type, semantic type, number of steps, and number of words.
          `validity` and `plausibility` need {tier}_choices.json in the folder of the questions.
-         Without this file, there are no such metrics here, and the authors' script prints 0 %. The
-         choices file of release 1.1 lacks some questions of release 1.2.
+         Without this file, the two metrics have no value here, whereas the authors' script prints
+         0 %. The choices file of release 1.1 lacks some questions of release 1.2.
          `consistency` needs an `_all` split. `distribution` is a chi-square. Grounding is not
          computed, since replies have no attention maps.
          The authors' script rejects a file that lacks a question. Here, a question without a reply
@@ -54,7 +54,7 @@ Scoring  `official`: eval.py 1.1 of the authors' evaluation package. None of the
          The headline scoring depends on the prompt.
          A picture has several questions, so confidence intervals are clustered by picture.
 Proof    `lavis` and `mmpretrain`: tests compare our verdicts with those of the tools' code for
-         1,500 generated pairs of a reply and an answer (tests/parity).
+         1,500 generated pairs of a reply and a right answer (tests/parity).
          `official`: tests compare all metrics with those of the authors' script on generated
          questions.
          `vlmevalkit`, `lmms-eval`, and `qwen-vl`: tests compare our verdicts with those of the

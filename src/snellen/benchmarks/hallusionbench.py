@@ -179,7 +179,7 @@ def hallusionbench(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first scoring is the headline."""
+    """The scorings, keyed by name. The headline scoring comes first."""
     return {
         "official": Scoring(
             version=1,

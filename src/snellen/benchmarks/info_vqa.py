@@ -30,8 +30,8 @@ Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographic
          `robust`: Snellen's own rule, which takes the phrase that a reply settles on and computes
          ANLS as in the paper.
 Proof    Tests compare our scores with those of five public scorers for 1,500 generated pairs of a
-         reply and an answer: lmms-eval's and VLMEvalKit's (official), mmpretrain's, Pix2Struct's,
-         and M4C's (tests/parity).
+         reply and a right answer (tests/parity). The scorers are those of lmms-eval and VLMEvalKit
+         for `official`, and those of mmpretrain, Pix2Struct, and M4C.
          No model outputs are published.
          The results by kind of question, and `robust`, are checked on examples worked out by hand.
 """

@@ -34,14 +34,14 @@ Scoring  `official`: a judge, gpt-4-0314 at temperature 0.2. The judge does not 
          judges cannot be compared.
          `graded` (on request): Snellen's own rule. A judge compares the reply with the reference
          and gives a grade from 0 to 10, with a reason.
-Proof    For published reviews of LLaVA-1.5 (wild), three of each model size, every score equals
-         that of the authors' summary. For each model size, the mean of the three reviews equals the
-         published score, 72.5 or 65.4 (tests/parity). The reviews are in LLaVA's eval.zip, whose
-         content is in haotian-liu/LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a. Only the scores
-         and digests of the reviews are kept here.
+Proof    LLaVA-1.5 has published reviews for wild, three for each model size. For all of them, every
+         score equals that of the authors' summary. For each model size, the mean of the three
+         reviews equals the published score, 72.5 or 65.4 (tests/parity). The reviews are in LLaVA's
+         eval.zip, whose content is in haotian-liu/LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a.
+         Only the scores and digests of the reviews are kept here.
          For all 90 questions of coco, the judge's prompts were compared once with the prompts that
          the authors' code builds. Separate tests show that two scores are parsed from the judge's
-         reply. These checks prove nothing about the verdicts of another judge.
+         reply. None of this shows how another judge would decide.
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ Prompt   `official`: hint, question, and choices, README.md#L407-L427. The field
 Scoring  `official`: an answer is extracted and then normalized. If the whole reply is a number or
          the text of a choice, the reply is the extracted answer. Otherwise, GPT-4 extracts the
          answer, with a prompt that contains five examples (evaluation/extract_answer.py#L29-L77).
-         The normalization is that of calculate_score.py#L17-L94, whose quirks are described by
-         comments in the code below. If a file of results is scored, only the problems in this file
-         count, in the categories that the file states.
+         The normalization is that of calculate_score.py#L17-L94. Comments in the code below
+         describe its quirks. If a file of results is scored, only the problems in this file count,
+         in the categories that the file states.
          `official-2023`: like official, but "7.9" is not accepted as an integer. Eight of the
          published files of scores use this rule.
          `robust`: Snellen's own rule, which takes the letter or value that a reply settles on.

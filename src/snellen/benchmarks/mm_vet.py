@@ -32,8 +32,8 @@ Scoring  `official`: a judge, gpt-4-0613 at temperature 0, gives a grade from 0 
          If no grade can be parsed, the authors ask the judge up to five more times and then count
          0. Here, the reply stays unjudged.
          The published scores are percentages over all questions, by ability, and by set of
-         abilities. A question counts for each ability that it needs. In the authors' code, the
-         order of the abilities in a set's name changes with every run.
+         abilities. A question counts for each ability that it needs. In the authors' results, the
+         abilities in the name of a set are in another order each time the code runs.
          Grades from other judges are not comparable.
          `graded` (on request): Snellen's own rule. Another judge gives a grade from 0 to 10, with a
          reason.

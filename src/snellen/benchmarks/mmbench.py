@@ -22,9 +22,9 @@ Prompt   The picture comes first in all prompts.
          dataset/image_mcq.py#L212-L247.
          `opencompass`, `minigpt4`: the authors' first page (open-compass/opencompass,
          docs/en/MMBench.md, since removed). The published code skips the hint when there is one. We
-         assume that the opposite was intended, and put the hint before the question. The page's
-         example for MiniGPT-4 has no hint. Here, the hint comes before the question in the prompt
-         `minigpt4` too.
+         assume that the opposite was intended: if there is a hint, it comes before the question.
+         The page's example for MiniGPT-4 has no hint. Here, the hint comes before the question in
+         the prompt `minigpt4` too.
          The prompt in lmms-eval is not implemented, so lmms-eval's task names use VLMEvalKit's
          prompt.
          Replies are limited to 1,024 tokens: haotian-liu/
@@ -53,7 +53,7 @@ Proof    For the published replies of LLaVA-1.5-13B to the first release of dev,
          questions are right, which is the published 67.7, and `vanilla` is 75.4 (tests/parity).
          For both versions of the rules, tests compare our letters with those of VLMEvalKit's code
          for 1,500 generated replies.
-         Abilities are checked on examples worked out by hand.
+         The results by ability are checked on examples worked out by hand.
 """
 
 from bisect import insort
@@ -224,7 +224,7 @@ def mmbench(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first scoring is the headline."""
+    """The scorings, keyed by name. The headline scoring comes first."""
     metrics = {
         "circular": circular("pass"),
         "vanilla": vanilla("pass"),

@@ -180,7 +180,7 @@ def mmmu(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first scoring is the headline."""
+    """The scorings, keyed by name. The headline scoring comes first."""
     metrics = {"accuracy": mean}
     return {
         "official": Scoring(

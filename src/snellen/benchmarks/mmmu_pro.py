@@ -169,7 +169,7 @@ def mmmu_pro(
 
 
 def scorings(mode: Mode, *, vision: bool) -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first scoring is the headline."""
+    """The scorings, keyed by name. The headline scoring comes first."""
     metrics = {"accuracy": mean}
     return {
         "official": Scoring(

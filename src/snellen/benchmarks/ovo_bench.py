@@ -29,8 +29,8 @@ Scoring  `official`: utils/OVOBenchScore.py. A reply is right if the right lette
          Replies from models/QWen2VL.py are such lists. Only the bare letter is then right, and the
          authors' script stops with an error at REC.
          `robust`: Snellen's own rule. `accuracy_by_question` is the paper's metric (its supplement,
-         section 6). This metric first takes the mean over the points of each question, which the
-         authors' script does not do.
+         section 6). This metric first takes the mean over the points of each question. The authors'
+         script does not do this.
 Proof    For the published outputs of six models, in seven folders, every item and every accuracy
          equals the authors' (tests/parity).
          For `as-lists`, the outputs of one model are compared.
@@ -828,8 +828,8 @@ class _ResultRows:
             )
         if self._unread:
             yield (
-                f"rows or points that cannot be read: {len(self._unread):,}. All means leave "
-                f"them out. The first problem: {self._unread[0]}"
+                f"rows or points that cannot be read: {len(self._unread):,}. They are left out "
+                f"of every mean. The first problem: {self._unread[0]}"
             )
 
     def _notes(

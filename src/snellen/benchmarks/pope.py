@@ -28,8 +28,8 @@ Scoring  `official`: evaluate.py#L9-L34. The answer is no if the first sentence 
          `vlmevalkit`: the answer is yes or no if the reply contains exactly one of these two words.
          Any other reply is wrong, since VLMEvalKit's judge is not used, and does not count as yes.
          `lmms-eval`: the answer is yes or no if the reply is exactly this word, in any case. Under
-         this scoring, `precision` and `recall` count only such replies, and `yes_ratio` is the
-         share of yes among the right answers, not among the replies.
+         this scoring, `precision` and `recall` count only such replies. `yes_ratio` is the share of
+         yes among the right answers, not among the replies.
          `robust`: Snellen's own rule.
          `mean_f1` is the mean of F1 over the sets. Tables of LLaVA and later models call this
          metric "POPE". If there are no true positives, F1 is 0 here, while the official script

@@ -64,8 +64,8 @@ Scoring  The following scorings are for ask=rank.
 Proof    For the published outputs of GPT-4V on all of version 1, the counts equal those that the
          authors' rule gives for the authors' own records, and the accuracy on pictures equals the
          leaderboard's 69.1 (tests/parity).
-         Dimensions and rankings are checked on examples worked out by hand. No model outputs with
-         dimensions or log-likelihoods are published.
+         The results by dimension, and the scorings for ask=rank, are checked on examples worked out
+         by hand. No model outputs with dimensions or log-likelihoods are published.
 """
 
 import re

@@ -30,7 +30,7 @@ Scoring  `official`: mmf's evaluator, in the copy that LLaVA's published scores 
          `robust`: Snellen's own rule, which takes the phrase that a reply settles on.
          A picture has several questions, so confidence intervals are clustered by picture.
 Proof    Tests compare our scores with those of the authors' evaluator for 1,500 generated pairs of
-         a reply and an answer, and with those of VLMEvalKit for 1,500 more (tests/parity).
+         a reply and a right answer, and with VLMEvalKit's scores for 1,500 others (tests/parity).
          LLaVA-1.5's answers are published, but the questions and right answers are not published
          with them.
          `robust` is checked on examples worked out by hand.

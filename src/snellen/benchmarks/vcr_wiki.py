@@ -28,8 +28,8 @@ Scoring  `official` (English): src/evaluation/evaluation_metrics.py#L57-L187, ut
          no official scoring for Chinese.
          ROUGE-1, which the authors compute but do not report, is left out.
 Proof    On 1,500 generated English pairs of a reply and a covered text, the similarity, the run of
-         tokens, and all five metrics equal those of the authors' code, such as find_best_match
-         (tests/parity).
+         tokens, and all five metrics equal those of the authors' code (find_best_match and others;
+         tests/parity).
          No model outputs are published.
          The scoring of Chinese is checked on examples worked out by hand.
 """
