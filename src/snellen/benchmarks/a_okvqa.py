@@ -39,8 +39,8 @@ Scoring  `official`: evaluation/eval_predictions.py#L9-L50 with strict=False. No
          `normalized`: Snellen's own rule, which is like official except that the reply and the
          answers (or choices) are normalized as in VQA's evaluation. For example, "A dog." equals
          "dog". `official-2022` (mc): the authors' scorer before
-         42e8c44ff40d13cf272776a3197365f582137772, which excluded difficult questions from mc
-         instead of da.
+         42e8c44ff40d13cf272776a3197365f582137772. That scorer excluded difficult questions under
+         setting=mc instead of setting=da.
          `vlmevalkit` (mc): the letter that VLMEvalKit's rules find. A reply without a letter is
          wrong here, while VLMEvalKit asks a judge about it.
          `robust`: Snellen's own rule. Under setting=da, the answer is the phrase that a reply

@@ -5,8 +5,8 @@ Paper    Hudson and Manning 2019, GQA: A New Dataset for Real-World Visual Reaso
 Data     The files are at https://cs.stanford.edu/people/dorarad/gqa/download.html:
          {split}_questions.json in questions1.2.zip, and images.zip.
          The authors state the license CC BY 4.0, but the mirror on the Hugging Face hub states MIT.
-         `testdev_balanced` has 12,578 questions on 398 pictures. The answers to test, challenge,
-         and submission are hidden.
+         `testdev_balanced` has 12,578 questions on 398 pictures. The answers of the splits test,
+         challenge, and submission are hidden.
          Ids are text: 02930152 and 2930152 are different ids.
          The questions can also be read from LAVIS's copy (files of the same names, each a list with
          `question_id` and `image`), from VLMEvalKit's GQA_TestDev_Balanced.tsv, and from
@@ -47,9 +47,9 @@ Scoring  `official`: eval.py 1.1 of the authors' evaluation package. None of the
          VLMEvalKit's files contain all rows, and a question whose request failed is wrong there too
          (inference.py#L180-L187 and #L246).
          `lmms-eval`: ignores case and punctuation.
-         `qwen-vl`: the rule of Qwen-VL's published scores, evaluate_vqa.py#L401-L420. The rule
-         keeps only the text after "is ", "are ", "a ", "an ", and "the ", even inside a word, up to
-         " of".
+         `qwen-vl`: the rule of Qwen-VL's published scores, evaluate_vqa.py#L401-L420. For each of
+         "is ", "are ", "a ", "an ", and "the " in turn, the rule keeps only the text between its
+         first and second occurrence, even inside a word. Then the text from " of" on is removed.
          `robust`: Snellen's own rule, which takes the phrase that a reply settles on.
          The headline scoring depends on the prompt.
          A picture has several questions, so confidence intervals are clustered by picture.
@@ -305,8 +305,8 @@ LAST_STEPS = ("exist", "query: name", "choose name")
 
 
 def entailed(value: object) -> Sequence[str]:
-    """The ids of the questions that a question entails. Parquet files store the ids as the text of
-    a Python list."""
+    """The ids of the questions whose answers follow from the answer to this question. Parquet files
+    store the ids as the text of a Python list."""
     return authors_files.texts(value)
 
 

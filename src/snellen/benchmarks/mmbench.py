@@ -8,11 +8,11 @@ Data     VLMEvalKit's MMBench_{DEV,TEST}_{EN,CN}[_V11].tsv and CCBench.tsv (`lan
          `dev` has 1,164 questions in 4,329 rows (version 1.0). CCBench has 510 questions in 2,040
          rows.
          Scores on versions 1.0 and 1.1 are not comparable.
-         The answers to test of version 1.1 have been public since the test server closed on 31
-         March 2026 (open-compass/MMBench#61, VLMEvalKit#1516). The MD5s here belong to the files
-         with these answers (VLMEvalKit@0bccf4527f5eb4c2d5837a6492e379f4ca1be63f). Older files have
-         no answers. The MD5s of the older files are 26f0f15381a21720255091d3e0316ce6 (English) and
-         74bbe4556dac745613c7cbe5ad787050 (Chinese).
+         The answers to the split test of version 1.1 have been public since the test server closed
+         on 31 March 2026 (open-compass/MMBench#61, VLMEvalKit#1516). The MD5s here belong to the
+         files with these answers (VLMEvalKit@0bccf4527f5eb4c2d5837a6492e379f4ca1be63f). Older files
+         have no answers. The MD5s of the older files are 26f0f15381a21720255091d3e0316ce6 (English)
+         and 74bbe4556dac745613c7cbe5ad787050 (Chinese).
          The test split of version 1.0 still has no answers: the published digests have not changed
          since 2023.
          A choice such as "None" is text here, while VLMEvalKit, which uses pandas, reads it as a

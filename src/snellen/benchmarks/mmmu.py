@@ -9,12 +9,12 @@ Data     MMMU/MMMU on the Hugging Face hub has a parquet file for each subject a
          subjects in one file), can also be read.
          The authors' answer_dict_val.json can be read only for scoring. The choices are then read
          from the output.json files in the folders below the file's own folder.
-         The answers to test were published in February 2026 as answer_dict_test.json. This file is
-         read if it is in the same folder as the rows. If the file is missing, only the server can
-         score test.
+         The answers to the split test were published in February 2026 as answer_dict_test.json.
+         This file is read if it is in the same folder as the rows. If the file is missing, only the
+         authors' server can score this split.
 Prompt   `official`: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:mmmu/utils/
-         data_utils.py#L136-L174 with mmmu/configs/llava1.5.yaml. In this YAML file, empty lines are
-         folded. Each picture replaces its mark in the text, such as <image 1>.
+         data_utils.py#L136-L174 with mmmu/configs/llava1.5.yaml. YAML reads each empty line in this
+         file as a line break. Each picture replaces its mark in the text, such as <image 1>.
          `llava`: the same text as `official`, as in mmmu/run_llava.py#L88-L95. Only the first
          picture is shown, before the text, and the marks stay in the text.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/

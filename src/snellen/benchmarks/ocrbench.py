@@ -155,8 +155,8 @@ def ocrbench(
 
 
 def published(split: Split = "ocrbench", **_: object) -> tuple[File, ...]:
-    """The published file: VLMEvalKit's TSV, which includes the pictures. For split=full, the
-    authors' file, which has only the questions."""
+    """The published file: VLMEvalKit's TSV, which includes the pictures. With split=full, it is the
+    authors' file, which has the questions but not the pictures."""
     return (SHEET,) if split == "ocrbench" else (FULL,)
 
 

@@ -388,7 +388,7 @@ def over_texts(measure: Callable[[str, str, Rule], float], rule: Rule) -> Metric
     """The mean of a measure over all covered texts, not over pictures; in [0, 1].
 
     The measure is `is_same` (the run has exactly the tokens of the text), or `precision`, `recall`,
-    or `f1` of the two sets of tokens. A text without a run scores 0.
+    or `f1` of the two sets of tokens. A text for which the reply has no such run scores 0.
     """
 
     def metric(columns: Columns) -> Estimate:

@@ -19,7 +19,7 @@ MAX_FACTORIAL = 5_000
 
 
 class NoNumber(Exception):
-    """An exception for a text that has no value."""
+    """The exception that is raised if a text has no value."""
 
 
 @dataclass(frozen=True)
