@@ -139,7 +139,7 @@ def _recipe(file: Path, provider: str) -> Recipe:
             if key not in asks:
                 raise UsageError(
                     f"{file}: [[figures]]: the recipe does not ask {' '.join(key).strip()}. Leave "
-                    "data_set out if no source states how the data set is asked."
+                    "data_set out if no source states how its questions are asked."
                 )
             manner = asks[key].manner
             figures = [*manner.figures, figure.figure]

@@ -2,7 +2,7 @@
 
 This package may import the code of every object that it finds. Only this package reads API keys.
 The package's modules are imported on first use, so that listing names does not import the objects.
-Start reading at `benchmarks.py` and `models.py`. The lists are in `index.py`.
+Start reading at `benchmarks.py` and `models.py`. The code that lists all names is in `index.py`.
 """
 
 from __future__ import annotations

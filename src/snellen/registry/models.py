@@ -37,7 +37,7 @@ EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "hf-stream": ("hf", ("torch", "transformers")),
     "vllm": ("vllm", ("vllm",)),
 }
-"""Maps each back end that needs an extra to the extra and the packages in the extra."""
+"""For each back end that needs one of Snellen's extras, the extra and the packages in it."""
 IN_PROCESS = 32
 """The number of concurrent requests to a model that runs on this machine, unless the model's back
 end sets a number."""
@@ -325,8 +325,8 @@ def _of_plugin(plugin: Plugin, spec: str, profile: Profile) -> Opened:
 
 
 def _with_no_seconds(spec: str) -> str:
-    """Replace the seconds in a model's name as in `MODELS`: `baseline/after:5` becomes
-    `baseline/after:SECONDS`."""
+    """Replace the number of seconds in a model's name with the word that stands for it in `MODELS`:
+    `baseline/after:5` becomes `baseline/after:SECONDS`."""
     return re.sub(r"^(baseline/after)(:.*)?$", r"\1:SECONDS", spec)
 
 
