@@ -45,8 +45,8 @@ DEEPEST = 16
 
 class _Copy(msgspec.Struct):
     """A file that exists in the mirror and in the store. `stamp` is the version of the object; None
-    if the object has not been listed since its upload. `changed` is the file's time of change,
-    which is used only for files that are replaced as a whole."""
+    if the object has not been listed since its upload. `changed` is the time at which the file last
+    changed. It is used only for files that are replaced as a whole."""
 
     size: int
     stamp: str | None = None
@@ -302,7 +302,8 @@ class RemoteFolder(Folder):
         """Upload files of the mirror.
 
         Raises:
-            StoreError: a file cannot be uploaded. The files before that file were uploaded.
+            StoreError: a file cannot be uploaded. Earlier files in `names` have been uploaded, and
+                later ones have not.
         """
         for name in names:
             self._send_and_note(name)

@@ -30,7 +30,8 @@ MOST = 120
 OURS = (ORDER, PASSES, LETTERED)
 """The keys that this module adds to a sample's data."""
 Order = tuple[int, ...]
-"""For each position, the index in the data of the choice at this position."""
+"""An order of the choices: item i is the index that the choice at position i has in the data. Both
+count from 0."""
 
 
 def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
