@@ -183,7 +183,7 @@ def option_letter(text: str, choices: Sequence[str]) -> Letter:
 
     The first rule that finds a letter decides. If that rule finds several letters, or a letter that
     was not offered, the reply is unparsed. Rules 7 to 9 are skipped if the reply says that it
-    cannot tell the answer.
+    cannot determine the answer.
 
     >>> option_letter("The answer is (B).", ["a cat", "a dog"])
     Letter(answer='B', rule='the answer is', candidates=('B',))
@@ -415,7 +415,7 @@ class _Reply:
 
     @cached_property
     def refuses(self) -> bool:
-        """Whether the reply says that it cannot tell the answer. False if a choice says the
+        """Whether the reply says that it cannot determine the answer. False if a choice says the
         same."""
         none = any(choice.folded == "none" for choice in self.choices)
         text = self.text.casefold().replace("none of the", "") if none else self.search_text

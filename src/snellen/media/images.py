@@ -73,8 +73,8 @@ def load(image: Image) -> Image:
     whether to apply the orientation. If an image was converted, the loaded image's `label` says so.
 
     Raises:
-        MediaError: The image is missing, empty, outside its folder, not an image, cut off, or has
-            too many pixels or bytes. The message names the image.
+        MediaError: The file is missing, empty, cut off, outside the allowed folder, or not an
+            image, or it has too many pixels or bytes. The message names the image.
     """
     if image.digest is not None and isinstance(image.source, bytes) and image.source:
         return image

@@ -30,8 +30,8 @@ from snellen.store.remote_lock import RemoteLock
 SEGMENT = 4 << 20
 """When a segment has at least this many bytes, a new segment is started."""
 PUTS = 32
-"""The number of uploads of a segment after which a new segment is started. The total size of all
-uploads is at most (PUTS + 1) / 2 times the size of the journal."""
+"""The number of uploads of a segment after which a new segment is started. This limits the total
+size of all uploads to (PUTS + 1) / 2 times the size of the journal."""
 PER_LOCK = 1_000_000
 """The segments of the n-th holder of a run's lock have numbers from n * PER_LOCK + 1."""
 KNOWN = ".remote.json"

@@ -35,7 +35,7 @@ _opening = threading.Lock()
 
 
 class Object(NamedTuple):
-    """An object of an object store."""
+    """An object in an object store."""
 
     name: str
     """The object's name, relative to the listed folder."""
