@@ -30,7 +30,8 @@ HELD = Path("/proc/locks")
 """The file in which Linux lists the locks that processes hold, with lines such as `1: FLOCK
 ADVISORY WRITE 123 08:01:4711 0 EOF`."""
 SEGMENT = re.compile(r"(\w+?)(?:\.part-(\d{5}))?(?:-(\d+))?\.jsonl")
-"""The name of a journal file: its stem, its part of the run, and its number."""
+"""Matches the name of a journal file, and captures its stem, its part of the run, and its
+number."""
 
 
 def file_order(name: str) -> tuple[int, int]:
@@ -52,7 +53,7 @@ class Stamp(NamedTuple):
 
 
 class _Elsewhere(Exception):
-    """Wraps an OSError that is not about the file being written."""
+    """Wraps an OSError that may concern a file other than the one that is being written."""
 
     def __init__(self, cause: OSError) -> None:
         super().__init__(str(cause))
@@ -63,7 +64,7 @@ class Folder:
     """The files of one run. Opening a folder for reading changes nothing.
 
     A folder reads the files of all parts of the run, but appends only to the files of one `part`,
-    counted from 1. With `part=0`, a folder appends to the files of a run without parts.
+    counted from 1. With `part=0`, a folder appends to the files that belong to no part.
     """
 
     def __init__(self, root: Path, part: int = 0) -> None:
@@ -217,7 +218,7 @@ class Folder:
 
     @property
     def has_parts(self) -> bool:
-        """Whether the run has files of parts."""
+        """Whether the folder has journal files of a part."""
         return any((match := SEGMENT.fullmatch(name)) and match[2] for name in self.names())
 
     def names(self) -> list[str]:

@@ -30,8 +30,8 @@ from snellen.store.remote_lock import RemoteLock
 SEGMENT = 4 << 20
 """When a segment has at least this many bytes, a new segment is started."""
 PUTS = 32
-"""The number of uploads of a segment after which a new segment is started. The total size of all
-uploads is at most (PUTS + 1) / 2 times the size of the journal."""
+"""The number of uploads of a segment after which a new segment is started. This limits the total
+size of all uploads to (PUTS + 1) / 2 times the size of the journal."""
 PER_LOCK = 1_000_000
 """The segments of the n-th holder of a run's lock have numbers from n * PER_LOCK + 1."""
 KNOWN = ".remote.json"
@@ -45,8 +45,8 @@ DEEPEST = 16
 
 class _Copy(msgspec.Struct):
     """A file that exists in the mirror and in the store. `stamp` is the version of the object; None
-    if the object has not been listed since its upload. `changed` is the file's time of change,
-    which is used only for files that are replaced as a whole."""
+    if the object has not been listed since its upload. `changed` is the time at which the file last
+    changed. It is used only for files that are replaced as a whole."""
 
     size: int
     stamp: str | None = None
@@ -302,7 +302,8 @@ class RemoteFolder(Folder):
         """Upload files of the mirror.
 
         Raises:
-            StoreError: a file cannot be uploaded. The files before that file were uploaded.
+            StoreError: a file cannot be uploaded. Earlier files in `names` have been uploaded, and
+                later ones have not.
         """
         for name in names:
             self._send_and_note(name)

@@ -51,9 +51,9 @@ class RemoteLock(Lock):
     machines, an object in the store serves as the lock, since only one process can create it.
 
     The n-th holder creates `lock-n.json` and renews it. To acquire the lock, a process creates the
-    object with the next number. The process may do so if the last lock was released, was held by a
-    process on this mirror that no longer exists, or was not renewed for `LEASE` seconds. A holder
-    that finds a higher number has lost the lock.
+    object with the next number. The process may do so if the last lock was released, if its holder
+    used the same mirror and no longer exists, or if it was not renewed for `LEASE` seconds. A
+    holder that finds a higher number has lost the lock.
     """
 
     def __init__(self, folder: RemoteFolder) -> None:

@@ -79,8 +79,8 @@ class Run:
         self._index = ReplyIndex()
         self._readers: dict[str, LineReader] = {}
         self._is_marked = False
-        """Whether this object has made sure that the manifest's format number states that the run
-        has parts."""
+        """If True, the format number in the manifest is known to be high enough for a run with
+        parts. Used only when a part is written."""
 
     def part(self, number: int) -> Run:
         """Open the same run for a process that writes one part of the run. Each part has its own
@@ -104,7 +104,7 @@ class Run:
         return read_manifest(self.folder)
 
     def command(self, verb: str, *arguments: str) -> str:
-        """A command on this run, ready to be pasted."""
+        """A `snellen` command for this run, quoted so that it can be pasted into a shell."""
         return command_on(verb, self.path, self.manifest(), *arguments)
 
     def put_manifest(self, manifest: Mapping[str, Any]) -> None:
@@ -117,7 +117,7 @@ class Run:
     # -- the contents, once it is loaded
 
     def load(self, asks_again: Callable[[ReplyRecord], bool] | None = None) -> None:
-        """Read which keys have a reply, and which have a question but no reply.
+        """Find the keys that have a reply, and the keys that have a question but no reply.
 
         If `asks_again` returns True for a key's final reply, the key counts as having no reply
         until the run is closed, so that its question is asked again.
@@ -155,7 +155,7 @@ class Run:
         return self._lines.certain_record(lines.REPLY, reader.line(offset), name, offset)
 
     def has_reply(self, key: AnyKey) -> bool:
-        """Whether the key's final record is a reply whose question is not asked again."""
+        """Whether the key has a final reply that is kept. False if the question is asked again."""
         return self._index.has_reply(Key.of(key))
 
     def has_ended(self, sample: str, repeat: int, turns: int) -> bool:
@@ -163,9 +163,9 @@ class Run:
         return self._index.has_end(Key(sample, repeat, turns))
 
     def finished_at(self, row_index: int) -> int:
-        """The number of repeats of a row's first turn that had a reply when the run was loaded; 0
-        if any question of the row had no reply. With this number, finished rows can be recognized
-        without creating their samples."""
+        """How many repeats of a row had a reply to their first turn when the run was loaded; 0 if
+        any of the row's stored questions had no reply. With this number, finished rows can be
+        recognized without creating their samples."""
         return self._index.finished_at(row_index)
 
     def has_row(self, row_index: int) -> bool:
@@ -386,7 +386,7 @@ class Run:
 
 
 def _size(paths: Iterable[Path]) -> int:
-    """The total size of the files that exist, in bytes."""
+    """The total size in bytes of these files. Files that do not exist are ignored."""
     size = 0
     for path in paths:
         with suppress(FileNotFoundError):
