@@ -362,14 +362,14 @@ def test_a_judge_qualified_by_the_mean_of_two_verdicts_is_not_qualified_for_one(
         texts[text] += 1
         return completion(f"{published_grade(request) + (0.1 if texts[text] % 2 else -0.1):.1f}")
 
-    one_by_one = ("--concurrency", "1")
-    twice, _ = qualify(snellen, published, runs, swaying, *one_by_one, "--repeats", "2")
+    in_sequence = ("--concurrency", "1")
+    twice, _ = qualify(snellen, published, runs, swaying, *in_sequence, "--repeats", "2")
     assert (twice.json["qualified"], twice.json["repeats"]) == (True, 2)
     judged = judge_runs(snellen, run_in(runs), swaying).json["judged_by"]["official"]
     assert judged["qualified"] is False
     assert "or by more verdicts on each reply" in judged["reason"]
 
-    single, requests = qualify(snellen, published, runs, swaying, *one_by_one)
+    single, requests = qualify(snellen, published, runs, swaying, *in_sequence)
     assert (single.json["qualified"], requests) == (False, 0)
     assert "bias" in unmet(single)
 
