@@ -170,7 +170,7 @@ def _ending(outcome: api.CardOutcome) -> int:
             _say(f"{run.progress.name}: {failed:,} question{'s' * (failed != 1)} without a reply")
         if run.stopped:
             _say(f"{run.progress.name}: stopped: {run.stopped}")
-        if failed or run.stopped:
+        if failed or (run.stopped and not run.has_goal):
             code = FELL_SHORT
     if code:
         _say("run the same command again to resume and to send the questions without a reply")

@@ -23,7 +23,8 @@ UNJUDGED = "incomplete: replies wait for a judge: `snellen judge RUN`"
 def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
     """Create the row of one benchmark."""
     figures = [_published(figure) for figure in entry.figures]
-    published = _of(figures, checkpoint)
+    matches = _of(figures, checkpoint)
+    published = matches[0] if matches else None
     first = entry.by_recipe or entry.official
     result = None if first is None else first.result
     headline = result.report.headline if result is not None and result.report.scorings else None
@@ -54,7 +55,12 @@ def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
         counts=_counts(entry, headline, scoring.name if is_known else None),
         runs=[f"{done.run}" for done in (entry.by_recipe, entry.official) if done is not None],
         reason=entry.reason,
-        notes=[*entry.notes, *_run_notes(entry), *([why_not] if why_not else [])],
+        notes=[
+            *entry.notes,
+            *(f"also published: {other.value:g} ({other.source})" for other in matches[1:]),
+            *_run_notes(entry),
+            *([why_not] if why_not else []),
+        ],
     )
     return _with_difference(_in_points(row, entry.metric), entry, against)
 
@@ -137,12 +143,12 @@ def _scaled(report: MetricReport, points: int) -> MetricReport:
     )
 
 
-def _of(figures: Sequence[PublishedFigure], checkpoint: str | None) -> PublishedFigure | None:
-    """Find the figure of a checkpoint."""
+def _of(figures: Sequence[PublishedFigure], checkpoint: str | None) -> list[PublishedFigure]:
+    """Find the figures of a checkpoint. There are several if sources disagree."""
     if checkpoint is None:
-        return None
+        return []
     wanted = plain_name(checkpoint)
-    return next((figure for figure in figures if plain_name(figure.checkpoint) == wanted), None)
+    return [figure for figure in figures if plain_name(figure.checkpoint) == wanted]
 
 
 def _published(figure: recipes.Figure) -> PublishedFigure:
