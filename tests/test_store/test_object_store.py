@@ -104,7 +104,7 @@ def test_parts_that_were_written_here_and_copied_are_read_elsewhere(
     local.path.mkdir()
     local.put_manifest({"benchmark": "b"})
     for number in (1, 2):
-        part = local.part(number)
+        part = local.part(number, 2)
         answer(part, f"s{number}", "no", position=number)
         part.close()
     for path in local.path.iterdir():
@@ -206,8 +206,8 @@ def dies(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     its file lock away."""
     lock = asleep(run, monkeypatch)
     run.put_manifest({})
-    assert lock._fd is not None
-    os.close(lock._fd)
+    assert lock._local._fd is not None
+    os.close(lock._local._fd)
     mirrored._writing.clear()
 
 
