@@ -30,7 +30,7 @@ WRITTEN: Mapping[str, Callable[[Card], str]] = {
     "json": lambda card: CardResult(card).json() + "\n",
 }
 ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
-LEFT_OUT = ("recipe", "missing")
+LEFT_OUT = ("recipe", "missing", "part", "drivers")
 """Options of a run that a card does not take."""
 EXAMPLES = (
     "snellen card qwen2-vl -m openai/NAME --base-url http://localhost:8000/v1",

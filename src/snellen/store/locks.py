@@ -12,10 +12,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
+
+import msgspec
 
 from snellen.errors import StoreError
 from snellen.store._faults import store_error
+
+
+class HeldError(StoreError):
+    """Another process holds a lock."""
 
 
 class Lock:
@@ -40,7 +46,7 @@ class Lock:
             self._fd = None
 
 
-class Part(NamedTuple):
+class Part(msgspec.Struct, frozen=True):
     """One of the parts into which the questions of a run are divided."""
 
     number: int
@@ -120,7 +126,7 @@ class PartLock(SharedLock):
                 if path == own or is_free:
                     continue
                 other = int(path.name.rpartition("-")[2])
-                raise StoreError(
+                raise HeldError(
                     f"{self._root}: processes that divide this run into {other} parts are writing "
                     f"it, and this process divides it into {count}. Use --part I/{other} (or "
                     f"--drivers {other}), or wait until they end."
@@ -183,7 +189,7 @@ def _locked(path: Path, operation: int, what: str) -> int:
     except BlockingIOError as error:
         holder = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another process"
         os.close(fd)
-        raise StoreError(
+        raise HeldError(
             f"{path.parent}: {holder} is writing {what}. Wait until it ends, or stop it, and start "
             "again."
         ) from error

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from snellen.errors import StoreError
-from snellen.store.locks import Lock, Part
+from snellen.store.locks import HeldError, Lock, Part
 from snellen.store.remote import say
 
 if TYPE_CHECKING:
@@ -232,15 +232,15 @@ class RemoteLock(Lock):
         except msgspec.DecodeError:
             return _LockObject(by="an unknown process", token="")
 
-    def _refused(self, held: _LockObject | None) -> StoreError:
+    def _refused(self, held: _LockObject | None) -> HeldError:
         by = "another process" if held is None else held.by
         if held is not None and self._mine.parts and held.parts not in (0, self._mine.parts):
-            return StoreError(
+            return HeldError(
                 f"{self._folder.url}: {by} divides this run into {held.parts} parts and is writing "
                 f"it, and this process divides it into {self._mine.parts}. Use --part "
                 f"I/{held.parts}, or wait until that process ends."
             )
-        return StoreError(
+        return HeldError(
             f"{self._folder.url}: {by} is writing {self._what}. Wait until it ends, or stop it, "
             "and start again."
         )
