@@ -11,11 +11,13 @@ import msgspec
 from snellen.run.progress import Progress
 from snellen.run.scheduler import Job
 
-SUMMED = (
-    *("kept", "reused", "done", "failed", "requests", "retries", "in_flight", "videos"),
-    *("input_tokens", "output_tokens", "reasoning_tokens", "cost", "priced", "unpriced"),
-    *("score_sum", "score_n", "refused"),
+COUNTED = (
+    *("reused", "requests", "retries", "input_tokens", "output_tokens", "reasoning_tokens"),
+    *("cost", "priced", "unpriced", "score_sum", "score_n", "refused"),
 )
+"""The fields of a progress that count events. They are added up when a process continues the work
+of another one."""
+SUMMED = (*COUNTED, "kept", "done", "failed", "in_flight", "videos")
 """The fields of a progress that are added up over the parts of a run."""
 
 
@@ -69,6 +71,19 @@ def merge_progress(into: Progress, parts: list[Progress], *, are_all: bool) -> N
     into.started = min(part.started for part in parts)
     ends = [part.finished for part in parts if part.finished is not None]
     into.finished = max(ends) if are_all and len(ends) == len(parts) else None
+
+
+def continued(progress: Progress, before: Progress) -> Progress:
+    """The progress of a process that continues the work of a process that was killed. Pairs that
+    the earlier process finished count as done, although the later one has found them stored."""
+    both = replace(progress)
+    for name in COUNTED:
+        setattr(both, name, getattr(progress, name) + getattr(before, name))
+    done = min(before.done, progress.kept)
+    both.kept -= done
+    both.done += done
+    both.started = min(progress.started, before.started)
+    return both
 
 
 def _sum(totals: Iterable[int | None]) -> int | None:

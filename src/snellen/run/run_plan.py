@@ -3,7 +3,7 @@ scores the replies."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import replace
 from itertools import product
@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from snellen import registry
+from snellen.analysis.result import Result
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Model
 from snellen.core.profile import Profile
+from snellen.core.scoring import Missing
 from snellen.errors import UsageError
 from snellen.run import Budget, Job
 from snellen.run.effort import with_sent_fields
@@ -127,11 +130,12 @@ async def _run_plan(
     return finished
 
 
-def end_plan(plan: Plan, outcomes: Mapping[Path, Outcome]) -> list[Finished]:
+def end_plan(plan: Plan, outcomes: Sequence[Outcome]) -> list[Finished]:
     """Score the runs of a plan, which other processes have asked in parts."""
+    by_path = {outcome.path: outcome for outcome in outcomes}
     finished: dict[Path, Finished] = {}
     for setting in plan.by_setting():
-        results = run_async(_end_plan(setting, outcomes))
+        results = run_async(_end_plan(setting, by_path))
         finished |= {result.run: result for result in results}
         if any(result.interrupted for result in results):
             break
@@ -170,16 +174,29 @@ def _score_if_complete(plan: Plan, job: Job, finished: Finished) -> Finished:
         return finished
     path = job.run.path
     pull(path)
-    run = Run(path)
-    with closing(run), ExitStack() as stack:
+    with closing(Run(path)) as run:
         run.load()
         if not is_complete(run, job.whole, job.settings.repeats):
             return finished
-        try:
-            enter_lock(stack, run.folder.scores_lock, PATIENCE)
-        except HeldError:
-            return finished  # another process scores the run
-        return replace(finished, result=scored(run, job.benchmark, missing=plan.options["missing"]))
+    try:
+        result = score_parts(path, job.benchmark, plan.options["missing"])
+    except HeldError:
+        return finished  # another process scores the run
+    return replace(finished, result=result)
+
+
+def score_parts(path: Path, benchmark: Benchmark, missing: Missing | None) -> Result:
+    """Score a run whose parts may still be written. If another process scores the run, wait for
+    it.
+
+    Raises:
+        StoreError: the other process takes too long, or the run cannot be read.
+    """
+    run = Run(path)
+    with closing(run), ExitStack() as stack:
+        enter_lock(stack, run.folder.scores_lock, PATIENCE)
+        run.load()
+        return scored(run, benchmark, missing=missing)
 
 
 def _open(spec: str | registry.Opened, profile: Profile, plan: Plan) -> registry.Opened | None:
