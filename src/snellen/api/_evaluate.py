@@ -69,7 +69,7 @@ def evaluate(
         finished = _run_object(plan, model, display)
     if finished.interrupted and finished.stopped == INTERRUPTED:
         raise KeyboardInterrupt
-    if finished.scope_note is not None:
+    if finished.scope_note is not None and plan.options["part"] is None:
         print(plain(finished.scope_note), file=sys.stderr)
     if finished.result is None:  # another part of the run is not complete
         return score_parts(finished.run, plan.benchmarks[0], plan.options["missing"])

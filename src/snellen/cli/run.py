@@ -281,7 +281,7 @@ def _ending(
         elif run.result is None:
             _say(f"{name}: not scored; run `{Run(run.run).command('score')}`")
         else:
-            if run.scope_note is not None:
+            if run.scope_note is not None and part is None:
                 _say(run.scope_note)
             lines, shortfall = _floors.shortfalls(floors, run.result, known)
             for line in lines:

@@ -218,6 +218,8 @@ class Run:
         before: list[int] | None = None
         # In a judge's run, several rows share a position: those with replies to the same question.
         names: set[str] = set()
+        # Processes that write different parts do not see each other's rows.
+        positions: dict[AnyKey, int] | None = {} if self.folder.has_parts else None
         try:
             for *position, file, offset in map(np.ndarray.tolist, rows):
                 if position != before:
@@ -227,10 +229,26 @@ class Run:
                 question = self._lines.certain_record(lines.QUESTION, line, files[file], offset)
                 if question.key.sample not in names:
                     names.add(question.key.sample)
+                    if positions is not None:
+                        self._check_position(question, positions)
                     yield question
         finally:
             for reader in readers:
                 reader.close()
+
+    def _check_position(self, question: Question, positions: dict[AnyKey, int]) -> None:
+        """Check that no two rows have the same id.
+
+        Raises:
+            StoreError: an earlier row has the key of this question.
+        """
+        before = positions.setdefault(question.key, question.place)
+        if before != question.place:
+            raise StoreError(
+                f"{self.path}: rows {before + 1} and {question.place + 1} of the data have the "
+                f"same id {question.key.sample!r}, so their replies cannot be told apart. Ids must "
+                "be unique: give each row its own, and start a new run."
+            )
 
     def first_questions(self, n: int) -> list[Question]:
         """The questions of first turns and first repeats among the first `n` rows of the file, in
