@@ -94,7 +94,9 @@ def test_samples_that_share_media_are_in_the_same_part_whatever_is_selected(rows
     whole = select(grouped, N, limit=None, sample=None, seed=0)
     first = select(grouped, N, limit=10, sample=None, seed=0)
 
-    parts = [in_part(grouped, whole, Part(number, 3)).places or set() for number in (1, 2, 3)]
+    parts: list[frozenset[int]] = [
+        in_part(grouped, whole, Part(number, 3)).places or frozenset() for number in (1, 2, 3)
+    ]
 
     assert sorted(row for places in parts for row in places) == [*range(N)]
     for places in parts:
@@ -102,7 +104,7 @@ def test_samples_that_share_media_are_in_the_same_part_whatever_is_selected(rows
             row // 4 for row in range(N) if row not in places
         )
     assert [in_part(grouped, first, Part(number, 3)).places for number in (1, 2, 3)] == [
-        {row for row in places if row < 10} for places in parts
+        frozenset(row for row in places if row < 10) for places in parts
     ]
 
 

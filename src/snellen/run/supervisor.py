@@ -93,33 +93,45 @@ class Driver:
         if code is not None:
             for thread in self._threads:
                 thread.join()
+            self._close()
         return code
 
     def send(self, message: bytes) -> None:
-        process = self._process
-        if process is not None and process.stdin is not None:
-            with suppress(OSError):  # it has ended
-                process.stdin.write(message)
-                process.stdin.flush()
+        """Write a message to the process, unless it has ended."""
+        pipe = None if self._process is None else self._process.stdin
+        if pipe is not None and not pipe.closed:
+            with suppress(OSError):
+                pipe.write(message)
+                pipe.flush()
 
     def kill(self) -> None:
-        if self._process is not None:
+        """End the process if it has not ended."""
+        if self._process is not None and self._process.poll() is None:
             self._process.kill()
+            self._process.wait()
+            self._close()
+
+    def _close(self) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.close()
 
     def _read(self, lines: IO[bytes]) -> None:
-        for line in lines:
-            try:
-                report = msgspec.json.decode(line, type=DriverReport)
-            except msgspec.DecodeError:
-                return  # the process was killed while it wrote the line
-            if report.runs:
-                self._progress |= dict(zip(_names(report.runs), report.runs, strict=True))
-            if report.error is not None:
-                self.error = report.error
-            if report.outcomes is not None:
-                names = _names([outcome.progress for outcome in report.outcomes])
-                self.outcomes = dict(zip(names, report.outcomes, strict=True))
-                self._progress |= {name: run.progress for name, run in self.outcomes.items()}
+        with lines:
+            for line in lines:
+                # If the process was killed while it wrote a line, the line is incomplete.
+                with suppress(msgspec.DecodeError):
+                    self._note(msgspec.json.decode(line, type=DriverReport))
+
+    def _note(self, report: DriverReport) -> None:
+        if report.runs:
+            self._progress |= dict(zip(_names(report.runs), report.runs, strict=True))
+        if report.error is not None:
+            self.error = report.error
+        if report.outcomes is not None:
+            names = _names([outcome.progress for outcome in report.outcomes])
+            self.outcomes = dict(zip(names, report.outcomes, strict=True))
+            self._progress |= {name: run.progress for name, run in self.outcomes.items()}
 
 
 class Supervisor:
@@ -272,5 +284,6 @@ def _names(runs: Sequence[Progress]) -> list[RunName]:
 
 
 def _say_lines(lines: IO[bytes], say: Callable[[str], None]) -> None:
-    for line in lines:
-        say(line.decode(errors="replace").rstrip())
+    with lines:
+        for line in lines:
+            say(line.decode(errors="replace").rstrip())
