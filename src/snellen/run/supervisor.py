@@ -185,7 +185,7 @@ class Supervisor:
         running = self._drivers
         deadline: float | None = None
         while running:
-            time.sleep(SHOWN_EVERY / 2)
+            time.sleep(SHOWN_EVERY)
             running = [driver for driver in running if not self._has_ended(driver)]
             self._show_all()
             if self._interrupts > 1 and deadline is None:
