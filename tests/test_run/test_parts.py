@@ -20,7 +20,7 @@ from snellen.run.outcome import SUMMED, continued, merge_progress
 from snellen.run.parts import in_part, share
 from snellen.run.progress import Progress
 from snellen.run.selection import select
-from snellen.store import Key, Part, Run
+from snellen.store import Key, Run, RunPart
 from tests.viewers import question
 
 N = 23
@@ -52,11 +52,11 @@ class Model:
 
     def __init__(self) -> None:
         self.name = "counting"
-        self.asked: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
 
     def generate(self, messages: object) -> str:
         text = str(messages)
-        self.asked[text[text.index("Which") :].split("?")[0]] += 1
+        self.counts[text[text.index("Which") :].split("?")[0]] += 1
         return "A"
 
 
@@ -79,9 +79,9 @@ def test_each_row_is_in_one_part_and_parts_differ_by_at_most_one_row(
     rows: Path, total: int
 ) -> None:
     mine = benchmark(str(rows), task="mcq")
-    whole = select(mine, N, limit=None, sample=None, seed=0)
+    everything = select(mine, N, limit=None, sample=None, seed=0)
 
-    parts = [in_part(mine, whole, Part(number, total)) for number in range(1, total + 1)]
+    parts = [in_part(mine, everything, RunPart(number, total)) for number in range(1, total + 1)]
 
     places = [row for selection in parts for row in selection.places or ()]
     assert sorted(places) == [*range(N)]
@@ -91,11 +91,12 @@ def test_each_row_is_in_one_part_and_parts_differ_by_at_most_one_row(
 def test_samples_that_share_media_are_in_the_same_part_whatever_is_selected(rows: Path) -> None:
     mine = benchmark(str(rows), task="mcq")
     grouped = vary(mine, group_by=lambda sample: str(int(sample.id[1:]) // 4))
-    whole = select(grouped, N, limit=None, sample=None, seed=0)
+    everything = select(grouped, N, limit=None, sample=None, seed=0)
     first = select(grouped, N, limit=10, sample=None, seed=0)
 
     parts: list[frozenset[int]] = [
-        in_part(grouped, whole, Part(number, 3)).places or frozenset() for number in (1, 2, 3)
+        in_part(grouped, everything, RunPart(number, 3)).places or frozenset()
+        for number in (1, 2, 3)
     ]
 
     assert sorted(row for places in parts for row in places) == [*range(N)]
@@ -103,14 +104,14 @@ def test_samples_that_share_media_are_in_the_same_part_whatever_is_selected(rows
         assert {row // 4 for row in places}.isdisjoint(
             row // 4 for row in range(N) if row not in places
         )
-    assert [in_part(grouped, first, Part(number, 3)).places for number in (1, 2, 3)] == [
+    assert [in_part(grouped, first, RunPart(number, 3)).places for number in (1, 2, 3)] == [
         frozenset(row for row in places if row < 10) for places in parts
     ]
 
 
 def test_shares_add_up_to_the_whole() -> None:
     for amount in (1, 7, 8, 9, 100):
-        shares = [share(amount, Part(number, 8)) for number in range(1, 9)]
+        shares = [share(amount, RunPart(number, 8)) for number in range(1, 9)]
         assert sum(shares) == amount
         assert max(shares) - min(shares) <= 1
 
@@ -124,13 +125,13 @@ def test_what_is_not_a_part_is_refused(text: str) -> None:
 def test_parts_make_one_run_that_is_scored_like_a_run_of_one_process(rows: Path) -> None:
     model = Model()
     counts = [ask(rows, model, part=f"{number}/3").report.n for number in (1, 2, 3)]
-    whole = ask(rows, Model(), out="whole")
+    alone = ask(rows, Model(), out="alone")
 
     merged = snellen.load_run(only_run()).report
     assert counts == [8, 16, 23]
-    assert merged.scorings == whole.report.scorings
-    assert merged.identity == whole.report.identity
-    assert set(model.asked.values()) == {1}
+    assert merged.scorings == alone.report.scorings
+    assert merged.identity == alone.report.identity
+    assert set(model.counts.values()) == {1}
 
 
 def test_another_number_of_parts_neither_loses_nor_repeats_a_question(rows: Path) -> None:
@@ -142,7 +143,7 @@ def test_another_number_of_parts_neither_loses_nor_repeats_a_question(rows: Path
         ask(rows, model, part=f"{number}/3")
     ask(rows, model)
 
-    assert len(model.asked) == N and set(model.asked.values()) == {1}
+    assert len(model.counts) == N and set(model.counts.values()) == {1}
     assert set(replies(only_run()).values()) == {1}
 
 
@@ -152,7 +153,7 @@ def test_a_run_that_one_process_began_is_continued_in_parts(rows: Path) -> None:
     result = [ask(rows, model, part=part) for part in ("1/2", "2/2")][-1]
 
     assert result.report.n == N
-    assert set(model.asked.values()) == {1}
+    assert set(model.counts.values()) == {1}
     manifest = json.loads((only_run() / "manifest.json").read_text())
     assert manifest["format"] == 1 and len(manifest["sessions"]) == 1
     assert len(Run(only_run()).manifest()["sessions"]) == 3
@@ -254,13 +255,13 @@ def test_the_progress_of_parts_is_their_sum() -> None:
             name="b × m", total=9, done=1, failed=1, requests=3, notes=("x", "y"), started=4.0
         ),
     ]
-    whole = Progress(name="")
+    total = Progress(name="")
 
-    merge_progress(whole, parts, are_all=True)
+    merge_progress(total, parts, are_all=True)
 
-    assert (whole.total, whole.kept, whole.done, whole.failed, whole.requests) == (19, 2, 4, 1, 7)
-    assert whole.notes == ("x", "y") and whole.started == 4.0 and whole.finished is None
-    assert {*SUMMED} < {*vars(whole)}
+    assert (total.total, total.kept, total.done, total.failed, total.requests) == (19, 2, 4, 1, 7)
+    assert total.notes == ("x", "y") and total.started == 4.0 and total.finished is None
+    assert {*SUMMED} < {*vars(total)}
 
 
 def test_replies_of_a_killed_process_count_as_done() -> None:

@@ -7,7 +7,7 @@ import os
 import resource
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -527,7 +527,7 @@ def test_a_lock_that_others_have_had_since_it_was_free_is_theirs(
         pass
     wait = locks.RemoteLock._wait_for
 
-    def others_are_faster(lock: locks.RemoteLock, number: int) -> None:
+    def others_are_faster(lock: locks.RemoteLock, number: Mapping[str, int]) -> None:
         wait(lock, number)
         monkeypatch.setattr(locks.RemoteLock, "_wait_for", wait)
         with run_at(url, tmp_path / "b").folder.lock():

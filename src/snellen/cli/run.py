@@ -25,7 +25,7 @@ from snellen.run.drivers import run_with_drivers
 from snellen.run.options import BENCHMARK, BUDGET, MODEL, OUTPUT
 from snellen.run.plan import load_benchmarks
 from snellen.scoring.sections.disagreements import ROBUST
-from snellen.store import Part, Run
+from snellen.store import Run, RunPart
 
 if TYPE_CHECKING:
     from snellen.analysis.result import Result
@@ -259,7 +259,7 @@ def _ending(
     finished: Sequence[api.Finished],
     floors: Mapping[str, float],
     most_stderr: float | None,
-    part: Part | None,
+    part: RunPart | None,
 ) -> int:
     """Print what remains to be done, if anything. Returns the exit code."""
     code = DONE

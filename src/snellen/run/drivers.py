@@ -18,7 +18,7 @@ from snellen.run.parts import share
 from snellen.run.plan import Finished, Plan
 from snellen.run.run_plan import end_plan, run_plan
 from snellen.run.supervisor import Supervisor
-from snellen.store import Part
+from snellen.store import RunPart
 
 
 def run_with_drivers(
@@ -39,7 +39,7 @@ def run_with_drivers(
     _check(plan, drivers)
     started = time.monotonic()
 
-    def words_of(part: Part) -> list[str]:
+    def words_of(part: RunPart) -> list[str]:
         seconds = time.monotonic() - started
         return [*words, "--part", str(part), *_shares(plan.options, part, seconds)]
 
@@ -79,7 +79,7 @@ def _check(plan: Plan, drivers: int) -> None:
         )
 
 
-def _shares(options: Mapping[str, Any], part: Part, seconds: float) -> list[str]:
+def _shares(options: Mapping[str, Any], part: RunPart, seconds: float) -> list[str]:
     """The options that give a driver its share of the budget. `seconds` is the time that has
     passed."""
     words: list[str] = []

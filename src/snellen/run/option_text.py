@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from snellen.store import Part
+from snellen.store import RunPart
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 LEVELS = ("none", "low", "medium", "high")
@@ -127,11 +127,11 @@ def image_size(text: str) -> int | Literal["original"]:
     return int(text)
 
 
-def part(text: str) -> Part:
+def part(text: str) -> RunPart:
     """Parse a part of a run.
 
     >>> part("3/8")
-    Part(number=3, total=8)
+    RunPart(number=3, total=8)
 
     Raises:
         ValueError: the text is not a part, or there is no such part.
@@ -142,7 +142,7 @@ def part(text: str) -> Part:
     number, total = map(int, match.groups())
     if not 1 <= number <= total:
         raise ValueError(f"there is no part {text}. Parts are numbered from 1: 1/{max(total, 1)}.")
-    return Part(number, total)
+    return RunPart(number, total)
 
 
 def pairs(texts: Sequence[str], form: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ import msgspec
 from snellen.core.profile import Amount, Count, Profile, Seconds
 from snellen.core.scoring import Missing
 from snellen.run import option_text
-from snellen.store import Part, data_at, path_of, runs_at
+from snellen.store import RunPart, data_at, path_of, runs_at
 from snellen.transforms.probes import CHANGES, Blind
 
 Role = Literal["identity", "amount", "environment"]
@@ -382,7 +382,7 @@ class RunOptions(TypedDict, total=False):
         ),
     ]
     part: Annotated[
-        Part | None,
+        RunPart | None,
         Option(
             DRIVERS,
             "Send only the questions of this part of the run, such as 3/8. Other processes, also "

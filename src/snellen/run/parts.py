@@ -17,7 +17,7 @@ from snellen.errors import UsageError
 from snellen.run.options import RunOptions
 from snellen.run.selection import Selection, chosen
 from snellen.run.token_limit import raised_to
-from snellen.store import HeldError, Part, Run
+from snellen.store import HeldError, Run, RunPart
 
 PATIENCE = 20.0
 """How long a driver waits for the lock of its part, in seconds. If a supervisor was killed, its
@@ -26,7 +26,7 @@ LOOK_EVERY = 0.2
 """Seconds between two attempts to acquire a lock."""
 
 
-def in_part(benchmark: Benchmark, selection: Selection, part: Part) -> Selection:
+def in_part(benchmark: Benchmark, selection: Selection, part: RunPart) -> Selection:
     """Select those of the selected rows that belong to a part of the run.
 
     Rows that are asked alone are dealt out in turn, so that parts differ by at most one row and no
@@ -51,11 +51,11 @@ def _part_of(group: str, total: int) -> int:
     return int.from_bytes(digest) % total + 1
 
 
-def share(amount: int, part: Part) -> int:
+def share(amount: int, part: RunPart) -> int:
     """The share of a part in an amount that is divided among all parts. The first parts get the
     remainder.
 
-    >>> [share(10, Part(number, 4)) for number in (1, 2, 3, 4)]
+    >>> [share(10, RunPart(number, 4)) for number in (1, 2, 3, 4)]
     [3, 3, 2, 2]
     """
     return amount // part.total + (part.number <= amount % part.total)

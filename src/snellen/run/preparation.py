@@ -151,7 +151,7 @@ class Preparation:
             seed=options["sample_seed"],
             in_random_order=options["until_stderr"] is not None,
         )
-        whole, part = selection, options["part"]
+        all_parts, part = selection, options["part"]
         if part is not None:
             selection = in_part(benchmark, selection, part)
         progress = Progress(
@@ -178,7 +178,7 @@ class Preparation:
             model=opened.model,
             run=run,
             selection=selection,
-            whole=None if part is None else whole,
+            all_parts=None if part is None else all_parts,
             settings=settings,
             limiter=self._limiters[opened.server],
             budget=self._budget,

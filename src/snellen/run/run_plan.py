@@ -170,13 +170,13 @@ def _finish(plan: Plan, job: Job) -> Finished:
 def _score_if_complete(plan: Plan, job: Job, finished: Finished) -> Finished:
     """Score a run of which this process has asked a part, if all parts are complete. Of several
     processes that end at the same time, the last one sees all replies."""
-    if finished.stopped or finished.progress.failed or job.whole is None:
+    if finished.stopped or finished.progress.failed or job.all_parts is None:
         return finished
     path = job.run.path
     pull(path)
     with closing(Run(path)) as run:
         run.load()
-        if not is_complete(run, job.whole, job.settings.repeats):
+        if not is_complete(run, job.all_parts, job.settings.repeats):
             return finished
     try:
         result = score_parts(path, job.benchmark, plan.options["missing"])

@@ -63,7 +63,7 @@ class Job:
     """Says whether the run must stop, and for what reason."""
     progress: Progress
     """Counts the progress of the run."""
-    whole: Selection | None = None
+    all_parts: Selection | None = None
     """The selected rows of all parts, if this job asks a part of the run; None otherwise."""
     reuse: Reuse | None = None
     """Looks up another run's reply to a request."""

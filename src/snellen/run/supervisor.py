@@ -22,7 +22,7 @@ from snellen.run.driver_reports import HURRY, STOP, DriverReport
 from snellen.run.lifecycle import SHOWN_EVERY, Show
 from snellen.run.outcome import Outcome, continued, merge_progress, merged_outcome
 from snellen.run.progress import Progress
-from snellen.store import Part
+from snellen.store import RunPart
 
 COMMAND = (sys.executable, "-m", "snellen.cli.driver_process")
 """The command that starts a driver; the words of the command line follow."""
@@ -36,7 +36,7 @@ report have this name."""
 class Driver:
     """A driver: its process, and what that process has reported."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: RunPart) -> None:
         self.part = part
         self.is_restarted = False
         self.error: str | None = None
@@ -144,13 +144,13 @@ class Supervisor:
     def __init__(
         self,
         drivers: int,
-        words_of: Callable[[Part], Sequence[str]],
+        words_of: Callable[[RunPart], Sequence[str]],
         show: Show | None,
         at_once: Callable[[], NoReturn] | None,
         *,
         restarts: bool,
     ) -> None:
-        self._drivers = [Driver(Part(number, drivers)) for number in range(1, drivers + 1)]
+        self._drivers = [Driver(RunPart(number, drivers)) for number in range(1, drivers + 1)]
         self._words_of = words_of
         self._show = show
         self._at_once = at_once

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         path_of as path_of,
         runs_at as runs_at,
     )
-    from snellen.store.locks import HeldError as HeldError, Part as Part
+    from snellen.store.locks import HeldError as HeldError, RunPart as RunPart
     from snellen.store.manifest import MANIFEST as MANIFEST, command_on as command_on
     from snellen.store.mirrored import pull as pull
     from snellen.store.opening import open_run as open_run
@@ -77,7 +77,7 @@ _FILES = {
     "Key": "key",
     "LabelRecord": "records",
     "Mirror": "_mirror",
-    "Part": "locks",
+    "RunPart": "locks",
     "Placed": "run_folder",
     "Question": "records",
     "ReplyRecord": "records",

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from snellen.errors import check_regular
 from snellen.store._faults import store_error
-from snellen.store.locks import Lock, Part, PartLock, ScoresLock
+from snellen.store.locks import Lock, PartLock, RunPart, ScoresLock
 
 BLOCK = 1 << 20
 HELD = Path("/proc/locks")
@@ -64,7 +64,7 @@ class Folder:
     Without a part, a folder appends to the files of a run without parts.
     """
 
-    def __init__(self, root: Path, part: Part | None = None) -> None:
+    def __init__(self, root: Path, part: RunPart | None = None) -> None:
         self.root = root
         self.part = part
         self._appending: dict[str, _Appending] = {}

@@ -46,7 +46,7 @@ class Lock:
             self._fd = None
 
 
-class Part(msgspec.Struct, frozen=True):
+class RunPart(msgspec.Struct, frozen=True):
     """One of the parts into which the questions of a run are divided."""
 
     number: int
@@ -109,7 +109,7 @@ class PartLock(SharedLock):
     of its number of parts, and checks that nobody holds the lock of another number.
     """
 
-    def __init__(self, root: Path, part: Part) -> None:
+    def __init__(self, root: Path, part: RunPart) -> None:
         super().__init__(root, part_lock_name(part.number), f"part {part.number} of this run")
         self._part = part
 

@@ -25,9 +25,9 @@ from snellen.errors import StoreError
 from snellen.store._faults import store_error
 from snellen.store._mirror import Mirror, is_name
 from snellen.store.folder import BLOCK, Folder, file_order, size_of_complete_lines
-from snellen.store.locks import Part, exclusive, free_lock, part_lock_name
+from snellen.store.locks import RunPart, exclusive, free_lock, part_lock_name
 from snellen.store.remote import Object, Remote, in_parallel, say
-from snellen.store.remote_lock import WHOLE, RemoteLock
+from snellen.store.remote_lock import RUN_LOCK, RemoteLock
 
 SEGMENT = 4 << 20
 """When a segment has at least this many bytes, a new segment is started."""
@@ -67,7 +67,7 @@ class _Known(msgspec.Struct):
     tokens: dict[str, str] = {}
 
     def token_of(self, stem: str) -> str | None:
-        return self.token if stem == WHOLE else self.tokens.get(stem)
+        return self.token if stem == RUN_LOCK else self.tokens.get(stem)
 
 
 _writing: dict[Path, RemoteFolder] = {}
@@ -144,7 +144,7 @@ class RemoteFolder(Folder):
     lock, a file is uploaded as soon as it is replaced.
     """
 
-    def __init__(self, root: Mirror, part: Part | None = None) -> None:
+    def __init__(self, root: Mirror, part: RunPart | None = None) -> None:
         super().__init__(root, part)
         assert root.url is not None
         self.url = root.url
@@ -382,7 +382,7 @@ class RemoteFolder(Folder):
         process on this machine can identify the owner."""
         with self.mutex():
             known = self.known()
-            if stem == WHOLE:
+            if stem == RUN_LOCK:
                 known.token = self.token
             else:
                 known.tokens[stem] = self.token

@@ -16,7 +16,7 @@ import orjson
 from snellen.errors import StoreError
 from snellen.store.folder import Folder
 from snellen.store.formats import NEWEST
-from snellen.store.locks import Part
+from snellen.store.locks import RunPart
 
 MANIFEST = "manifest.json"
 PART_MANIFEST = re.compile(r"manifest\.part-\d{5}\.json")
@@ -24,7 +24,7 @@ ADDED = ("sessions", "repeats", "noticed")
 """The fields of a manifest that a part may add to."""
 
 
-def put_manifest(folder: Folder, part: Part, manifest: Mapping[str, Any]) -> None:
+def put_manifest(folder: Folder, part: RunPart, manifest: Mapping[str, Any]) -> None:
     """Create the manifest of a run, or store what a part adds to it."""
     document = {**manifest, "format": NEWEST}
     if folder.get(MANIFEST) is None and folder.put_first(MANIFEST, _encoded(document)):
@@ -56,16 +56,18 @@ def with_additions(folder: Folder, manifest: Mapping[str, Any]) -> dict[str, Any
 
 def merged(manifest: Mapping[str, Any], additions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Merge the manifest of a run with the additions of its parts."""
-    whole = dict(manifest)
-    sessions = [*whole.get("sessions", [])]
+    everything = dict(manifest)
+    sessions = [*everything.get("sessions", [])]
     for added in additions:
         sessions += [session for session in added.get("sessions", []) if session not in sessions]
-        whole["repeats"] = max(whole.get("repeats", 1), added.get("repeats", 1))
+        everything["repeats"] = max(everything.get("repeats", 1), added.get("repeats", 1))
         if noticed := added.get("noticed"):
-            whole["noticed"] = {**noticed, **whole.get("noticed", {})}
+            everything["noticed"] = {**noticed, **everything.get("noticed", {})}
     if sessions:
-        whole["sessions"] = sorted(sessions, key=lambda session: str(session.get("started", "")))
-    return whole
+        everything["sessions"] = sorted(
+            sessions, key=lambda session: str(session.get("started", ""))
+        )
+    return everything
 
 
 def _additions(folder: Folder, without: str = "") -> list[dict[str, Any]]:
@@ -84,7 +86,7 @@ def _read(folder: Folder, name: str) -> dict[str, Any]:
         raise StoreError(f"{path} is not a manifest: {error}") from error
 
 
-def _name(part: Part) -> str:
+def _name(part: RunPart) -> str:
     return f"manifest.part-{part.number:05d}.json"
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from snellen.errors import StoreError
-from snellen.store.locks import HeldError, Lock, Part
+from snellen.store.locks import HeldError, Lock, RunPart
 from snellen.store.remote import say
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ LOOKS = 12
 AT_THE_END = 4
 """The number of attempts to upload the remaining files at the end of a run, with increasing pauses.
 If all attempts fail, the next command uploads the files."""
-WHOLE, SCORES = "lock", "lock.scores"
+RUN_LOCK, SCORES_LOCK = "lock", "lock.scores"
 """The stems of the objects that lock the whole run and its scores. The stem of a part is
 `lock.part-00003`."""
 LOCKS = re.compile(r"(lock(?:\.scores|\.part-\d{5})?)-(\d{1,9})\.json")
@@ -68,13 +68,18 @@ class RemoteLock(Lock):
     """
 
     def __init__(
-        self, folder: RemoteFolder, local: Lock, part: Part | None = None, *, scores: bool = False
+        self,
+        folder: RemoteFolder,
+        local: Lock,
+        part: RunPart | None = None,
+        *,
+        scores: bool = False,
     ) -> None:
         super().__init__(folder.root / "lock")
         self._local = local
-        self._stem = SCORES if scores else f"lock.part-{part.number:05d}" if part else WHOLE
+        self._stem = SCORES_LOCK if scores else f"lock.part-{part.number:05d}" if part else RUN_LOCK
         self._what = "this run"
-        if self._stem != WHOLE:
+        if self._stem != RUN_LOCK:
             self._what = f"part {part.number} of this run" if part else "the scores of this run"
         self._folder = folder
         self._number = 0
@@ -189,9 +194,9 @@ class RemoteLock(Lock):
     def _excludes(self, stem: str, held: _LockObject | None) -> bool:
         if stem == self._stem or held is None or held.released:
             return False
-        if WHOLE in (stem, self._stem):
+        if RUN_LOCK in (stem, self._stem):
             return True
-        return SCORES not in (stem, self._stem) and held.parts != self._mine.parts
+        return SCORES_LOCK not in (stem, self._stem) and held.parts != self._mine.parts
 
     def _wait_for(self, locks: Mapping[str, int]) -> None:
         """Wait until locks are free, which are passed as the number for each stem.

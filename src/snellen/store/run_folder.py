@@ -19,7 +19,7 @@ from snellen.store.folder import Folder, LineReader, file_order
 from snellen.store.formats import FORMAT, NEWEST, check_format
 from snellen.store.key import AnyKey, Key
 from snellen.store.lines import LineReading, T
-from snellen.store.locks import Part
+from snellen.store.locks import RunPart
 from snellen.store.manifest import MANIFEST, command_on, read_manifest
 from snellen.store.mirrored import RemoteFolder
 from snellen.store.records import (
@@ -67,7 +67,7 @@ class Run:
     `part`. Each process reads the whole run.
     """
 
-    def __init__(self, path: Path, part: Part | None = None) -> None:
+    def __init__(self, path: Path, part: RunPart | None = None) -> None:
         self.path = path
         self.folder = RemoteFolder(path, part) if isinstance(path, Mirror) else Folder(path, part)
         self.notes: list[str] = self.folder.repairs
@@ -89,7 +89,7 @@ class Run:
                 f"{self.path}: there is no part {number} of {total:,}. A run has at most "
                 f"{MOST_PARTS:,} parts, numbered from 1."
             )
-        return Run(self.path, Part(number, total))
+        return Run(self.path, RunPart(number, total))
 
     # -- the manifest
 
