@@ -66,7 +66,7 @@ def command(
     as_json: bool,
 ) -> int:
     """Find samples that occur twice in one BENCH or in several, and samples that occur in a corpus.
-    Both pictures and the words of questions are compared.
+    Samples are compared by their pictures and by their text.
 
     Pictures match even if they were recompressed, scaled, brightened, or slightly cropped.
     Paraphrases, translations, and larger crops are not found.

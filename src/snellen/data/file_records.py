@@ -108,8 +108,8 @@ def groups_of(files: Sequence[File]) -> dict[str, list[File]]:
 
 
 def archive_name(file: File) -> str:
-    """The name of the archive that a part belongs to: `x.zip` for `x.zip.part1`. A file that is not
-    a part of an archive to be unpacked keeps its own name."""
+    """The name of the archive that a part belongs to: `x.zip` for `x.zip.part1`. For any other
+    file, and for a part of an archive that is not unpacked, the result is the file's own name."""
     part = _PART.fullmatch(file.name)
     if part and file.unpack and not _ARCHIVE.fullmatch(file.name) and _ARCHIVE.fullmatch(part[1]):
         return part[1]

@@ -86,7 +86,7 @@ def provenance(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def in_words(value: Any) -> str:
-    """A value as readable text, without its empty parts: `max_tokens=64, extra=(top_k=1)`."""
+    """A value as readable text, without empty parts, such as `max_tokens=64, extra=(top_k=1)`."""
     match value:
         case None:
             return ""

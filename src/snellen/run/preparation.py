@@ -33,7 +33,8 @@ from snellen.run import (
 from snellen.run.earlier_runs import check_pictures, reuse_of
 from snellen.run.effort import expects_thoughts
 from snellen.run.identity import manifest_of, run_identity
-from snellen.run.limiter import MOST, START
+from snellen.run.limiter import START
+from snellen.run.machine_bound import machine_bound
 from snellen.run.parts import PATIENCE, enter_lock, in_part, share
 from snellen.run.plan import OnSample, Plan
 from snellen.run.reply_watch import RAISED, ReplyWatch
@@ -195,9 +196,9 @@ def _limiter(concurrency: int | None, plan: Plan) -> Limiter:
     supervisor."""
     part = plan.options["part"]
     if part is None or not plan.is_driver:
-        return Limiter(concurrency)
+        return Limiter(concurrency, bound=machine_bound)
     if concurrency is None:
-        return Limiter(start=max(1, share(START, part)), most=max(1, share(MOST, part)))
+        return Limiter(start=max(1, share(START, part)), bound=machine_bound)
     if concurrency < part.total:
         raise UsageError(
             f"--drivers {part.total} divides {concurrency} concurrent requests among "
