@@ -15,7 +15,7 @@ from typing import NoReturn
 import click
 
 from snellen import cli
-from snellen.cli._exit import INTERRUPTED, leave_at_once
+from snellen.cli._exit import DONE, INTERRUPTED, leave_at_once
 from snellen.run.driver_reports import HURRY, Reporter
 
 
@@ -25,15 +25,23 @@ def main() -> NoReturn:
     os.dup2(2, 1)  # whatever else is printed must not mix with the reports
     threading.Thread(target=_obey, daemon=True).start()
     try:
-        code = cli.cli.main(sys.argv[1:], prog_name="snellen", standalone_mode=False, obj=reporter)
-    except click.ClickException as error:
-        reporter.failed(error.format_message())
-        code = error.exit_code
-    except click.Abort:
+        code = _exit_code(reporter)
+    except KeyboardInterrupt:  # the supervisor stops the drivers, and this one was about to end
         code = INTERRUPTED
     if code == INTERRUPTED:
         leave_at_once()
     sys.exit(code)
+
+
+def _exit_code(reporter: Reporter) -> int:
+    try:
+        code = cli.cli.main(sys.argv[1:], prog_name="snellen", standalone_mode=False, obj=reporter)
+    except click.ClickException as error:
+        reporter.failed(error.format_message())
+        return error.exit_code
+    except click.Abort:
+        return INTERRUPTED
+    return int(code or DONE)
 
 
 def _obey() -> None:
