@@ -31,7 +31,7 @@ WRITTEN: Mapping[str, Callable[[Card], str]] = {
     "json": lambda card: CardResult(card).json() + "\n",
 }
 ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
-LEFT_OUT = ("recipe", "missing")
+LEFT_OUT = ("recipe", "missing", "part", "drivers")
 """Options of `snellen run` that `snellen card` does not have."""
 EXAMPLES = (
     "snellen card qwen2-vl -m openai/NAME --base-url http://localhost:8000/v1",

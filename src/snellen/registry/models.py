@@ -97,6 +97,12 @@ def model(
     return opened if spec.startswith("recorded/") else _within_limits(opened, profile)
 
 
+def runs_in_this_process(spec: str) -> bool:
+    """Whether a model of this name runs in the process that asks it, so that each process would
+    load the model."""
+    return re.split("[:/]", spec)[0] in IN_THIS_PROCESS
+
+
 def check_replicated(spec: str, profile: Profile) -> None:
     """Check that a model can have replicas, without opening the model.
 

@@ -11,10 +11,11 @@ import msgspec
 import orjson
 
 from snellen.errors import StoreError
+from snellen.store import part_files
 from snellen.store.folder import Folder
 from snellen.store.formats import Count, FormatNumber, check_format
 
-MANIFEST = "manifest.json"
+MANIFEST = part_files.MANIFEST
 
 
 class RunIdentity(msgspec.Struct, frozen=True):
@@ -99,6 +100,8 @@ def read_manifest(folder: Folder) -> dict[str, Any]:
     try:
         manifest = orjson.loads(raw)
         check_format(manifest["format"], path / MANIFEST)
+        if manifest["format"] >= 1:  # the run may have parts
+            manifest = part_files.with_additions(folder, manifest)
         msgspec.convert(manifest, ManifestFields)
     except (orjson.JSONDecodeError, KeyError, TypeError, msgspec.ValidationError) as error:
         raise StoreError(f"{path / MANIFEST} is not a manifest: {error}") from error
