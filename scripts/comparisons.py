@@ -19,10 +19,10 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/comparisons.md"
 INTRO = (
     "# Which differences are real\n\n"
-    "`snellen compare A B` takes runs, folders of runs, or anybody's predictions (`-b BENCH`). It "
-    "says which is better, by how much, and whether the difference could be chance. As an example, "
-    "this page compares results that benchmarks' authors published; `python "
-    "scripts/comparisons.py` generates it. [decisions/comparing.md](decisions/comparing.md) "
+    "`snellen compare A B` compares runs, folders of runs, or anybody's predictions (`-b BENCH`). "
+    "The command reports which side is better, by how much, and whether the difference could be "
+    "chance. As an example, this page compares results that benchmarks' authors published. `python "
+    "scripts/comparisons.py` generates the page. [decisions/comparing.md](decisions/comparing.md) "
     "explains how the numbers are computed.\n"
     """
 ```sh
@@ -45,9 +45,9 @@ print(snellen.compare(before, after))
 """
     "`snellen.compare(a, b, ...)` takes results of `evaluate` and `load_run`, and paths of runs, "
     'folders of runs, or predictions (`benchmark="mathvista"`). The runs of a folder are in the '
-    "order in which they started. `.first` of the result is the comparison of the first two sides, "
-    "with a difference for each metric in `.metrics`. `.comparisons` is the whole document: the "
-    "pairs are in `.comparisons.comparisons`, and the standings are in "
+    "order in which they started. The result's `.first` is the comparison of the first two sides, "
+    "and `.first.metrics` has a difference for each metric. The result's `.comparisons` contains "
+    "everything: the pairs are in `.comparisons.comparisons`, and the leaderboards are in "
     "`.comparisons.leaderboards`. An error that you can fix, such as two sides that share no "
     "sample, raises `snellen.SnellenError`.\n\n"
     "```python\n"
@@ -57,11 +57,11 @@ print(snellen.compare(before, after))
     "- A *difference* is computed on the samples that both sides have, with the metric that the "
     "benchmark publishes (even if it is an average of averages). The replies are scored again by "
     "the authors' rule; pp are percentage points. Samples that one side lacks are left out, and "
-    "the output says so. If the headline and `robust` score more than 5 % of a side's replies "
-    "differently, a note says so; then compare with `--scoring robust`, too.\n"
-    "- Its *95 % interval* and *p* are for paired samples, clustered if samples share a video or "
-    "an image. *Adjusted p* is adjusted by Holm's method over all pairs of the table: if it is "
-    "below 0.05, the difference is significant.\n"
+    "the output reports how many. If the headline and `robust` score more than 5 % of a side's "
+    "replies differently, a note recommends a second comparison with `--scoring robust`.\n"
+    "- The *95 % interval* and *p* of a difference are for paired samples, clustered if samples "
+    "share a video or an image. *Adjusted p* is adjusted by Holm's method over all pairs of the "
+    "table. If the adjusted p is below 0.05, the difference is significant.\n"
     "- *Ranks* is the range of ranks that a model has in 95 % of resamples. Models that share a "
     "*group* letter do not differ significantly.\n"
 )
@@ -104,16 +104,16 @@ def page() -> str:
     parts += [
         "## OVO-Bench\n",
         "These are the six models whose replies the authors published. GPT-4o's replies to two "
-        "tasks (REC, SSR) are not published, so only the other ten tasks count in its comparisons "
-        "and in the first table. Samples are clustered by video.\n",
+        "tasks (REC, SSR) are not published, so only the other ten tasks count in GPT-4o's "
+        "comparisons and in the first table. Samples are clustered by video.\n",
         *standings(comparisons),
-        "The five models with all twelve tasks:\n",
+        "The next table covers the five models with all twelve tasks:\n",
         *standings(rest),
-        "All pairs, each on the samples that both models have:\n",
+        "The next table has all pairs, each on the samples that both models have:\n",
         *pairs(comparisons),
         "The next tables give the differences by scene and by task: the first model minus the "
-        "second, in pp, with the 95 % interval. * marks a difference that is significant at 5 %, "
-        "adjusted by Holm's method over the scenes, or tasks, of that pair.\n",
+        "second, in pp, with the 95 % interval. An asterisk marks a difference that is significant "
+        "at 5 %, adjusted by Holm's method over the scenes, or tasks, of that pair.\n",
         *categories(comparisons, "group"),
         *categories(comparisons, "task"),
     ]
@@ -132,7 +132,8 @@ def page() -> str:
     third = snellen.compare(*replies, benchmark="mathvista", data=vista, details=False).comparisons
     parts += [
         "## MathVista\n",
-        "These are all models with published replies. Some are baselines that see no pictures.\n",
+        "These are all models with published replies. Some of the models are baselines that see "
+        "no pictures.\n",
         *standings(third),
     ]
     alike, n = map(sum, zip(*map(orders, (comparisons, second, third)), strict=True))

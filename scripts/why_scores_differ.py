@@ -374,8 +374,8 @@ def widest_gaps(tables: Sequence[Table]) -> str:
     return (
         f"If a model answers in sentences or works a problem out, the choice of rule changes its "
         f"score by up to {points:.2f} points ({model}), and changes which model ranks first "
-        "([below](#mathvision-values-and-letters-that-are-points)). The textbook rule scores up to "
-        f"{textbook:.2f} points lower than the official one."
+        "([MathVision](#mathvision-values-and-letters-that-are-points)). The textbook rule scores "
+        f"up to {textbook:.2f} points lower than the official rule."
     )
 
 

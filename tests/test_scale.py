@@ -141,7 +141,7 @@ def test_the_page_says_of_each_point_how_far_it_was_off(
 
     assert {item.replicas for item in items} == {1, 2, 4}
     off = sum(abs(item.simulated / item.measured - 1) > 0.1 for item in items)
-    assert ("All are within 10 %" in page) == (off == 0)
+    assert ("All simulated rates are within 10 %" in page) == (off == 0)
     assert (f"**{off} of {len(items)} are off" in page) == (off > 0)
 
 

@@ -356,7 +356,7 @@ def test_a_file_whose_lines_are_not_paired_by_image_says_so(tmp_path: Path) -> N
     (note,) = notes()
     assert note.startswith("official: ")
     assert "2 of 15 pairs of consecutive lines are not about the same image" in note
-    assert "The authors' script pairs them by line" in note
+    assert "The authors' script pairs questions by line" in note
 
 
 def test_what_the_authors_script_does_with_missing_lines_is_said(tmp_path: Path) -> None:

@@ -357,7 +357,7 @@ def test_a_file_without_the_authors_draws_says_that_theirs_differ(tmp_path: Path
     path = tmp_path / "replies.jsonl"
     path.write_text("\n".join(json.dumps({"id": name, "response": "?"}) for name in names[1:]))
     notes = snellen.score(path, "mmmu-pro", data=BUNDLED, scorings=["official"]).report.notes
-    assert any("draws them without a seed" in note for note in notes)
+    assert any("draws random letters without a seed" in note for note in notes)
     (missing,) = [note for note in notes if note.startswith("official: 1 rows")]
     assert missing.endswith("scores only files with exactly 1,730 rows")
 

@@ -412,7 +412,7 @@ def test_a_file_in_another_order_than_the_labels_says_so(tmp_path: Path) -> None
     (note,) = notes([*names[:20], names[21], names[20], *names[22:]])
     assert note.startswith("official: ")
     assert "(random)" in note
-    assert "The authors' script pairs them by line" in note
+    assert "The authors' script pairs answers with labels by line" in note
 
 
 def test_what_the_authors_script_does_with_missing_rows_is_said(tmp_path: Path) -> None:

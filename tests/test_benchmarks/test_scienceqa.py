@@ -222,7 +222,7 @@ def drawn_letters(scoring: str, n: int) -> list[object]:
     benchmark = scienceqa(data=BUNDLED)
     reply = Reply(text="?")
     resolved = resolve(benchmark, [scoring], lambda: (Scored(s, 0, "ok", reply) for s in questions))
-    assert all("drawn by sample id" in note for note in resolved.notes)
+    assert all("drawn with the sample's id as the seed" in note for note in resolved.notes)
     return [resolved.readings[scoring][sample.id, 0].answer for sample in questions]
 
 
@@ -426,7 +426,7 @@ def test_llavas_analyses_of_right_and_wrong_outputs_are_read(tmp_path: Path, end
     ("change", "message"),
     [
         ({"results": {"1": 1}}, "question '2' is in only one of `results` and `outputs`"),
-        ({"results": dict.fromkeys("1234", "B")}, "has 'B' in `results`. It must be an index"),
+        ({"results": dict.fromkeys("1234", "B")}, "has 'B' in `results`. Values must be indices"),
         ({"results": [1, 1, 0, -1]}, "must be objects that map question ids"),
     ],
 )

@@ -124,14 +124,14 @@ def test_a_figure_of_another_checkpoint_is_listed_without_a_difference(card: Com
     line = row(done.json, "pope")
     assert [figure["value"] for figure in line["figures"]] == [86.5, 90.0]
     assert "difference" not in line
-    assert "no published figure is of openai/other" in done.json["notes"][0]
+    assert "openai/other has no published figure" in done.json["notes"][0]
     assert row(chosen.json, "pope")["published"]["value"] == 90.0
 
 
 def test_a_checkpoint_without_figures_is_an_error_that_lists_them(card: Command) -> None:
     done = card("-m", "baseline/first", "--checkpoint", "Mine-3B")
     assert done.code == 2
-    assert "has no figure of it. It has figures of: Mine-7B, Mine-72B." in done.err
+    assert "has no figures of this checkpoint. It has figures of: Mine-7B, Mine-72B." in done.err
 
 
 def test_a_setting_to_leave_out_must_be_one_of_the_card(card: Command) -> None:
@@ -183,7 +183,7 @@ def test_a_card_is_written_in_the_format_of_its_ending(
 def test_a_benchmark_that_is_not_on_the_card_is_an_error(card: Command) -> None:
     done = card("-m", "baseline/first", "-b", "mme")
     assert done.code == 2
-    assert "does not ask mme, and has no figure of it. It has: pope, mmmu_val," in done.err
+    assert "has neither questions nor figures for mme. It has: pope, mmmu_val," in done.err
 
 
 def test_a_failed_request_is_no_score_and_ends_with_1(card: Command) -> None:

@@ -177,7 +177,7 @@ def test_a_benchmark_is_chosen_by_its_name_in_snellen(card: Command) -> None:
 def test_figures_alone_have_no_gap_to_explain(card: Command, server: Server) -> None:
     done = card(write_recipe({"MMStar": 50.0}), "--explain-gap")
     assert done.code == 2
-    assert "has only figures here. No source says how these benchmarks are asked" in done.err
+    assert "has only published figures. No source says how questions were asked" in done.err
     assert server.requests == []
 
 
@@ -273,5 +273,5 @@ def test_figures_of_another_variant_are_pointed_at(card: Command) -> None:
     name = "internvl3.5-thinking-vlmevalkit"
     done = card(name, "-b", "pope", "--json")
     assert done.json["notes"] == [
-        f"further figures are of the variant cot: `snellen card {name}::cot`"
+        f"there are figures of the variant cot too: `snellen card {name}::cot`"
     ]

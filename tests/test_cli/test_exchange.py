@@ -437,7 +437,7 @@ def test_an_eval_yaml_has_the_fields_that_the_hub_requires(snellen: Snellen, pla
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--to", "hf-results"), "Name them with --hub-dataset ORGANIZATION/NAME and --hub-task"),
+        (("--to", "hf-results"), "task with --hub-dataset ORGANIZATION/NAME and --hub-task"),
         (("--to", "inspect", *HUB), "are only for --to hf-results"),
         (("--to", "inspect", "-o", "x.json"), "unknown extension. Use .eval"),
         (("--to", "lm-eval", "-o", "x.jsonl"), "writes several files. Pass a folder with -o"),

@@ -297,7 +297,7 @@ def test_labels_that_nobody_drew_are_called_so(snellen: Snellen, run: Path, tmp_
     ("text", "words"),
     [
         ("id,label\nz1,1\n", "none of its ids ('z1', ...)"),
-        ("id,label\nq1,7\n", "'q1' has the label 7, but scores of judged are from 0 to 1"),
+        ("id,label\nq1,7\n", "'q1' has the label 7, but labels of judged must be from 0 to 1"),
         ("id,label\nq1,yes\n", "row 1: the label is 'yes', which is not a number"),
         ("id,label\nq1,nan\n", "not a finite number"),
         ("id,label\nq1,\n", "all 1 labels are empty"),

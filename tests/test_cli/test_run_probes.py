@@ -55,7 +55,7 @@ def test_what_cannot_be_asked_so_is_wrong_use(snellen: Snellen) -> None:
     done = snellen("run", "-m", "baseline/first", "-b", POSITIONS, "--blind", "black")
     assert done.code == 2 and "none" in done.err
     done = snellen("run", "-m", "baseline/first", "-b", POSITIONS, "--probe-seed", "1")
-    assert done.code == 2 and "Use it with --blind other" in done.err
+    assert done.code == 2 and "Use --probe-seed with --blind other" in done.err
 
 
 def test_a_probe_ends_with_what_the_run_as_asked_has_above_it(snellen: Snellen) -> None:

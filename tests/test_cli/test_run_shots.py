@@ -25,4 +25,4 @@ def test_a_source_without_a_number_is_wrong_use(snellen: Snellen, tmp_path: Path
     path = questions(tmp_path, "mine.jsonl", ["q"])
     done = snellen("run", "-m", "baseline/random", "-b", str(path), "--shots-from", "x")
     assert done.code == 2
-    assert "Set their number with --shots" in done.err
+    assert "Set the number of examples with --shots" in done.err

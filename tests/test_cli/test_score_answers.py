@@ -64,9 +64,15 @@ def test_one_sample_is_explained_with_the_files_answer(snellen: Snellen) -> None
 @pytest.mark.parametrize(
     ("replies", "message"),
     [
-        ([reply("1", "A")], "has no answers. --answers-in-file needs a column 'answer'"),
-        ([reply("1", "A", "C")], "sample '1' has the answer 'C', which is neither a letter from A"),
-        ([reply("1", "A", 7)], "sample '1' has the answer '7', which is neither a letter from A"),
+        ([reply("1", "A")], "has no answers. --answers-in-file needs a column of right answers"),
+        (
+            [reply("1", "A", "C")],
+            "sample '1' has the answer 'C', which is neither the text of a choice",
+        ),
+        (
+            [reply("1", "A", 7)],
+            "sample '1' has the answer '7', which is neither the text of a choice",
+        ),
     ],
 )
 def test_answers_that_cannot_be_used_are_an_error(
@@ -82,7 +88,7 @@ def test_several_peoples_answers_are_refused(snellen: Snellen) -> None:
     mine, file = write("mine.jsonl", *rows), write("replies.jsonl", reply("1", "a", "b"))
     done = snellen("score", file, "-b", mine, "--answers-in-file")
     assert done.code == 2
-    assert "questions with answers from several people" in done.err
+    assert "have answers from several people" in done.err
 
 
 def test_a_run_folder_has_its_own_answers(snellen: Snellen) -> None:

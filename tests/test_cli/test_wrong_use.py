@@ -24,7 +24,7 @@ WRONG = [
     ("show mine", "no benchmark 'mine'. Did you mean mine.jsonl\\?"),
     (
         "run -m baseline/first -b serve.toml",
-        "A file of rows must end in .jsonl, .*\\. Save it in one",
+        "A file of rows must end in .jsonl, .*\\. Save the rows in",
     ),
     ("run -m baseline/first -b X_MMStar.xlsx", "X_MMStar.xlsx is not a complete .xlsx file"),
     ("show " + "x" * 300, "no benchmark 'xxx.*\\. Benchmarks: "),
@@ -48,7 +48,7 @@ WRONG = [
     ),
     (
         "run -m openai/m -b mine.jsonl --base-url http://localhost:1 --api-key-env sk-a1",
-        "is not the name of an environment variable. It is not shown",
+        "is not the name of an environment variable. The value is not shown",
     ),
     ("{RUN} --max-tokens 18446744073709551616", "cannot be stored: .* at most 64 bits"),
     ("{RUN} --seed 18446744073709551616", "cannot be stored: .* at most 64 bits"),
@@ -94,7 +94,7 @@ WRONG = [
         "score mine.jsonl --replies answer",
         "mine.jsonl: the benchmark of these replies is not known",
     ),
-    ("score . --data x", "data applies only to predictions. Name their benchmark"),
+    ("score . --data x", "data applies only to predictions. Name the predictions' benchmark"),
     ("score absent.jsonl -b eyechart", "absent.jsonl"),
     ("score mine.jsonl -b eyechart", "'answer' may contain right answers"),
     ("score mine.jsonl --replies answer -b eyechart", "none of its 3 ids .* is an id of eyechart"),
@@ -241,5 +241,5 @@ def test_flags_that_say_more_of_what_is_not_asked_for_are_refused(
     judge = snellen("judge", tmp_path, "--judge", "baseline/first", "--sample", "3")
 
     assert (run.code, judge.code) == (2, 2)
-    assert "Set their number with --shots" in run.err
+    assert "Set the number of examples with --shots" in run.err
     assert "Add --probe" in judge.err

@@ -540,7 +540,7 @@ def test_a_redirection_from_https_to_plain_http_is_not_followed(tmp_path: Path) 
 
     assert len(server.requests) == 1
     assert plain.requests == []
-    assert b"redirects from https to http. This is not followed" in out.stderr
+    assert b"redirects from https to http. Snellen does not follow such redirections" in out.stderr
 
 
 def test_a_signature_in_an_address_is_not_shown(tmp_path: Path) -> None:

@@ -214,7 +214,8 @@ def test_a_batch_that_would_be_awaited_fails_its_questions_and_the_run_ends(
 
     assert result.report.replies == {"failed": 3}
     assert any(
-        "returned a coroutine for 1 conversation. It must" in note for note in result.report.notes
+        "returned a coroutine for 1 conversation. The function must" in note
+        for note in result.report.notes
     )
 
 

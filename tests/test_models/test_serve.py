@@ -104,7 +104,7 @@ def test_a_run_with_nothing_left_to_ask_starts_no_server(snellen: Snellen, here:
 def test_where_its_log_is_is_said(snellen: Snellen) -> None:
     done = snellen(*VLLM)
 
-    assert "a server is started for it. Its log is runs/served/vllm-tiny.log" in done.err
+    assert "a server is started for this model. Its log is runs/served/vllm-tiny.log" in done.err
 
 
 def test_the_manifest_says_what_is_served(snellen: Snellen, here: Path) -> None:

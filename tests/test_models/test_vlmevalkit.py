@@ -220,7 +220,7 @@ def test_an_object_is_taken_as_it_is(tmp_path: Path) -> None:
             Profile(extra={"api_key": "k"}),
             "contains api_key, and it is stored",
         ),
-        ("class Mine: pass", "Mine", Profile(), "has no method generate_inner"),
+        ("class Mine: pass", "Mine", Profile(), "it has no method generate_inner"),
         ("class Mine: pass", "Other", Profile(), "has no 'Other'; it has Mine"),
         (
             "from vlmeval.vlm.base import BaseModel",

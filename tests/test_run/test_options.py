@@ -161,11 +161,11 @@ def test_a_run_to_reuse_is_fetched_once_for_all_settings(bucket: Bucket) -> None
         ),
         ({"allow_urls": "no"}, "allow_urls must be true or false, not 'no'"),
         ({"out": 3}, "out must be a path, not 3"),
-        ({"shots_seed": 3}, "Set their number with --shots"),
-        ({"probe_seed": 3}, "Use it with --blind other or --permute-options"),
+        ({"shots_seed": 3}, "Set the number of examples with --shots"),
+        ({"probe_seed": 3}, "Use --probe-seed with --blind other or --permute-options"),
         ({"ray_address": "auto"}, "need --replicas N or --executor ray"),
         ({"serve_args": ["--x"]}, "--serve-arg is for the server that --serve starts"),
-        ({"sample_seed": 3}, "Set their number with --sample"),
+        ({"sample_seed": 3}, "Set the number of rows with --sample"),
     ],
 )
 def test_what_an_option_cannot_be_is_said_with_what_it_can(
@@ -194,7 +194,10 @@ def test_what_an_option_cannot_be_is_said_with_what_it_can(
             {"columns": {"q": "question"}},
             "columns applies only to benchmarks .* Pass the path of a file",
         ),
-        ({"prompt": "llava"}, r"prompt applies only to benchmarks .* Create it with that prompt\."),
+        (
+            {"prompt": "llava"},
+            r"prompt applies only to benchmarks .* Create the object with that prompt\.",
+        ),
         (
             {"shots": 2},
             "shots applies only to benchmarks .* with `snellen.transforms.shots.with_shots`",

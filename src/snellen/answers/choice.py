@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from string import ascii_uppercase
 
 from snellen.answers._letter import Letter
-from snellen.answers.latex import boxed, cleaned, number, same_value
-from snellen.answers.reply import REFUSES, final_text
+from snellen.answers._search import SearchText, WordSearch, lowercase, matches_at
+from snellen.answers.latex import LatexValue, boxed, cleaned
+from snellen.answers.reply import final_text, refuses
 
 __all__ = ["Letter", "option_letter"]
 
@@ -54,6 +55,13 @@ _ANSWER = re.compile(
     r"(?:(?i:option|choice|letter|number)\s){0,2}"
     r"|(?:答案|正确选项|正确的选项)(?:应该|应)?(?:是|为|选)?\s{0,3}:?\s{0,3}(?:选项)?\s?)" + _LETTER
 )
+_ANSWERS = WordSearch(
+    _ANSWER,
+    (
+        *("ans", "correct", "right", "best", "final", "closest", "chosen", "suitable"),
+        *("appropriate", "答案", "正确"),
+    ),
+)
 _LAST = re.compile(
     rf"[#>\s(-]{{0,6}}(?i:(?:final |my |the |correct )?answer)\s{{0,3}}:\s{{0,6}}{_LETTER}"
 )
@@ -62,6 +70,7 @@ _OPTION = re.compile(
     r"|(?<!不)(?:选项|选择|选)(?:是|为)?\s{0,3}:?\s{0,3})"
     rf"(?:\(\s?(?P<inside>[A-Za-z])\s?\)|{_ANY}|(?P<small>[a-z])(?=[.)\s]{{0,6}}(?:\n|$)))"
 )
+_OPTIONS = WordSearch(_OPTION, ("option", "choice", "选"))
 _RIGHT = re.compile(
     rf"{_NO_WORD}{_ANY}[)\]}}]?(?:,?\s{{1,3}}(?:is|seems|appears|would be|must be|looks)"
     r"(?:\s(?:to be|the|clearly|also|therefore|thus|most|likely|probably|indeed|only)){0,4}"
@@ -75,6 +84,15 @@ _CONCLUDES = re.compile(
     r"(?:(?i:it is|it's|it must be|i (?:would )?(?:choose|pick|select|say)|the|option|choice|选)"
     rf"\s){{0,3}}{_ANY}[)\]}}]?(?=\s{{0,3}}(?:[.,!\n]|$|because\b|since\b|as\b))"
 )
+_CONCLUSIONS = WordSearch(
+    _CONCLUDES,
+    (
+        *("so", "thus", "therefore", "hence", "overall", "finally", "consequently", "conclusion"),
+        *("in conclusion", "i would ", "i choose", "i pick", "i select", "i go with", "i say"),
+        *("my choice is", "my guess is", "所以", "因此", "故", "综上"),
+    ),
+    before=4,
+)
 _BEGINS = re.compile(
     r"[\s(\[{<\"]{0,6}(?P<letter>[A-Z])(?:[)\]}>]{1,2}(?=[\s.,:;!]|[^\x00-\x7f]|$)"
     r"|\s?[.:,;](?=\s|[^\x00-\x7f]|$)|\s[-–—]\s|[ \t]{0,3}(?:\n|$))"  # noqa: RUF001
@@ -85,6 +103,13 @@ _NOT = re.compile(
     rf"(?:(?:be|the|option|choice|answer|letter)\s{{1,3}}){{0,3}}{_ANY}"
     rf"(?:\s(?:and|or|nor)\s(?P<second>[A-Z]){_NO_MORE})?"
 )
+_NOT_THIS = WordSearch(
+    _NOT,
+    (
+        *("not", "never", "neither", "nor", "rather than", "instead of", "all but", "except"),
+        *("rule out", "rules out", "ruled out", "eliminate", "exclude", "不是", "不选", "排除"),
+    ),
+)
 _WRONG = re.compile(
     rf"{_NO_WORD}{_ANY}[)\]}}]?(?:\s{{1,3}}(?:is|are|was|seems|can|does)(?:\s(?:clearly|also|"
     r"obviously|definitely|therefore|thus|probably|just|simply))?"
@@ -92,6 +117,7 @@ _WRONG = re.compile(
     r"|(?:选项|项)?(?:是)?(?:错误|不正确|不对))"
 )
 _DENIED = re.compile(rf"n't\s{{1,3}}(?:(?:be|the|option|choice)\s){{0,3}}{_ANY}")
+_DENIALS = WordSearch(_DENIED, ("n't",))
 _MORE = re.compile(
     r"[\s)\]}]{0,3}(?:(?:[,/&]|\b(?:or|and)\b|或|和)\s{0,3}(?:(?:or|and|maybe|possibly|perhaps|even|"
     rf"either|option|choice)\s){{0,3}}(?:(?P<small>[b-hj-z])(?=[\s.,;)]|$))?|(?<!\n)[ \t])"
@@ -111,6 +137,7 @@ _A_NAME = re.compile(
     re.IGNORECASE,
 )
 _LISTED = re.compile(r"(?:^|\n)\s{0,3}\((?P<letter>[A-Z])\)\s")
+_LIST_ITEMS = WordSearch(_LISTED, ("(",), before=4)
 _TAGGED = re.compile(
     r"<answer>(.{0,400}?)(?:</answer>|$)|<\|begin_of_box\|>(.{0,400}?)<\|end_of_box\|>", re.DOTALL
 )
@@ -122,6 +149,7 @@ _SENTENCE = re.compile(r"[.;!?](?:\s|$)|\n")
 _ANSWER_TEXT = re.compile(
     r"\b(?i:answer)(?:\s(?:to|for)(?:\s[a-z]{1,12}){1,5}?)?\s{0,2}(?i:is\b|:)"
 )
+_ANSWER_TEXTS = WordSearch(_ANSWER_TEXT, ("answer",))
 _DIGITS = re.compile(r"[0-9]{1,20}(?:[.,/][0-9]{1,20}){0,9}")
 # A number by itself or with a unit, but not the numbers in "5x", "x5", "5(a+1)", and "2 + 3".
 _NUMBER = re.compile(
@@ -129,6 +157,12 @@ _NUMBER = re.compile(
     r"(?:cm|mm|dm|km|kg|[mghs])?(?![A-Za-z0-9\\^_({]|\s?[+*/^=])"
 )
 _NEGATED = re.compile(r"(?:\b(?:not|no|never|neither|nor)|n't)\s(?:an?\s|the\s)?$")
+_IN_WORD = re.compile(r"\w")
+_DECIMALS = re.compile(r"[.,]\d")
+_STOP = re.compile(r"\s?[.;:!\n]")
+_STOP_OR_COMMA = re.compile(r"\s?[,.;:!\n]")
+_BETWEEN = re.compile(r"[\s)\]}.:,-]{0,5}")
+_BEFORE_CHOICE = re.compile(rf"{_NO_WORD}(?P<letter>[A-Z])[)\]}}.:,\s-]{{1,4}}\Z")
 _YES_OR_NO = frozenset(("yes", "no", "true", "false"))
 
 
@@ -156,36 +190,81 @@ def option_letter(text: str, choices: Sequence[str]) -> Letter:
     >>> option_letter("A B", ["a cat", "a dog"]).answer is None
     True
     """
-    # Try the first rule before anything else. It is enough for most replies, and the other rules
-    # take ten times as long.
+    # Try the first rule before anything else. It is enough for most short replies.
     bare = text.strip(_AROUND)
     if len(bare) == 1 and bare.upper() in ascii_uppercase[: len(choices)]:
         return Letter(bare.upper(), "letter", (bare.upper(),))
-    offered = [choice.translate(_SIGNS) for choice in choices[: len(ascii_uppercase)]]
-    reply = _Reply(final_text(text).translate(_SIGNS), offered)
+    reply = _Reply(_ascii_signs(final_text(text)), _prepared(tuple(choices)))
     for rule, letters in reply.rules():
+        if not letters:
+            continue
         every = tuple(dict.fromkeys(letters))
         offered_letters = tuple(letter for letter in every if letter in reply.letters)
         if len(every) == len(offered_letters) == 1:
             return Letter(offered_letters[0], rule, offered_letters)
-        if every:
-            return Letter(
-                None, f"{'several' if offered_letters else 'not offered'}: {rule}", offered_letters
-            )
+        reason = "several" if offered_letters else "not offered"
+        return Letter(None, f"{reason}: {rule}", offered_letters)
     return Letter(None, "refuses" if reply.refuses else "no choice")
 
 
+class _Choice:
+    """A choice with what the rules compare with a reply, each computed when it is first needed."""
+
+    def __init__(self, letter: str, text: str) -> None:
+        self.letter = letter
+        """The letter of the choice."""
+        self.text = _plain(text).strip().rstrip(".")
+        """The choice without emphasis and the period at its end."""
+        self.lower = lowercase(self.text)
+        """The text in lowercase, with the same length."""
+        self.folded = self.text.casefold()
+        """The text for comparisons that ignore case."""
+        self.bare = _ARTICLE.sub("", self.folded)
+        """The folded text without its article."""
+
+    @cached_property
+    def value(self) -> LatexValue:
+        """The choice as a value, without dollar signs and units."""
+        return LatexValue(cleaned(self.text))
+
+    @cached_property
+    def number(self) -> LatexValue | None:
+        """The choice as a value if it is one number with its digits in one piece, else None."""
+        value = LatexValue(cleaned(self.folded))
+        return (
+            value if len(_DIGITS.findall(self.folded)) == 1 and value.number is not None else None
+        )
+
+    @cached_property
+    def refuses(self) -> bool:
+        """Whether the choice says that the answer cannot be told."""
+        return refuses(self.text)
+
+
+@lru_cache(maxsize=1024)
+def _prepared(choices: tuple[str, ...]) -> tuple[_Choice, ...]:
+    return tuple(
+        _Choice(letter, _ascii_signs(choice))
+        for letter, choice in zip(ascii_uppercase, choices, strict=False)
+    )
+
+
 class _Reply:
-    def __init__(self, text: str, choices: list[str]) -> None:
+    def __init__(self, text: str, choices: tuple[_Choice, ...]) -> None:
         self.raw = text
-        self.text = _plain(text)
-        self.choices = [_plain(choice).strip().rstrip(".") for choice in choices]
+        self.search_text = SearchText(_plain(text))
+        self.text = self.search_text.text
+        self.choices = choices
         self.letters = ascii_uppercase[: len(choices)]
 
     def rules(self) -> Iterator[tuple[str, list[str]]]:
         """Yield each rule with the letters that it finds, even if they were not offered."""
         yield from self.entire_reply()
-        tags = [first or other for first, other in _TAGGED.findall(self.raw)]
+        tags = (
+            [first or other for first, other in _TAGGED.findall(self.raw)]
+            if "<" in self.raw
+            else []
+        )
         yield "answer tag", [letter for part in tags for letter in self.within(part)]
         boxes = [self.within(box) for box in boxed(self.raw)]
         # A solution may put intermediate values in boxes, so the last box must contain a choice.
@@ -194,8 +273,8 @@ class _Reply:
         yield from self.options()
         yield "begins with", self.beginning()
         yield "letter and choice", self.with_choice()
-        further = [letter for letter in _LISTED.findall(self.text) if letter not in self.letters]
-        if boxes or tags or self.refuses or further:
+        items = [match["letter"] for match in _LIST_ITEMS.finditer(self.search_text)]
+        if boxes or tags or self.refuses or not set(items).issubset(self.letters):
             # A box contains the final answer, and this box contains no choice. Lines with letters
             # that were not offered continue the list of choices and are not an answer.
             return
@@ -213,19 +292,12 @@ class _Reply:
     def same(self, text: str) -> list[str]:
         """The choices with this text."""
         bare = _ARTICLE.sub("", text.strip().casefold())
-        return [
-            letter
-            for letter, choice in zip(self.letters, self.choices, strict=True)
-            if bare and bare == _ARTICLE.sub("", choice.casefold())
-        ]
+        return [choice.letter for choice in self.choices if bare and bare == choice.bare]
 
     def equal(self, value: str) -> list[str]:
         """The choices with this value."""
-        return [
-            letter
-            for letter, choice in zip(self.letters, self.choices, strict=True)
-            if value and same_value(value, cleaned(choice))
-        ]
+        answer = LatexValue(value)
+        return [choice.letter for choice in self.choices if answer.same_as(choice.value)]
 
     def within(self, part: str) -> list[str]:
         """The letters in a box or tag, which may contain a letter, a choice, or both."""
@@ -243,7 +315,7 @@ class _Reply:
     def answers(self) -> Iterator[tuple[str, list[str]]]:
         """Yield the letters that the reply states as the answer. If it states several, a last line
         such as "Answer: B" decides."""
-        letters = self.all_of(_ANSWER, self.text)
+        letters = self.all_of(_ANSWERS, self.search_text)
         if len(set(letters)) > 1:
             lines = self.text.rstrip().split("\n")
             such = [match for line in lines if (match := _LAST.match(line))]
@@ -252,11 +324,11 @@ class _Reply:
                 yield "last line", [letter, *self.second(lines[-1], such[0].end(), letter)]
         yield "the answer is", letters
 
-    def all_of(self, pattern: re.Pattern[str], text: str) -> list[str]:
+    def all_of(self, search: WordSearch, text: SearchText) -> list[str]:
         letters = []
-        for match in pattern.finditer(text):
+        for match in search.finditer(text):
             letter = _letter(match)
-            letters += [letter, *self.second(text, match.end(), letter)]
+            letters += [letter, *self.second(text.text, match.end(), letter)]
         return letters
 
     def second(self, text: str, end: int, letter: str) -> list[str]:
@@ -264,9 +336,7 @@ class _Reply:
         rest = text[end : end + SHORT]
         if letter in self.letters:
             choice = self.choices[self.letters.index(letter)]
-            own = re.match(rf"[\s)\]}}.:,-]{{0,5}}{re.escape(choice)}", rest, re.IGNORECASE)
-            if choice and own:
-                rest = rest[own.end() :]
+            rest = _after_choice(rest, choice)
         more = [_letter(match)] if (match := _MORE.match(rest)) else []
         sentence = _SENTENCE.split(rest, maxsplit=1)[0]
         more += [match["letter"] for match in _OR_ELSE.finditer(sentence)]
@@ -277,16 +347,17 @@ class _Reply:
         ]
 
     def options(self) -> Iterator[tuple[str, list[str]]]:
-        letters = self.all_of(_OPTION, self.text)
+        letters = self.all_of(_OPTIONS, self.search_text)
         if len(set(letters)) == 1 and not self.rejected.issuperset(letters):
-            yield "option", self.all_of(_OPTION, self.scope(self.text))
+            yield "option", self.all_of(_OPTIONS, SearchText(self.scope(self.text)))
         right = [
             match["letter"]
-            for match in _RIGHT.finditer(self.text)
+            for match in matches_at(_RIGHT, self.search_text, self.search_text.capitals)
             if not _NONE.search(self.text[max(0, match.start() - 60) : match.start()])
         ]
         yield "is right", right
-        yield "concludes", [match["letter"] for match in _CONCLUDES.finditer(self.text)]
+        conclusions = _CONCLUSIONS.finditer(self.search_text)
+        yield "concludes", [match["letter"] for match in conclusions]
         yield "option", letters if len(set(letters)) > 1 else []
 
     def beginning(self) -> list[str]:
@@ -303,42 +374,47 @@ class _Reply:
 
     def with_choice(self) -> list[str]:
         """The letters that precede the text of their choice."""
-        letters = []
-        for letter, choice in zip(self.letters, self.choices, strict=True):
-            pattern = rf"{_NO_WORD}{letter}[)\]}}.:,\s-]{{1,4}}(?i:{re.escape(choice)})(?!\w)"
-            if choice and re.search(pattern, self.text):
-                letters.append(letter)
-        return letters
+        return [
+            choice.letter
+            for choice in self.choices
+            if any(
+                (match := _BEFORE_CHOICE.search(self.text, max(0, start - 6), start))
+                and match["letter"] == choice.letter
+                for start, _ in _occurrences(choice.lower, self.search_text.lower)
+            )
+        ]
 
     def alone(self) -> list[str]:
         """The capital letters that stand alone and that the reply does not call wrong. Names of
         points and lines are left out, and so are `I` and `A` before a word, unless they are in
         parentheses or brackets."""
         text = self.scope(_plain(_MATHEMATICS.sub(" ", self.raw)))
+        search_text = SearchText(text)
         letters = []
-        for match in _ALONE.finditer(text):
+        for match in matches_at(_ALONE, search_text, search_text.capitals):
             before, letter = text[max(0, match.start() - 24) : match.start()], match["letter"]
             word = letter == "I" or not _NO_ARTICLE.match(text, match.start())
             if letter in self.letters and (before[-1:] in ("(", "[") or not word):
                 letters += [] if _A_NAME.search(before) else [letter]
         kept = [letter for letter in letters if letter not in self.rejected]
-        denied = {match["letter"] for match in _DENIED.finditer(text)}
+        denied = {match["letter"] for match in _DENIALS.finditer(search_text)}
         return kept if not denied.issuperset(kept) else []
 
     @cached_property
     def rejected(self) -> frozenset[str]:
         """The letters that the reply calls wrong."""
-        pairs = [match.group("letter", "second") for match in _NOT.finditer(self.text)]
-        wrong = [match["letter"] for match in _WRONG.finditer(self.text)]
+        text = self.search_text
+        pairs = [match.group("letter", "second") for match in _NOT_THIS.finditer(text)]
+        wrong = [match["letter"] for match in matches_at(_WRONG, text, text.capitals)]
         return frozenset(letter for pair in (*pairs, wrong) for letter in pair if letter)
 
     @cached_property
     def refuses(self) -> bool:
         """Whether the reply says that it cannot tell the answer. False if a choice says the
         same."""
-        choices = [choice.casefold() for choice in self.choices]
-        text = self.text.casefold().replace("none of the", "") if "none" in choices else self.text
-        return bool(REFUSES.search(text)) and not any(map(REFUSES.search, choices))
+        none = any(choice.folded == "none" for choice in self.choices)
+        text = self.text.casefold().replace("none of the", "") if none else self.search_text
+        return refuses(text) and not any(choice.refuses for choice in self.choices)
 
     def scope(self, text: str) -> str:
         """The part of a text that is searched: all of a short text, the last line of a longer
@@ -350,10 +426,14 @@ class _Reply:
         """The choice at the beginning of the reply if punctuation follows: "No, there is none."."""
         text = self.text.strip().casefold()
         letters = []
-        for letter, choice in zip(self.letters, self.choices, strict=True):
-            stop = "[,.;:!\n]" if choice.casefold() in _YES_OR_NO else "[.;:!\n]"
-            if len(choice) > 1 and re.match(rf"{re.escape(choice.casefold())}\s?{stop}", text):
-                letters.append(letter)
+        for choice in self.choices:
+            stop = _STOP_OR_COMMA if choice.folded in _YES_OR_NO else _STOP
+            if (
+                len(choice.text) > 1
+                and text.startswith(choice.folded)
+                and stop.match(text, len(choice.folded))
+            ):
+                letters.append(choice.letter)
         return letters
 
     def only_choices(self) -> list[str]:
@@ -361,36 +441,71 @@ class _Reply:
         the part of the reply that `scope` selects."""
         after = [
             _SENTENCE.split(self.text[match.end() : match.end() + SHORT].strip(), maxsplit=1)[0]
-            for match in _ANSWER_TEXT.finditer(self.text)
+            for match in _ANSWER_TEXTS.finditer(self.search_text)
         ]
         rest = (" ".join(after) if after else self.scope(self.text)).casefold()
         numbers = set(_DIGITS.findall(rest))
         alone = {digits.replace(",", "") for digits in _NUMBER.findall(rest)}
         letters = []
-        for i in sorted(range(len(self.choices)), key=lambda i: -len(self.choices[i])):
-            choice = self.choices[i].casefold()
-            if number(cleaned(choice)) is not None and len(_DIGITS.findall(choice)) == 1:
+        for choice in sorted(self.choices, key=lambda choice: -len(choice.text)):
+            if choice.number is not None:
                 # If there are several numbers, each of them may mean anything.
                 if len(numbers) == 1 and any(
-                    same_value(digits, cleaned(choice)) for digits in alone
+                    LatexValue(digits).same_as(choice.number) for digits in alone
                 ):
-                    letters.append(self.letters[i])
+                    letters.append(choice.letter)
                 continue
-            pattern = rf"(?<!\w){re.escape(choice)}(?!\w|[.,]\d)"
-            if len(choice) < 2 or (choice in _YES_OR_NO and not after):
+            if len(choice.text) < 2 or (choice.folded in _YES_OR_NO and not after):
                 continue
-            matches = list(re.finditer(pattern, rest))
-            if any(not _NEGATED.search(rest[: match.start()][-12:]) for match in matches):
-                letters.append(self.letters[i])
-            if matches and self.choices.count(self.choices[i]) == 1:
-                rest = re.sub(pattern, "\0", rest)
+            matches = [
+                (start, end)
+                for start, end in _occurrences(choice.folded, rest)
+                if not _IN_WORD.match(rest[start - 1 : start]) and not _DECIMALS.match(rest, end)
+            ]
+            if any(not _NEGATED.search(rest[:start][-12:]) for start, _ in matches):
+                letters.append(choice.letter)
+            if matches and sum(other.text == choice.text for other in self.choices) == 1:
+                for start, end in reversed(matches):
+                    rest = f"{rest[:start]}\0{rest[end:]}"
         return letters
+
+
+def _occurrences(part: str, text: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each occurrence of a part that no letter or digit follows. The
+    occurrences do not overlap."""
+    start = text.find(part) if part else -1
+    while start >= 0:
+        end = start + len(part)
+        if _IN_WORD.match(text, end):
+            start = text.find(part, start + 1)
+        else:
+            yield start, end
+            start = text.find(part, end)
+
+
+def _after_choice(rest: str, choice: _Choice) -> str:
+    """The text after the choice if the text begins with the choice, else the whole text."""
+    length = len(choice.text)
+    begins = lowercase(rest[: length + 5])
+    if length and choice.lower in begins:
+        for start in range(_BETWEEN.match(rest).end(), -1, -1):  # type: ignore[union-attr]
+            if begins.startswith(choice.lower, start):
+                return rest[start + length :]
+    return rest
+
+
+def _ascii_signs(text: str) -> str:
+    """Replace full-width characters and typographic quotes by their ASCII forms."""
+    return text if text.isascii() else text.translate(_SIGNS)
 
 
 def _plain(text: str) -> str:
     """Remove emphasis, dollar signs, and LaTeX commands around words."""
-    text = _WRAPPED.sub(r"\1", re.sub(r"\\[ ,;]|~", " ", text.replace(r"\!", "")))
-    return _DECORATION.sub("", text)
+    if "\\" in text or "~" in text:
+        text = _WRAPPED.sub(r"\1", re.sub(r"\\[ ,;]|~", " ", text.replace(r"\!", "")))
+    if "*" in text or "`" in text or "$" in text or "__" in text or "\\" in text:
+        text = _DECORATION.sub("", text)
+    return text
 
 
 def _is_letter(text: str) -> bool:

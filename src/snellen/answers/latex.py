@@ -2,6 +2,7 @@ r"""Functions for values in LaTeX: find boxes, remove decoration and units, and 
 
 import math
 import re
+from functools import cached_property
 
 from snellen.text.numbers import latex_value
 
@@ -17,6 +18,10 @@ _UNIT = re.compile(
     r"(?:\s*\^\s*\{?[23]\}?|[²³])?$"
 )
 _MIXED = re.compile(r"(-?)([0-9]+)\s*\\frac\{([0-9]+)\}\{([0-9]+)\}")
+_NO_NUMBER = re.compile(r"\s*[a-df-zA-Z]")
+"""Matches the beginning of a word. A number begins with a word only if the word is the constant
+e."""
+_TWO_NUMBERS = re.compile(r"[0-9.]\s+[0-9.]")
 _DECIMALS = re.compile(r"-?[0-9,]*\.([0-9]{2,})")
 
 
@@ -26,6 +31,8 @@ def boxed(text: str) -> list[str]:
     >>> boxed(r"So \boxed{\frac{1}{2}}, not \boxed{3")
     ['\\frac{1}{2}']
     """
+    if "boxed" not in text:
+        return []
     boxes = []
     opened: list[int | None] = []
     for brace in _BRACES.finditer(text):
@@ -41,12 +48,15 @@ def boxed(text: str) -> list[str]:
 def cleaned(text: str) -> str:
     """Remove dollar signs, emphasis, \\text{}, units, and text before an equals sign from a
     value."""
-    text = _WRAPPED.sub(r"\1", text.strip())
-    text = re.sub(r"\\[()\[\]!]|\$|\*\*|\\displaystyle|\\left|\\right", "", text)
-    text = re.sub(r"\\[dt]frac", r"\\frac", re.sub(r"\\[,;: ]|~", " ", text))
-    text = re.sub(r"\\sqrt\s*([0-9a-z])", r"\\sqrt{\1}", text)
-    text = re.sub(r"\\frac\s*([0-9])\s*([0-9])", r"\\frac{\1}{\2}", text)
-    text = _BEFORE_EQUALS.sub("", text.strip().rstrip(".").strip())
+    if "\\" in text or "$" in text or "**" in text or "~" in text:
+        text = _WRAPPED.sub(r"\1", text.strip())
+        text = re.sub(r"\\[()\[\]!]|\$|\*\*|\\displaystyle|\\left|\\right", "", text)
+        text = re.sub(r"\\[dt]frac", r"\\frac", re.sub(r"\\[,;: ]|~", " ", text))
+        text = re.sub(r"\\sqrt\s*([0-9a-z])", r"\\sqrt{\1}", text)
+        text = re.sub(r"\\frac\s*([0-9])\s*([0-9])", r"\\frac{\1}{\2}", text)
+    text = text.strip().rstrip(".").strip()
+    if "=" in text or "≈" in text or r"\approx" in text:
+        text = _BEFORE_EQUALS.sub("", text)
     return _UNIT.sub("", text).strip()
 
 
@@ -56,13 +66,38 @@ def number(text: str) -> float | None:
     >>> number(r"2\frac{1}{2}"), number("1 2"), number("-3/4")
     (2.5, None, -0.75)
     """
-    if len(text) > LONGEST or re.search(r"[0-9.]\s+[0-9.]", text):
+    if len(text) > LONGEST or _NO_NUMBER.match(text) or _TWO_NUMBERS.search(text):
         return None
     if mixed := _MIXED.fullmatch(text):
         integer, upper, lower = (int(part) for part in mixed.groups()[1:])
         return (-1 if mixed[1] else 1) * (integer + upper / lower) if lower else None
     value = latex_value(text)
     return None if value is None or abs(value) > 1e300 else float(value)
+
+
+class LatexValue:
+    """A cleaned value that is compared with others. Its number is parsed at most once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        """The cleaned value."""
+        self.key = "".join(text.split()).casefold()
+        """The text without spaces, for comparisons that ignore case."""
+
+    @cached_property
+    def number(self) -> float | None:
+        """The number; None if the value is none."""
+        return number(self.text)
+
+    def same_as(self, target: "LatexValue") -> bool:
+        """Whether this answer has the same text or number as a target; see `same_value`."""
+        if self.key == target.key:
+            return bool(self.key)
+        if target.number is None or self.number is None:
+            return False
+        decimals = _DECIMALS.fullmatch(self.text)
+        rounding = 0.5 * 10.0 ** -len(decimals[1]) if decimals else 0.0
+        return math.isclose(self.number, target.number, rel_tol=1e-6, abs_tol=rounding * (1 + 1e-9))
 
 
 def same_value(answer: str, target: str) -> bool:
@@ -74,11 +109,4 @@ def same_value(answer: str, target: str) -> bool:
     >>> same_value("1.33", "4/3"), same_value("1.3", "4/3"), same_value("(3, -4)", "(3,-4)")
     (True, False, True)
     """
-    if re.sub(r"\s", "", answer).casefold() == re.sub(r"\s", "", target).casefold():
-        return bool(answer.strip())
-    value, right = number(answer), number(target)
-    if value is None or right is None:
-        return False
-    decimals = _DECIMALS.fullmatch(answer)
-    rounding = 0.5 * 10.0 ** -len(decimals[1]) if decimals else 0.0
-    return math.isclose(value, right, rel_tol=1e-6, abs_tol=rounding * (1 + 1e-9))
+    return LatexValue(answer).same_as(LatexValue(target))

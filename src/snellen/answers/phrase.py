@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from snellen.answers._search import SearchText, WordSearch
 from snellen.answers.reply import final_text
 
 
@@ -23,6 +24,7 @@ ANSWER_IS = re.compile(
     r"\banswer\s{0,5}(?:(?:is|would be|should be)\b\s{0,5}:?|\*{0,2}:)(?=([^\n]{1,300}))",
     re.IGNORECASE,
 )
+_ANSWERS = WordSearch(ANSWER_IS, ("answer",))
 # A sentence ends after a word of three or more letters if a capital letter follows. The periods
 # in "Dr. Smith", "U.S. Steel", and "Jan. 5" do not end a sentence.
 _SENTENCE = re.compile(
@@ -48,8 +50,12 @@ def final_phrase(text: str) -> Phrase:
     'Dr. Smith'
     """
     text = final_text(text)
-    for rule, pattern in (("boxed", _BOXED), ("the answer is", ANSWER_IS)):
-        phrases = [_bare(_SENTENCE.split(phrase)[0]) for phrase in pattern.findall(text)]
+    answers = _ANSWERS.finditer(SearchText(text))
+    for rule, parts in (
+        ("boxed", _BOXED.findall(text)),
+        ("the answer is", (match[1] for match in answers)),
+    ):
+        phrases = [_bare(_SENTENCE.split(phrase)[0]) for phrase in parts]
         distinct = {phrase.lower(): phrase for phrase in phrases if phrase}
         if len(distinct) == 1:
             (only,) = distinct.values()

@@ -3,6 +3,8 @@ reply."""
 
 import re
 
+from snellen.answers._search import SearchText, WordSearch
+
 ENDS = 10_000
 """The number of characters that are parsed at each end of a long reply. The middle is skipped to
 limit the time that parsing takes."""
@@ -34,6 +36,28 @@ REFUSES = re.compile(
     re.IGNORECASE,
 )
 """Matches replies that say that they cannot tell the answer, or that no choice is right."""
+_REFUSALS = (
+    WordSearch(
+        REFUSES,
+        (
+            *("cannot", "can't", "can not", "unable to", "impossible to", "not ", "n't"),
+            *("please ", "i'm sorry", "i am sorry", "no correct ", "no right ", "no suitable "),
+            *("none of the", "inconclusive", "indeterminate", "more information", "more context"),
+            *("无法", "不能确定", "没有正确"),
+        ),
+    ),
+    WordSearch(REFUSES, ("sufficient", "enough"), before=4),
+)
+
+
+def refuses(text: str | SearchText) -> bool:
+    """Whether a text says that it cannot tell the answer, or that no choice is right.
+
+    >>> refuses("I am sorry, there is no picture."), refuses("It is red.")
+    (True, False)
+    """
+    text = SearchText(text) if isinstance(text, str) else text
+    return any(search.search(text) for search in _REFUSALS)
 
 
 def final_text(text: str) -> str:
@@ -49,10 +73,12 @@ def final_text(text: str) -> str:
     ''
     """
     for begins, ends in THINKING:
-        text = _without(text, begins, ends)
+        if ends in text or begins in text:
+            text = _without(text, begins, ends)
     text = text.strip()
-    for mark in MARKS:
-        text = text.removesuffix(mark).rstrip()
+    if text.endswith(MARKS):
+        for mark in MARKS:
+            text = text.removesuffix(mark).rstrip()
     return text if len(text) <= 2 * ENDS else f"{text[:ENDS]}\n\n{text[-ENDS:]}"
 
 

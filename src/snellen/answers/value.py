@@ -3,8 +3,9 @@ r"""Finds the value that a reply gives as its answer."""
 import re
 from typing import NamedTuple
 
+from snellen.answers._search import SearchText, WordSearch
 from snellen.answers.latex import LONGEST, boxed, cleaned, number, same_value
-from snellen.answers.reply import REFUSES, final_text
+from snellen.answers.reply import final_text, refuses
 
 __all__ = ["Value", "boxed", "cleaned", "final_value", "number", "same_value"]
 
@@ -25,6 +26,7 @@ _ANSWER_IS = re.compile(
     r"(?:\s+(?:is|should be|would be|must be)\b|\s*[:=])"
     r"|answer\s*\*\*\s*:)[\s:*]*(?P<value>[^\n]*)"
 )
+_ANSWERS = WordSearch(_ANSWER_IS, ("answer", "solution", "result", "final value"))
 _SENTENCE = re.compile(r"[.;!?](?:\s|$)|,\s|\s(?:because|since|as|so|which|when|where)\b")
 _ENDING = re.compile(
     r"(?:^|[.!?:;]\s|\n)[^.!?\n]{0,300}\s(?:is|are|equals|be)"
@@ -59,16 +61,17 @@ def final_value(text: str) -> Value:
     text = final_text(text)
     boxes = boxed(text)
     if boxes:
-        return _only("boxed", [cleaned(box) for box in boxes if not REFUSES.search(box)])
+        return _only("boxed", [cleaned(box) for box in boxes if not refuses(box)])
+    search_text = SearchText(text)
     values = [
-        value for match in _ANSWER_IS.finditer(text) if (value := _begins_with(match["value"]))
+        value for match in _ANSWERS.finditer(search_text) if (value := _begins_with(match["value"]))
     ]
     if values:
         return _only("the answer is", values)
     reply = cleaned(text) if len(text) <= LONGEST else ""
     if _is_value(reply):
         return _only("whole reply", [reply])
-    if REFUSES.search(text):
+    if refuses(search_text):
         return Value(None, "refuses")
     numbers = tuple(dict.fromkeys(_DIGITS.findall(text)))
     alone = _ALONE.search(text)

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from snellen.answers._search import SearchText, WordSearch
 from snellen.answers.reply import final_text
 
 UNKNOWN = "does not know"
@@ -44,10 +45,12 @@ _ANSWER = re.compile(
     r"(?:\s(?:simply|clearly|definitely|therefore|thus|likely|probably))?)?\s{0,8}:?"
     rf"|(?:答案|结论)(?:应该是|应为|是|为)?\s{{0,8}}:?){_OPENING}{_WORD}"
 )
+_ANSWERS = WordSearch(_ANSWER, ("answer", "答案", "结论"))
 _BACK = re.compile(
     r"\b(?:wait|actually|correction|on second thought)[\s,.:!-]{1,8}"
     r"(?:(?:the|my) answer is\s|it is\s)?(?P<word>(?:yes|no)(?=\s{0,4}(?:[,.;:!]|$)))"
 )
+_CORRECTIONS = WordSearch(_BACK, ("wait", "actually", "correction", "on second thought"))
 _LEADING = re.compile(rf"[\W_]*{_WORD}")
 _NEVER = re.compile(
     r"[\W_]*(?:(?:definitely|certainly|absolutely|of course)\snot\b|not\s(?:at all|really)\b)"
@@ -61,7 +64,9 @@ _SECOND = re.compile(
     rf"{_OPENING}(?P<word>(?:yes|no)(?![\w'-]|\s\w)|否)"
 )
 _EITHER = re.compile(r"\byes\s?(?:or|/|\|)\s?no\b")
+_YES_OR_NO = WordSearch(_EITHER, ("yes",))
 _CALLED_OUT = re.compile(r"\b(?<!not\s)(?P<word>yes|nope|no)(?=[\"')\]]{0,4}\s{0,4}(?:[,.;:!]|$))")
+_CALLS = WordSearch(_CALLED_OUT, ("yes", "no"))
 _CLAUSE = re.compile(r"[,.!?;](?=\s|$)|\n|$")
 _QUESTION = re.compile(
     r"\b(?:is|are|was|were|do|does|did|has|have|can|could|will|would|should)\b[^?]*"
@@ -76,6 +81,26 @@ _CANNOT = re.compile(
     r"|\b(?:not|n't) (?:have )?(?:enough|sufficient) (?:information|data|context|detail)"
     r"|无法|不确定|不能确定|不知道|不清楚"
 )
+_CANNOT_TELL = WordSearch(
+    _CANNOT,
+    (
+        *(
+            "can't",
+            "cannot",
+            "can not",
+            "unable to",
+            "not",
+            "n't",
+            "impossible to",
+            "im possible to",
+        ),
+        *("hard to", "difficult to", "i don't", "i do not", "i'm ", "i am "),
+        *("无法", "不确定", "不能确定", "不知道", "不清楚"),
+    ),
+)
+_EMPHASIS = re.compile(r"[*_`#]+")
+_SPACES = re.compile(r"[^\S\n]+")
+_OTHER_SPACE = re.compile(r"[^\S\n ]")
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _DENYING = frozenset(("no", "not", "never", "cannot"))
 _EMPTY = re.compile(
@@ -114,15 +139,16 @@ def yes_or_no(text: str, question: str = "") -> YesNo:
     if alone := _ALONE.fullmatch(text):
         word = {"y": "yes", "n": "no"}.get(alone["word"]) or _MEANS[alone["word"]]
         return YesNo(word, "alone", (word,))
+    search_text = SearchText(text)
     for rule, words in (
         ("answer tag", _firsts(_TAGGED.findall(text))),
         ("boxed", _firsts(_BOXED.findall(text))),
-        ("the answer is", _answers(text)),
-        ("takes back", [match["word"] for match in _BACK.finditer(text)][-1:]),
+        ("the answer is", _answers(search_text)),
+        ("takes back", [match["word"] for match in _CORRECTIONS.finditer(search_text)][-1:]),
         ("begins with", _beginning(text)),
         (
             "called out",
-            [_MEANS[match["word"]] for match in _CALLED_OUT.finditer(_EITHER.sub("", text))],
+            [_MEANS[match["word"]] for match in _CALLS.finditer(_without_either(search_text))],
         ),
         ("says the question", _restated(text, _plain(question))),
     ):
@@ -131,25 +157,34 @@ def yes_or_no(text: str, question: str = "") -> YesNo:
             return YesNo(answers[0], rule, answers)
         if answers:
             return YesNo(None, f"several: {rule}", answers)
-    return YesNo(None, UNKNOWN if _CANNOT.search(text) else "neither yes nor no")
+    return YesNo(None, UNKNOWN if _CANNOT_TELL.search(search_text) else "neither yes nor no")
 
 
 def _plain(text: str) -> str:
     """Normalize a text: lowercase, with uniform quotes and single spaces, without reasoning and
     emphasis."""
     text = unicodedata.normalize("NFKC", final_text(text)).casefold().translate(_QUOTES)
-    return re.sub(r"[^\S\n]+", " ", re.sub(r"[*_`#]+", "", text)).strip()
+    if "*" in text or "_" in text or "`" in text or "#" in text:
+        text = _EMPHASIS.sub("", text)
+    if "  " in text or _OTHER_SPACE.search(text):
+        text = _SPACES.sub(" ", text)
+    return text.strip()
 
 
 def _firsts(parts: list[str]) -> list[str]:
     return [_MEANS[begins["word"]] for part in parts if (begins := _LEADING.match(part))]
 
 
-def _answers(text: str) -> list[str]:
+def _answers(text: SearchText) -> list[str]:
     words = []
-    for match in _ANSWER.finditer(text):
-        words += [_MEANS[match["word"]], *_second(text, match.end())]
+    for match in _ANSWERS.finditer(text):
+        words += [_MEANS[match["word"]], *_second(text.text, match.end())]
     return words
+
+
+def _without_either(text: SearchText) -> SearchText:
+    """The text without "yes or no"."""
+    return SearchText(_EITHER.sub("", text.text)) if _YES_OR_NO.search(text) else text
 
 
 def _beginning(text: str) -> list[str]:

@@ -6,23 +6,23 @@ Data     The authors publish aokvqa_v1p0_{train,val,test}.json in aokvqa_v1p0.ta
          1,145, and 6,702 questions. The code is allenai/
          aokvqa@83786de0b24c4fef0bfe39420684f6f73d9f3581, under Apache-2.0.
          The pictures are COCO's {split}2017.
-         The answers of test are hidden.
+         The answers to the test questions are hidden.
          The questions can also be read from LAVIS's copy (the same list, with a field `image`),
-         from VLMEvalKit's A-OKVQA.tsv (only setting=mc), and from HuggingFaceM4/A-OKVQA on the hub
-         (parquet).
+         from VLMEvalKit's A-OKVQA.tsv (only setting=mc), and from HuggingFaceM4/A-OKVQA on the
+         Hugging Face hub (parquet).
 Prompt   The authors prescribe no prompt for models that see pictures. The picture comes first in
          all prompts.
          `llava`: LLaVA-1.5's prompt for a short answer or for the letter of a choice, haotian-liu/
          LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L26.
          `gpt3`: the authors' prompt, gpt3/query_gpt3.py#L72-L76, without its context and examples.
-         The choices have no letters, and the answer is the text of a choice.
+         With this prompt, the choices have no letters, and the answer is the text of a choice.
          `blip2` (setting=da): salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/
          projects/blip2/eval/okvqa_zeroshot_flant5xl_eval.yaml#L41. The question is in lowercase
          without punctuation (blip_processors.py#L88-L101).
          `vlmevalkit` (setting=mc): open-compass/
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_mcq.py#L212-L247.
-         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. For gpt3, the
-         authors used 10.
+         Replies are limited to 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. For
+         gpt3, the authors limited replies to 10 tokens.
 Scoring  `official`: evaluation/eval_predictions.py#L9-L50 with strict=False. Nothing is normalized.
          A question without a reply is wrong.
          Under setting=da, the score is min(1, m / 3), where m is the number of people, out of ten,
@@ -30,27 +30,31 @@ Scoring  `official`: evaluation/eval_predictions.py#L9-L50 with strict=False. No
          whose field `difficult_direct_answer` is not `false`.
          Under setting=mc, a reply is right if it is the text of the right choice. The letter of the
          right choice is not accepted. All questions are included.
-         `lavis` (da), lavis/tasks/vqa.py#L262-L291: as official, but over all questions that have a
-         reply, including difficult ones. BLIP's figures use it.
+         `lavis` (da), lavis/tasks/vqa.py#L262-L291: like official, but over all questions that have
+         a reply, including difficult ones. BLIP's published scores use this rule.
          `mmpretrain` (da), open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:
          mmpretrain/evaluation/metrics/vqa.py#L242-L268: over the same questions as lavis. Replies
-         and answers are normalized, and an answer that three of the ten people gave scores 1.
-         mmpretrain has the metric, but not this data set.
-         `normalized`: ours. As official, but the reply and the answers (or choices) are normalized
-         as in VQA's evaluation, so that "A dog." equals "dog".
-         `official-2022` (mc): the authors' scorer before 42e8c44ff40d13cf272776a3197365f582137772,
-         which excluded difficult questions from mc instead of da.
-         `vlmevalkit` (mc): the letter by VLMEvalKit's rules. VLMEvalKit asks a judge about other
-         replies; here they are wrong.
-         `robust`: ours. For da, the phrase that a reply settles on, normalized as in VQA's
-         evaluation; for mc, the letter.
-         If the prompt asks for a letter, robust or vlmevalkit is the headline: the authors map
-         replies to choices before they score them, evaluation/remap_predictions.py.
+         and answers are normalized, and an answer that at least three of the ten people gave scores
+         1. The metric is part of mmpretrain, but the data set is not.
+         `normalized`: Snellen's own rule, which is like official except that the reply and the
+         answers (or choices) are normalized as in VQA's evaluation. For example, "A dog." equals
+         "dog". `official-2022` (mc): the authors' scorer before
+         42e8c44ff40d13cf272776a3197365f582137772, which excluded difficult questions from mc
+         instead of da.
+         `vlmevalkit` (mc): the letter that VLMEvalKit's rules find. A reply without a letter is
+         wrong here, while VLMEvalKit asks a judge about it.
+         `robust`: Snellen's own rule. Under setting=da, the answer is the phrase that a reply
+         settles on, normalized as in VQA's evaluation. Under setting=mc, the answer is the letter
+         that a reply settles on.
+         If the prompt asks for a letter, the headline scoring is robust or vlmevalkit. The authors'
+         scorer does not accept letters: they map replies to choices before scoring
+         (evaluation/remap_predictions.py).
          The file for the leaderboard (`snellen export --to submission`) contains the text of the
          choice whose letter the reply names.
-Proof    1,500 generated questions with the authors' verdicts in both settings (tests/parity).
-         No outputs are published together with the answers.
-         Other scorings: examples worked out by hand.
+Proof    Tests compare our verdicts with the authors' on 1,500 generated questions in both settings
+         (tests/parity).
+         No model outputs are published for questions with public answers.
+         The other scorings are checked on examples worked out by hand.
 """
 
 from __future__ import annotations
@@ -117,8 +121,8 @@ Preset = Literal["llava", "gpt3", "blip2", "vlmevalkit"]
 LETTER = "Answer with the option's letter from the given choices directly."
 PLEASE = "Please select the correct answer from the options above. \n"
 EASY = ("easy", "")
-"""The values of the tag for questions that are not difficult. If a file lacks the field, no
-question is difficult."""
+"""The values of the tag `difficult_direct_answer` for questions that are not difficult. If a file
+lacks this field, no question counts as difficult."""
 
 
 def a_okvqa(
@@ -178,8 +182,9 @@ def a_okvqa(
 
 
 def published(split: Split = "val", prompt: Preset = "llava", **_: object) -> tuple[File, ...]:
-    """The questions of all splits, and the pictures of this split. With VLMEvalKit's prompt on
-    `val`, VLMEvalKit's TSV file is used instead. No digests of these files are published."""
+    """The published files with the questions of all splits and the pictures of one split. With
+    VLMEvalKit's prompt on `val`, VLMEvalKit's TSV file is used instead. No digests of these files
+    are published."""
     if (split, prompt) == ("val", "vlmevalkit"):
         return (
             File(
@@ -236,8 +241,8 @@ def to_sample(row: Row, data_file: DataFile, setting: Setting, split: Split) -> 
 
 
 ANSWERS = ("direct_answers", "gt_answers", "answers", "answer")
-"""The names of the field with the people's answers: the authors' name first, then those in
-copies."""
+"""The possible names of the field that contains the people's answers. The authors' name comes
+first, and the names in copies of the data set follow."""
 
 
 def image_of(sample: Sample) -> str:
@@ -255,8 +260,8 @@ def direct_answer_row(sample: Sample, reply: str) -> Sequence[object]:
 
 
 def multiple_choice_row(sample: Sample, reply: str) -> Sequence[object]:
-    """The text of a choice: the reply itself if it is a choice, or else the choice whose letter the
-    reply names."""
+    """The row for the leaderboard, with the text of a choice. A reply that is not the text of a
+    choice is replaced by the choice whose letter the reply names."""
     letter = None
     if reply not in sample.choices:
         letter = parse_letter(Reply(text=reply), sample).answer
@@ -265,9 +270,9 @@ def multiple_choice_row(sample: Sample, reply: str) -> Sequence[object]:
 
 
 def layout(path: Path, setting: Setting) -> Published | None:
-    """The authors' file of predictions for both settings. It is an object that maps each question
-    id to an object with `multiple_choice`, `direct_answer`, or both:
-    evaluation/prepare_predictions.py."""
+    """Read the authors' file of predictions, which may cover both settings. The file is a JSON
+    object that maps each question id to an object with `multiple_choice`, `direct_answer`, or both
+    (evaluation/prepare_predictions.py). Returns None for any other file."""
     rows = of_json(path)
     fields = {*FIELDS.values()}
     if not isinstance(rows, dict) or not rows:
@@ -365,7 +370,7 @@ def direct_answer() -> dict[str, Scoring]:
 
 
 def agreement(reading: Reading, sample: Sample) -> float:
-    """min(1, m / 3), where m is the number of people who gave exactly this answer."""
+    """The score min(1, m / 3), where m is the number of people who gave exactly this answer."""
     return min(1.0, sample.references.count(str(reading.answer or "")) / 3)
 
 
@@ -426,15 +431,15 @@ def multiple_choice() -> dict[str, Scoring]:
 
 
 def chosen(reply: Reply, sample: Sample) -> Reading:
-    """The reply, if it is exactly the text of a choice."""
+    """Parse the reply if it is exactly the text of a choice."""
     if reply.text in sample.choices:
         return Reading(answer=reply.text, rule="choice")
     return Reading(answer=None, rule="no choice")
 
 
 def normalized_choice(reply: Reply, sample: Sample) -> Reading:
-    """The choice that equals the reply after both are normalized. The reply is unparsed if it
-    equals two choices."""
+    """Parse the choice that equals the reply after both are normalized. A reply that equals several
+    choices is unparsed."""
     text = questions.plain(reply.text)
     matches = {choice for choice in sample.choices if questions.plain(choice) == text}
     if len(matches) == 1:

@@ -2,13 +2,13 @@
 
 Paper    Masry et al. 2022, ChartQA: A Benchmark for Question Answering about Charts with Visual and
          Logical Reasoning, https://arxiv.org/abs/2203.10244 (Findings of ACL).
-Data     The authors publish vis-nlp/ChartQA@3dab8e83b6ac559b847b7c6e2f24d1faa95a4507: in the folder
-         "ChartQA Dataset/<split>", <split>_{human,augmented}.json and png/. The license is GPL-3.0.
-         Each of the two kinds of questions, human and augmented, has 1,250 questions in test and
-         960 in val.
-         VLMEvalKit's ChartQA_TEST.tsv has the same test split with its pictures in the rows. So do
-         the parquet files of lmms-lab/ChartQA, HuggingFaceM4/ChartQA, and ahmed-masry/ChartQA on
-         the hub (pass the file, or the folder of one split).
+Data     The authors publish vis-nlp/ChartQA@3dab8e83b6ac559b847b7c6e2f24d1faa95a4507. The
+         repository's folder "ChartQA Dataset/<split>" contains <split>_{human,augmented}.json and
+         png/. The license is GPL-3.0. There are 1,250 human and 1,250 augmented questions in test,
+         and 960 of each kind in val.
+         VLMEvalKit's ChartQA_TEST.tsv has the same test split with its pictures in the rows. The
+         parquet files of lmms-lab/ChartQA, HuggingFaceM4/ChartQA, and ahmed-masry/ChartQA on the
+         Hugging Face hub can also be read (pass the file, or the folder of one split).
          An id consists of the question's kind and its position in the file of that kind, counted
          from 0. In a TSV, the id is the row's index; in parquet, it is the row's position.
 Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
@@ -18,22 +18,22 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          tasks/chartqa/chartqa.yaml#L28-L30.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         The limit is 100 tokens (evaluate_vqa.py#L78). For lmms-eval, the limit is 16 tokens
-         (chartqa.yaml#L11).
+         Replies are limited to 100 tokens (evaluate_vqa.py#L78). With prompt=lmms-eval, replies are
+         limited to 16 tokens (chartqa.yaml#L11).
 Scoring  The authors published no scorer. A question without a reply is wrong.
-         `official`: Pix2Struct's rule, which published figures use, google-research/
+         `official`: Pix2Struct's rule, which published scores use, google-research/
          pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L81-L119. The
-         rule is applied to the unchanged reply. lmms-eval's rule is the same.
-         `vlmevalkit`: the same rule, applied to stripped replies, as in Qwen-VL
-         (evaluate_vqa.py#L155-L165). If the right answer is a list, any element of it is right:
-         vlmeval/dataset/utils/vqa_eval.py#L253-L278.
-         `robust`: ours, the value or phrase that a reply settles on. This scoring accepts thousands
-         separators, percent signs, and currency signs, treats zero as a number, and compares years
-         exactly.
-Proof    1,500 generated pairs of a reply and an answer, scored by the code of Pix2Struct,
-         lmms-eval, and VLMEvalKit (tests/parity).
-         No outputs are published.
-         robust: examples worked out by hand.
+         rule is applied to the unchanged reply. The rule in lmms-eval is the same.
+         `vlmevalkit`: Pix2Struct's rule, applied to stripped replies, as in Qwen-VL
+         (evaluate_vqa.py#L155-L165). If the right answer is a list, a reply may match any of its
+         elements (vlmeval/dataset/utils/vqa_eval.py#L253-L278).
+         `robust`: Snellen's own rule, which takes the value or phrase that a reply settles on. The
+         rule accepts thousands separators, percent signs, and currency signs, treats zero as a
+         number, and compares years exactly.
+Proof    Tests compare our scores with those from the code of Pix2Struct, lmms-eval, and VLMEvalKit
+         for 1,500 generated pairs of a reply and an answer (tests/parity).
+         No model outputs are published.
+         `robust` is checked on examples worked out by hand.
 """
 
 import re
@@ -133,7 +133,7 @@ def chartqa(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first one gives the headline."""
+    """The scorings, keyed by name. The first scoring is the headline."""
     metrics = {"relaxed_accuracy": Metric(mean, better="higher")}
     return {
         "official": Scoring(
@@ -169,7 +169,7 @@ def published(split: Split = "test", **_: object) -> tuple[File, ...]:
 
 
 def charts(path: Path, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """Yield the questions in the authors' files. Each kind has a file of its own."""
+    """Yield the questions in the authors' files. There is one file for each kind of question."""
     stem = path.stem.removesuffix("_human").removesuffix("_augmented")
     for kind in kinds:
         of_kind = path.with_name(f"{stem}_{kind}.json")
@@ -178,7 +178,8 @@ def charts(path: Path, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
 
 
 def kind_of(row: Row) -> str:
-    """The kind of a question, from the field that any of the file formats uses for it."""
+    """The kind of a question, human or augmented. The name of the field with the kind depends on
+    the file format."""
     origin = str(row.get("type", row.get("split", row.get("human_or_machine"))))
     if origin == "0" or "human" in origin:
         return "human"
@@ -206,7 +207,8 @@ def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
 
 
 def as_list(label: object) -> tuple[str, ...]:
-    """The label or labels as a tuple. One copy of the data set stores each label in a list."""
+    """The row's label or labels as a tuple. One copy of the data set stores each label in a
+    list."""
     return tuple(map(str, label)) if isinstance(label, list) else (str(label),)
 
 
@@ -231,16 +233,16 @@ EDGES = re.compile(r"^(?:an?|the)\s+|[.,;:!?]+$", re.IGNORECASE)
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the value that a reply settles on if the right answer is a value, and otherwise the
-    phrase."""
+    """Parse the value that a reply settles on if the right answer is a number. Otherwise, parse the
+    phrase that the reply settles on."""
     if number(cleaned(sample.target or "")) is None:
         return parse_phrase(reply, sample)
     return parse_value(reply, sample)
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:
-    """1 if a number is within 5 % of the target, a year is exact, or (for other answers) the words
-    are the same; else 0."""
+    """1 if the answer is right, else 0. A number may differ from the target by up to 5 %, a year
+    must be exact, and any other answer must have the same words as the target."""
     if reading.answer is None:
         return 0.0
     answer, right = str(reading.answer), cleaned(sample.target or "")

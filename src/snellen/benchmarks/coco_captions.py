@@ -6,11 +6,11 @@ Paper    Chen et al. 2015, Microsoft COCO Captions: Data Collection and Evaluati
          https://arxiv.org/abs/1412.2306 (CVPR).
 Data     The files are at https://cocodataset.org, under CC BY 4.0: captions_val{2014,2017}.json
          (40,504 and 5,000 images), image_info_test{2014,2017}.json (without captions), and the
-         images in val2014/ and so on.
-         `karpathy-test` and `karpathy-val` each have 5,000 images of val2014. They are read from
-         dataset_coco.json of https://cs.stanford.edu/people/karpathy/deepimagesent, or from LAVIS's
-         coco_karpathy_test.json, which has the same captions.
-         split=vlmevalkit is VLMEvalKit's COCO_VAL.tsv.
+         images, in folders such as val2014/.
+         `karpathy-test` and `karpathy-val` each have 5,000 images of val2014. Both splits are read
+         from dataset_coco.json of https://cs.stanford.edu/people/karpathy/deepimagesent, or from
+         LAVIS's coco_karpathy_test.json, which has the same captions.
+         `vlmevalkit` is VLMEvalKit's COCO_VAL.tsv.
          Scores on different splits are not comparable.
 Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
@@ -20,23 +20,24 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          `instructblip`: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/
          instructblip/caption_coco_vicuna7b_eval_test.yaml#L10.
          `blip2`: lavis/projects/blip2/train/caption_coco_ft.yaml#L25 in the same repository.
-         The limit is 64 tokens, as in coco2014_cap_val.yaml#L11.
-Scoring  `official`: tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/. It
-         computes BLEU, ROUGE-L, and CIDEr over the images that have a caption, as in its demo.
-         Captions are split into lowercase Penn Treebank tokens without punctuation
-         (snellen.text.ptb).
+         Replies are limited to 64 tokens, as in coco2014_cap_val.yaml#L11.
+Scoring  `official`: tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/. The
+         metrics are BLEU, ROUGE-L, and CIDEr over the images for which there is a caption, as in
+         coco-caption's demo. Captions are split into lowercase Penn Treebank tokens without
+         punctuation (snellen.text.ptb).
          `vlmevalkit`: the same metrics on the words as they are written, with capitals and
          punctuation, image_caption.py#L61-L76.
-         As on the server, CIDEr is not multiplied by 100; papers print 100 times this value. It
-         depends on how rare a phrase is in the references of all scored images, so its value on
-         part of a split is not comparable with its value on the whole split.
-         METEOR and SPICE are not computed. Both are Java programs that need resources of their own:
-         a stemmer, WordNet, and paraphrase tables for METEOR, and a dependency parser for SPICE. No
-         other code gives the same values.
-Proof    2,500 generated captions: all metrics, for the set and for every image, are within 1e-9 of
-         coco-caption's (tests/parity). The tokens of all 11,653 captions equal coco-caption's.
-         The published figures for the demo's captions were not checked, because the demo's
-         reference file was too large to obtain.
+         As on the evaluation server, CIDEr is not multiplied by 100, although papers print 100
+         times this value. CIDEr depends on how rare a phrase is in the references of all scored
+         images. Therefore, CIDEr on part of a split is not comparable with CIDEr on the whole
+         split.
+         METEOR and SPICE are not computed, because they are Java programs whose values no other
+         code reproduces. METEOR also needs a stemmer, WordNet, and paraphrase tables, and SPICE
+         needs a dependency parser.
+Proof    On 2,500 generated captions, all metrics equal coco-caption's to within 1e-9, for the set
+         and for every image (tests/parity). For all 11,653 captions in the tests, the tokens equal
+         coco-caption's. The published figures for the demo's captions were not checked, because the
+         demo's reference file was too large to obtain.
          The scores of the bundled rows are from coco-caption's code.
 """
 
@@ -155,8 +156,8 @@ def coco_captions(
 
 ORACLE = 3.829436134329384
 ORACLE_AS_WRITTEN = 3.258585044251182
-"""The scores that coco-caption's code gives if each of the three bundled images gets its first
-caption as the reply."""
+"""The scores from coco-caption's code when the reply for each of the three bundled images is the
+image's first caption."""
 
 
 def names(split: Split) -> list[str]:
@@ -232,7 +233,7 @@ def of_lavis(images: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
-    """Make a sample. In a TSV, its id is the row's index."""
+    """Make a sample from a row. For a TSV, the sample's id is the row's `index`."""
     has_path = isinstance(row.get("image"), str)
     captions = row["captions"] if "captions" in row else row.get("answer")
     return Sample(
@@ -247,7 +248,7 @@ def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
 
 
 def official_tokens(reply: Reply, _: Sample) -> Reading:
-    """The tokens of a caption. Line breaks count as spaces."""
+    """Split a caption into tokens. Line breaks count as spaces."""
     return reading(tokens(reply.text.replace("\n", " ")))
 
 

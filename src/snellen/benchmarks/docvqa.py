@@ -1,13 +1,15 @@
 """DocVQA: questions about one page of a document, answered in its words.
 
 Paper    Mathew et al. 2021, DocVQA: A Dataset for VQA on Document Images,
-         https://arxiv.org/abs/2007.00398 (WACV). This is task 1, a single page.
+         https://arxiv.org/abs/2007.00398 (WACV). This benchmark is task 1, whose questions are
+         about a single page.
 Data     The organizers publish {val,test}_v1.0*.json and the pages after registration:
          https://rrc.cvc.uab.es/?ch=17.
          `val` has 5,349 questions on 1,286 pages. `test` has 5,188 questions, whose answers are
          hidden.
-         VLMEvalKit's DocVQA_{VAL,TEST}.tsv and the hub's lmms-lab/DocVQA (parquet; pass the file or
-         the folder of one split) have the same questions with their pages in the rows.
+         VLMEvalKit's DocVQA_{VAL,TEST}.tsv and lmms-lab/DocVQA on the Hugging Face hub (parquet;
+         pass the file or the folder of one split) have the same questions with their pages in the
+         rows.
 Prompt   The organizers prescribe no prompt. The picture comes first in all prompts.
          `vlmevalkit` (the default): open-compass/
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69.
@@ -16,23 +18,25 @@ Prompt   The organizers prescribe no prompt. The picture comes first in all prom
          _default_template_docvqa_yaml#L13-L16.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         The limit is 100 tokens (evaluate_vqa.py#L66).
+         Replies are limited to 100 tokens (evaluate_vqa.py#L66).
 Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographicsvqa_eval.py, which
-         they provide for both of their data sets. The copy in Qwen-VL is eval_mm/
-         infographicsvqa_eval.py#L118-L166. VLMEvalKit's and lmms-eval's rules are the same. The
-         organizers' script rejects a file that lacks an answer; here, a question without a reply
-         scores 0, like an empty answer.
-         `pix2struct`: the rule of Pix2Struct's published figures, scaled to [0, 1] here.
+         they provide for DocVQA and InfographicVQA. Qwen-VL has a copy, eval_mm/
+         infographicsvqa_eval.py#L118-L166. The rules in VLMEvalKit and lmms-eval are the same. The
+         organizers' script rejects a file that does not answer every question. Here, a question
+         without a reply scores 0, like an empty answer.
+         `pix2struct`: the rule of Pix2Struct's published scores, scaled to [0, 1] here.
          `mmpretrain`: mmpretrain's own rule.
          `m4c`: mmf's rule for M4C. This scoring also gives ST-VQA's accuracy.
-         These rules differ in how they treat spaces. A similarity of exactly 1/2 counts under all
-         of them except pix2struct.
-         `robust`: ours, the phrase that a reply settles on, with ANLS as in the paper.
-         A page has several questions, so intervals are clustered.
-Proof    1,500 generated pairs of a reply and an answer, scored by five public scorers: lmms-eval's
-         and VLMEvalKit's (official), mmpretrain's, Pix2Struct's, and M4C's (tests/parity).
-         No outputs are published.
-         Question types and robust: examples worked out by hand.
+         The scorings above treat spaces differently. A similarity of exactly 1/2 counts under all
+         of these scorings except pix2struct.
+         `robust`: Snellen's own rule, which takes the phrase that a reply settles on and computes
+         ANLS as in the paper.
+         A page has several questions, so confidence intervals are clustered by page.
+Proof    Tests compare our scores with those of five public scorers for 1,500 generated pairs of a
+         reply and an answer: lmms-eval's and VLMEvalKit's (official), mmpretrain's, Pix2Struct's,
+         and M4C's (tests/parity).
+         No model outputs are published.
+         Question types and robust are checked on examples worked out by hand.
 """
 
 from pathlib import Path

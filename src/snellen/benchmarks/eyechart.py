@@ -1,33 +1,36 @@
-"""eyechart: how small, turned, faint, or hidden letters may be; colors, counts, and positions.
+"""eyechart: reading letters that are small, turned, faint, or hidden; colors, counts, positions.
 
 Paper    none. The rows of letters follow Ferris et al. 1982, Am. J. Ophthalmology 94, 91: five of
          Sloan's ten letters in a row, as far apart as they are wide.
 Data     The pictures are drawn from `seed`, without a download. Each has `side` x `side` pixels.
-         There are `n` samples in all, equally many for each of `tasks` (joined by +).
-         Five tasks are ladders. Their pictures show one row of letters, which becomes harder to
-         read:
-         letters   2 to 32 pixels high (`sizes`, joined by +); in the other ladders, `size` pixels
-         rotation  each letter turned about its center, 0 to 180 degrees to either side; drawn from
-                   ten other letters, since a turned N is a Z, and a turned O is still an O
-         noise     the contrast of the ink over the standard deviation of the noise: 4 to 0.08
-         clutter   4 to 181 random strokes over the picture, as thick as the strokes of the letters,
-                   and as long as the letters are high
-         contrast  ink that is 128 to 1 of 255 levels darker than the paper
-         Four tasks are not ladders. They ask for the color of a shape (colors), the number of
-         circles, from 1 to 20 (counts), the quarter of the picture that a square is in (positions),
-         or the side of a square on which a circle is (relations).
-Prompt   The prompt is ours: the picture, a question, and the form of the answer (QUESTIONS below).
-Scoring  `official`: ours. The whole reply is the answer, after case, spaces, quotes, asterisks, a
-         final full stop, and a leading "Answer:" are removed.
-         For ladders, the score is the share of the five letters that are in the right position.
-         Scoring letter by letter gives a finer scale (Bailey et al. 1991, Invest. Ophthalmol. Vis.
-         Sci. 32, 422). A reply with more or fewer than five letters (a ? counts as a letter) is
-         unparsed, since the positions of its letters are unknown.
-         In all other tasks, an answer is right or wrong.
+         There are `n` samples in total, divided equally among the tasks in `tasks` (joined by +).
+         Five tasks are ladders, whose pictures show one row of letters that becomes harder to read.
+         `letters`: the letters are 2 to 32 pixels high (`sizes`, joined by +). The letters of the
+         other ladders are `size` pixels high.
+         `rotation`: each letter is turned about its center by 0 to 180 degrees, to either side.
+         This ladder uses ten other letters, since a turned N is a Z, and a turned O is still an O.
+         `noise`: the contrast of the ink, divided by the standard deviation of the noise, falls
+         from 4 to 0.08.
+         `clutter`: 4 to 181 random strokes cover the picture. These strokes are as thick as those
+         of the letters, and as long as the letters are high.
+         `contrast`: the difference between the ink and the paper falls from 128 to 1 of 255 gray
+         levels.
+         The other four tasks ask for the color of a shape (colors), the number of circles, from 1
+         to 20 (counts), the quarter of the picture that a square is in (positions), or the side of
+         a square on which a circle is (relations).
+Prompt   The prompt is Snellen's own: the picture, a question, and the form of the answer (QUESTIONS
+         below).
+Scoring  `official`: Snellen's own rule. The whole reply is the answer. Case, surrounding spaces,
+         quotes, and asterisks, a final full stop, and a leading "Answer:" are ignored.
+         For ladders, the score is the share of the five letters that the reply has in the right
+         position. Scoring letter by letter gives a finer scale (Bailey et al. 1991, Invest.
+         Ophthalmol. Vis. Sci. 32, 422). A reply with more or fewer than five letters (a ? counts as
+         a letter) is unparsed, since the positions of its letters are unknown.
+         For tasks that are not ladders, an answer is either right or wrong.
          `accuracy` is the mean score. `acuity` is the height in pixels at which 55 % of the letters
-         are read, halfway between guessing (10 %) and 100 %. The metrics of the other ladders are
-         the corresponding points of their ladders.
-Proof    by definition: the benchmark and its scoring are ours.
+         are read, halfway between guessing (10 %) and 100 %. Each of the other ladders has a metric
+         for the corresponding level.
+Proof    None needed: the benchmark and its scoring are defined here.
 """
 
 from __future__ import annotations
@@ -66,12 +69,12 @@ LETTERS = "CDHKNORSVZ"
 PER_ROW = 5
 SIZES = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32)
 TURNED = "AFGJLPRTUY"
-"""The letters of the ladder rotation. No turned letter looks like another letter in this list, and
-no letter looks the same upside down."""
+"""The letters for the ladder `rotation`. No turned letter looks like another letter in this list,
+and no letter looks the same upside down."""
 BLACK, WHITE, MIDDLE = 0, 255, 128
 NOISE = 24
-"""The standard deviation of the noise, in levels of 255. With the darkest ink, 1 pixel in 2,000 is
-clipped."""
+"""The standard deviation of the noise, in gray levels from 0 to 255. With the darkest ink, 1 pixel
+in 2,000 is clipped."""
 COLORS = {
     "red": (215, 40, 40),
     "orange": (240, 140, 30),
@@ -107,7 +110,7 @@ class Ladder:
     can no longer read them."""
 
     levels: tuple[int, ...]
-    """The positions of the levels on the curve."""
+    """The levels of the ladder, in the order in which samples use them."""
     label: Callable[[int], str]
     """A function that gives the label of a level in results."""
     metric: str
@@ -117,7 +120,7 @@ class Ladder:
     harder: Literal["lower", "higher"]
     """Whether lower or higher levels are harder."""
     scale: Literal["log", "linear"] = "log"
-    """The scale of the curve's axis."""
+    """The scale of the axis on which the levels are plotted."""
     alphabet: str = LETTERS
     """The letters that are drawn."""
 
@@ -180,7 +183,7 @@ FORMS = {
     "positions": "Reply with one of these and nothing else: {}.",
     "relations": "Reply with one of these words and nothing else: {}.",
 }
-"""The sentence that lists the choices after a question that has choices."""
+"""The sentence that follows a question and lists the question's choices, keyed by task."""
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "colors": tuple(COLORS),
     "positions": QUARTERS,
@@ -275,14 +278,17 @@ def _end(task: str, ladder: Ladder) -> metrics.Metric:
 Draw = Callable[[int], int]
 """A function that draws a random integer from 0 up to, but not including, a limit."""
 Shape = list[Any]
-"""The kind, x, y, side, color, and turn of a shape, as `Canvas.draw` takes them, in JSON types."""
+"""The kind, x, y, side, color, and turn of a shape: the arguments of `Canvas.draw`, in JSON
+types."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Scene:
-    """The right answer, and what is drawn: first the shapes, then strokes over them, then noise.
+    """The right answer, and what is drawn: first the shapes, then strokes over the shapes, then
+    noise.
 
-    `strokes` holds a seed, a number, and a length. `noise` holds a seed and a standard deviation.
+    `strokes` contains a seed, the number of strokes, and their length. `noise` contains a seed and
+    a standard deviation.
     """
 
     answer: str
@@ -343,7 +349,8 @@ class _Chart:
             }
 
     def _row(self, draw: Draw, task: str, level: int) -> _Scene:
-        """Draw a row of letters at a level of a ladder. What the other ladders vary stays fixed."""
+        """Draw a row of letters at a level of a ladder. The properties that other ladders vary stay
+        fixed."""
         side = (level if task == "letters" else self.size) * UNIT
         paper = MIDDLE + level // 2 if task == "noise" else WHITE
         ink = paper - level if task in ("noise", "contrast") else BLACK
@@ -408,8 +415,8 @@ def _positions(draw: Draw, room: int) -> _Scene:
 
 
 def _relations(draw: Draw, room: int) -> _Scene:
-    """Draw a square and a disc of 12 to 40 pixels. The disc is on one side of the square, at most
-    27 degrees off that direction."""
+    """Draw a square and a disc of 12 to 40 pixels. The disc is to the left of the square, to the
+    right of it, above it, or below it, and at most 27 degrees off that direction."""
     answer = _pick(draw, tuple(SIDES))
     right, down = SIDES[answer]
     while True:
@@ -434,8 +441,8 @@ SCENES: Mapping[str, Callable[[Draw, int], _Scene]] = {
 
 
 def _inside(draw: Draw, room: int, length: int) -> int:
-    """Draw a random start position for an object of this length, within `room` pixels with a margin
-    on both sides."""
+    """Draw a random start position for an object of length `length` within `room` pixels, with a
+    margin at both ends."""
     return MARGIN * UNIT + draw((room - 2 * MARGIN) * UNIT - length + 1)
 
 
@@ -467,7 +474,7 @@ def _sample(_: int, row: Row) -> Sample:
 
 
 def _prompt(sample: Sample, _: History) -> tuple[Message, ...]:
-    """The picture, which is drawn only now, and the question."""
+    """Build the prompt: the picture, which is drawn here, and the question."""
     drawn = _drawn(orjson.dumps(sample.data))
     form = FORMS.get(sample.tags["task"], "").format(", ".join(sample.choices))
     question = "\n".join(filter(None, (sample.question, form)))
@@ -518,8 +525,8 @@ def _parse(reply: Reply, sample: Sample) -> Reading:
 
 
 def _score(reading: Reading, sample: Sample) -> float:
-    """The share of letters in the right position. For other tasks, 1 if the answer is right, else
-    0."""
+    """The share of letters in the right position for ladders. For the other tasks, 1 if the answer
+    is right, else 0."""
     if reading.answer is None or sample.target is None:
         return 0.0
     if sample.tags["task"] not in LADDERS:
@@ -530,8 +537,8 @@ def _score(reading: Reading, sample: Sample) -> float:
 
 
 def _wrong(sample: Sample) -> str:
-    """An answer of the right form in which every part is wrong: each is replaced by the next in the
-    list."""
+    """A wrong answer of the right form: the number plus one, the next choice, or the next letter of
+    the alphabet in each position."""
     target, task = sample.target or "", sample.tags["task"]
     if task == "counts":
         return str(int(target) + 1)

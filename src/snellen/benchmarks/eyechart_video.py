@@ -1,35 +1,38 @@
-"""eyechart-video: letters in a video: which, how often, in which order, and how short a flash.
+"""eyechart-video: letters in a video: which letter, how often, in which order, and how briefly.
 
-Paper    none. The letters are those of eyechart.
+Paper    none. The letters are the same as in eyechart.
 Data     The clips are drawn from `seed`, without a download. There are `clips` clips of 10 to 40
          seconds, with 320 x 240 pixels and ten frames per second.
          A clip shows one black letter at a time, 60 to 120 pixels high, on gray.
          Drawing needs the extra `video`. The files (20 KB each) are kept in the cache folder.
-         There are equally many clips for each of `tasks` (joined by +). Questions about a clip are
-         asked at several times:
-         letter  letters without gaps, for 2 to 5 seconds each: which one is there now?
-         count   two letters, repeated, for 1.2 to 2 seconds each: how many times was it there?
-         order   different letters, for 1.5 to 3 seconds each: which one came first, second, third?
-         flash   letters for 0.1 to 1.6 seconds, which form a ladder: which one came last?
-         There are ten letters, so a blind guess is right 10 % of the time. In flash, naming the
-         previous letter is also right 10 % of the time. In count, the most frequent answer is 1,
-         for about 25 % of the questions.
-Prompt   The prompt is ours: the video up to the time of the question, the question, and the form of
-         the answer. The time of the question is halfway between two frames, and at least half a
-         second from any change.
-         The frames are sampled as fps:2. This shows everything except flashes; a flash of medium
-         length is visible half of the time.
-         With mode=polled, the clip is streamed to a session, and the question is put to a fork of
-         the session at the time of the question.
-Scoring  `official`: ours. The whole reply is the answer, after case, spaces, quotes, asterisks, a
-         final full stop, and a leading "Answer:" are removed. The answer is a letter, or a number
-         in digits.
+         The clips are divided equally among the tasks in `tasks` (joined by +). Each clip has
+         questions at several times.
+         `letter`: letters are shown without gaps, for 2 to 5 seconds each. Which letter is shown
+         now?
+         `count`: two letters are shown repeatedly, for 1.2 to 2 seconds each. How many times was a
+         letter shown?
+         `order`: different letters are shown for 1.5 to 3 seconds each. Which letter came first,
+         second, or third?
+         `flash`: letters are shown for 0.1 to 1.6 seconds, which form a ladder. Which letter came
+         last? There are ten letters, so a blind guess is right 10 % of the time. In flash, naming
+         the previous letter is also right 10 % of the time. In count, the most frequent answer is
+         1, for about 25 % of the questions.
+Prompt   The prompt is Snellen's own: the video up to the time of the question, the question, and
+         the form of the answer. The time of the question is halfway between two frames, and at
+         least half a second from any change.
+         The frames are sampled as fps:2. This rate shows everything except some flashes: a flash of
+         medium length is visible half of the time.
+         With mode=polled, the clip is streamed to a session, and each question is put to a fork (a
+         copy) of the session at the question's time.
+Scoring  `official`: Snellen's own rule. The whole reply is the answer. Case, surrounding spaces,
+         quotes, and asterisks, a final full stop, and a leading "Answer:" are ignored. The answer
+         is a letter, or a number in digits.
          `accuracy` is the share of right answers.
          `temporal_acuity` is the length at which 55 % of the flashes are read, halfway between
          guessing (10 %) and 100 %. A model that sees R frames per second, and reads the letter in
          each of them, has a temporal_acuity of 1 / 2R seconds, since half of the flashes of that
          length fall on one of these frames.
-Proof    by definition: the benchmark and its scoring are ours.
+Proof    None needed: the benchmark and its scoring are defined here.
 """
 
 from __future__ import annotations
@@ -139,7 +142,7 @@ def eyechart_video(
 
 
 def _kinds(tasks: str) -> list[str]:
-    """The kinds of questions in the option `tasks`."""
+    """The kinds of questions that the option `tasks` lists."""
     kinds = tasks.split("+")
     if not set(kinds) <= set(CLIP_KINDS) or len(set(kinds)) < len(kinds):
         raise UsageError(
@@ -192,8 +195,8 @@ def _sample(seed: int, _: int, row: Row) -> Sample:
 
 
 def _folder(seed: int) -> Path:
-    """The folder of a seed's clips. If the way in which clips are drawn changes, so does the
-    folder."""
+    """The folder for the clips of a seed. The folder's name changes whenever the way of drawing
+    clips changes."""
     return home() / "data" / "eyechart-video" / f"{ASKS}-{seed}"
 
 
@@ -208,7 +211,8 @@ def _question_time(sample: Sample) -> float:
 
 
 def _prompt(sample: Sample, _: History) -> tuple[Message, ...]:
-    """The clip and the question. The clip is drawn when the first question about it is asked."""
+    """Build the prompt from the clip and the question. The clip is drawn when the first question
+    about the clip is asked."""
     for medium in sample.media:
         assert isinstance(medium, Video)
         if not medium.source.exists():

@@ -4,59 +4,63 @@ Paper    Hudson and Manning 2019, GQA: A New Dataset for Real-World Visual Reaso
          Compositional Question Answering, https://arxiv.org/abs/1902.09506 (CVPR).
 Data     The files are at https://cs.stanford.edu/people/dorarad/gqa/download.html:
          {split}_questions.json in questions1.2.zip, and images.zip.
-         The data is said to be under CC BY 4.0; the hub's mirror says MIT.
-         `testdev_balanced` has 12,578 questions on 398 pictures. The answers of test, challenge,
+         The license is given as CC BY 4.0, but as MIT in the mirror on the Hugging Face hub.
+         `testdev_balanced` has 12,578 questions on 398 pictures. The answers to test, challenge,
          and submission are hidden.
-         An id is a text: 02930152 and 2930152 are different ids.
+         Ids are text: 02930152 and 2930152 are different ids.
          The questions can also be read from LAVIS's copy (files of the same names, each a list with
-         `question_id` and `image`), from VLMEvalKit's GQA_TestDev_Balanced.tsv, and from the hub's
-         lmms-lab/GQA (parquet, in folders {split}_instructions and {split}_images). VLMEvalKit's
-         file is preferred for prompt=vlmevalkit. It does not have the types of questions.
+         `question_id` and `image`), from VLMEvalKit's GQA_TestDev_Balanced.tsv, and from
+         lmms-lab/GQA on the Hugging Face hub (parquet, in folders {split}_instructions and
+         {split}_images). With prompt=vlmevalkit, VLMEvalKit's file is preferred, although it lacks
+         the types of questions.
 Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
          `llava`: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/
-         Evaluation.md#L13-L18. `vlmevalkit` and `lmms-eval` have the same text.
+         Evaluation.md#L13-L18. The prompts `vlmevalkit` and `lmms-eval` have the same text.
          `blip2`: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/blip2/
          eval/gqa_zeroshot_flant5xl_eval.yaml#L38. The question is in lowercase without punctuation
          (blip_processors.py#L88-L101).
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. The other tools
-         use 10 to 16.
+         Replies are limited to 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. The
+         other tools limit replies to between 10 and 16 tokens.
 Scoring  `official`: eval.py 1.1 of the authors' evaluation package. None of the authors'
-         repositories has the package; a copy is in PKU-YuanGroup/
+         repositories contains the package. A copy is in PKU-YuanGroup/
          Video-LLaVA@1d28d6ea2e3ad8242a209c490124b5b98a768618:llava/eval/eval_gqa.py. A reply is
          right if it equals the answer exactly.
-         The figures include only the balanced questions, even in the larger `_all` splits. There
-         are figures for all of these questions, for binary and open questions, and by structural
+         Accuracies include only the balanced questions, even in the larger `_all` splits. Accuracy
+         is reported for all balanced questions, for binary and open questions, and by structural
          type, semantic type, number of steps, and number of words.
-         `validity` and `plausibility` need {tier}_choices.json in the folder of the questions.
-         Without this file, the authors' script prints 0 %. The file of release 1.1 lacks questions
-         of release 1.2.
+         `validity` and `plausibility` need {tier}_choices.json in the folder of the questions. If
+         there is no such file, the authors' script prints 0 %. The choices file of release 1.1
+         lacks some questions of release 1.2.
          `consistency` needs an `_all` split. `distribution` is a chi-square. Grounding is not
          computed, since replies have no attention maps.
          The authors' script rejects a file that lacks a question. Here, a question without a reply
          is wrong.
-         `llava`: as official, but on lowercase replies without final full stops, scripts/
-         convert_gqa_for_eval.py#L14. The figures of LLaVA, and of models that follow LLaVA, use
-         this rule.
+         `llava`: like official, but on lowercase replies without final full stops, scripts/
+         convert_gqa_for_eval.py#L14. Published scores of LLaVA, and of models that follow LLaVA,
+         use this rule.
          `lavis`, `mmpretrain`: replies and answers are normalized as in VQA's evaluation.
          `lavis-2023`: only the reply is normalized, as in LAVIS before
-         71a2da90c9fcb64039a4892f37785724e24ba805. BLIP-2's figure of 43.98 uses it.
-         `vlmevalkit`: ignores case and surrounding spaces. A question without a reply is wrong,
-         like a question whose request failed in VLMEvalKit's files, which contain all rows
+         71a2da90c9fcb64039a4892f37785724e24ba805. BLIP-2's published score of 43.98 uses this rule.
+         `vlmevalkit`: ignores case and surrounding spaces. A question without a reply is wrong.
+         VLMEvalKit's files contain all rows, and a question whose request failed is wrong there too
          (inference.py#L180-L187 and #L246).
          `lmms-eval`: ignores case and punctuation.
-         `qwen-vl`: the rule of Qwen-VL's figures, evaluate_vqa.py#L401-L420. It keeps the text
-         after "is ", "are ", "a ", "an ", and "the ", even inside a word, up to " of".
-         `robust`: ours, the phrase that a reply settles on.
-         The headline is the scoring that belongs to the prompt.
-         A picture has several questions, so intervals are clustered.
-Proof    lavis, mmpretrain: 1,500 generated pairs of a reply and an answer with the verdicts of the
-         tools' code (tests/parity).
-         official and its other metrics: the authors' script on generated questions.
-         vlmevalkit, lmms-eval, qwen-vl: the tools' code on 7,500 generated pairs.
-         LLaVA-1.5-13B's replies are published, but we do not have the answers to the questions.
-         robust: examples worked out by hand.
+         `qwen-vl`: the rule of Qwen-VL's published scores, evaluate_vqa.py#L401-L420. The rule
+         keeps only the text after "is ", "are ", "a ", "an ", and "the ", even inside a word, up to
+         " of".
+         `robust`: Snellen's own rule, which takes the phrase that a reply settles on.
+         The headline scoring depends on the prompt.
+         A picture has several questions, so confidence intervals are clustered by picture.
+Proof    `lavis` and `mmpretrain`: tests compare our verdicts with those of the tools' code for
+         1,500 generated pairs of a reply and an answer (tests/parity).
+         `official`: tests compare all metrics with those of the authors' script on generated
+         questions.
+         `vlmevalkit`, `lmms-eval`, and `qwen-vl`: tests compare our verdicts with those of the
+         tools' code for 7,500 generated pairs.
+         LLaVA-1.5-13B's replies are published, but the tests do not use them, because we do not
+         have the answers to the questions. `robust` is checked on examples worked out by hand.
 """
 
 from __future__ import annotations
@@ -208,8 +212,8 @@ def gqa(
 def published(
     split: Split = "testdev_balanced", prompt: Preset = "llava", **_: object
 ) -> tuple[File, ...]:
-    """The questions and pictures of all splits. With VLMEvalKit's prompt, VLMEvalKit's TSV file
-    instead. The authors publish no digests."""
+    """The published files with the questions and pictures of all splits. With VLMEvalKit's prompt
+    on `testdev_balanced`, VLMEvalKit's TSV file is used instead. The authors publish no digests."""
     if (split, prompt) == ("testdev_balanced", "vlmevalkit"):
         return (SHEET,)
     return (
@@ -224,9 +228,9 @@ Pictures = Callable[[], Mapping[str, Image]]
 
 
 def rows_of(data_file: DataFile, split: Split) -> tuple[Table, DataFile | None, Pictures]:
-    """The table of questions, their file, and a function that returns the pictures keyed by name.
-    Only the hub's mirror has the pictures in parquet files; in all other cases, the function
-    returns an empty dictionary. For the mirror, the file is None."""
+    """The table of questions, the file of questions, and a function that returns the pictures keyed
+    by name. For the mirror on the Hugging Face hub, which has the pictures in parquet files, the
+    file is None. In all other cases, the function returns an empty dictionary."""
     folder = data_file.data
     questions_folder = None if folder is None else folder / f"{split}_instructions"
     if folder is None or questions_folder is None or not questions_folder.is_dir():
@@ -289,8 +293,8 @@ def picture_of(row: Row, data_file: DataFile, pictures: Pictures) -> tuple[Image
 
 
 def steps_of(semantic: Sequence[Mapping[str, Any]]) -> int:
-    """The number of reasoning steps, without those that only query the result:
-    eval_gqa.py#L220-L222."""
+    """The number of reasoning steps, excluding steps that only query the result
+    (eval_gqa.py#L220-L222)."""
     return sum(
         not any(last in f"{step['operation']}: {step['argument']}" for last in LAST_STEPS)
         for step in semantic
@@ -301,7 +305,8 @@ LAST_STEPS = ("exist", "query: name", "choose name")
 
 
 def entailed(value: object) -> Sequence[str]:
-    """The ids of the entailed questions. Parquet files have them as the text of a Python list."""
+    """The ids of the questions that a question entails. Parquet files store the ids as the text of
+    a Python list."""
     return authors_files.texts(value)
 
 
@@ -385,9 +390,9 @@ def scorings(data_file: DataFile, split: Split) -> dict[str, Scoring]:
 
 
 def choices_of(data_file: DataFile, file: str) -> Choices | None:
-    """The valid and plausible answers, keyed by question id. They are in the authors' file, next to
-    the questions or in `eval` next to their folder. None if there is no such file, or the questions
-    are not there."""
+    """The valid and plausible answers, keyed by question id. The authors' file may be next to the
+    questions, in the data folder, or in the data folder's subfolder `eval`. None if there is no
+    such file, or if the questions are missing."""
     try:
         folder = data_file.folder
     except DataError:  # stored replies are scored without the questions
@@ -414,8 +419,8 @@ def is_answer(reading: Reading, sample: Sample, right: Written) -> float:
 
 
 def small(text: str) -> str:
-    """The reply as LLaVA submits it: in lowercase, and without final full stops. LLaVA's script
-    strips replies."""
+    """Rewrite a reply as LLaVA submits it: in lowercase, and without final full stops. LLaVA's
+    script strips replies."""
     return text.strip().rstrip(".").lower()
 
 
@@ -424,7 +429,7 @@ def trimmed(text: str) -> str:
 
 
 def cut(text: str) -> str:
-    """The part of a reply that Qwen-VL's script keeps. For example, it turns "banana tree" into
+    """Reduce a reply to the part that Qwen-VL's script keeps. For example, "banana tree" becomes
     "tree"."""
     text = text.strip()
     for mark in ".,!":
@@ -437,8 +442,8 @@ def cut(text: str) -> str:
 
 
 def unpunctuated(text: str) -> str:
-    """Lowercase without punctuation, as lmms-eval computes it with NumPy. NumPy keeps the length of
-    a text: "İ" has two characters in lowercase, of which only the first is kept."""
+    """Convert a text to lowercase without punctuation, as lmms-eval does with NumPy. NumPy keeps
+    the length of a text: "İ" has two characters in lowercase, of which only the first is kept."""
     return text.lower()[: len(text)].translate(UNPUNCTUATED)
 
 
@@ -448,5 +453,5 @@ UNPUNCTUATED = str.maketrans("", "", string.punctuation)
 
 PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 EXPECT = {"lavis-2023": {**PERFECT, "oracle": 11 / 12}}
-"""The expected score of a perfect model if it is not 1. One of the twelve bundled answers,
-"t-shirt", is changed by VQA's normalization."""
+"""The expected scores of perfect replies, for the scorings where they are not 1. One of the twelve
+bundled answers, "t-shirt", is changed by VQA's normalization."""

@@ -3,40 +3,42 @@
 Paper    Guan et al. 2024, HallusionBench: An Advanced Diagnostic Suite for Entangled Language
          Hallucination and Visual Illusion in Large Vision-Language Models,
          https://arxiv.org/abs/2310.14566 (CVPR).
-Data     The questions are tianyi-lab/HallusionBench@744007c232c292942c7f80eb61edb2465482da31:
-         HallusionBench.json, under BSD-3-Clause. The pictures are on Google Drive (see the README);
-         unpack hallusion_bench.zip next to the file.
+Data     The questions are in tianyi-lab/HallusionBench@744007c232c292942c7f80eb61edb2465482da31:
+         HallusionBench.json, under BSD-3-Clause. The pictures are on Google Drive (see the README).
+         Unpack hallusion_bench.zip next to HallusionBench.json.
          There are 1,129 questions on 346 figures. 178 questions have no picture.
          VD questions depend on the picture, which is original or edited. VS questions can be
-         answered without a picture; they come with no picture, the original picture, or an edited
-         one.
-         VLMEvalKit's HallusionBench.tsv can also be read. It has the 951 rows with a picture.
-         An id consists of category, subcategory, set, figure, and question, joined by _. In the
+         answered without a picture, and are asked with no picture, the original picture, or an
+         edited picture.
+         VLMEvalKit's HallusionBench.tsv can also be read. This file has the 951 rows with a
+         picture.
+         An id consists of category, subcategory, set, figure, and question, joined by _. For the
          TSV, the id is the row's index.
 Prompt   `official`, `vlmevalkit`, `lmms-eval`: the picture, then the bare question.
-         The limit is 512 tokens. The authors state no limit, and a judge reads the whole reply. For
-         lmms-eval, the limit is 128 tokens: EvolvingLMMs-Lab/
+         Replies are limited to 512 tokens. The authors state no limit, and a judge reads the whole
+         reply. With prompt=lmms-eval, replies are limited to 128 tokens: EvolvingLMMs-Lab/
          lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/hallusion_bench/
          hallusion_bench_image.yaml#L18.
-Scoring  `official`: a judge (GPT-4) compares the reply with the reference, utils.py#L26-L73. Its
-         verdict is correct, incorrect, or unclear. Unclear counts as correct if there is no figure
-         (VS, figure 0), #L404-L411.
+Scoring  `official`: a judge (GPT-4) compares the reply with the reference, utils.py#L26-L73. The
+         judge's verdict is correct, incorrect, or unclear. An unclear reply counts as correct if
+         there is no figure (VS, figure 0), #L404-L411.
          The metrics are those of evaluation.py. `aacc` is the share of questions that are right.
-         `facc` is the share of figures with all questions right. `qacc` is the share of questions
-         that are right for all their figures. `easy_aacc` and `hard_aacc` are shares of the same
-         kind as qacc, without the edited figures and with only the edited figures.
+         `facc` is the share of figures for which all questions are right. `qacc` is the share of
+         questions that are right for all of their figures. `easy_aacc` is like qacc but without the
+         edited figures, and `hard_aacc` is like qacc but with only the edited figures.
          `figure_*` are the results of the consistency test. `yes_diff` and `yes_fp` measure the
-         bias toward yes; they infer the answer from whether the reply is correct.
-         `lh`, `vi`, and `mixed` are the causes of errors, #L205-L338. Snellen assumes that a wrong
-         reply equals the reply to the original figure. The authors ask the judge whether this is so
-         (`same`); Snellen reads the judge's answers only from published files.
+         bias toward yes. Both metrics infer the answer from whether the reply is correct.
+         `lh`, `vi`, and `mixed` are the shares of errors by cause, #L205-L338. Snellen assumes that
+         a wrong reply equals the reply to the original figure. The authors ask the judge whether
+         the two replies are the same (`same`). Snellen reads the judge's answers to this question
+         only from published files.
          `vlmevalkit`: the reply contains exactly one of the words yes and no. Only 951 questions
          are scored.
-         `robust`: ours. A reply such as "I don't know" is unclear.
-Proof    The official script on seven generated sets of verdicts: every figure is equal
+         `robust`: Snellen's own rule. A reply such as "I don't know" is unclear.
+Proof    On seven generated sets of verdicts, every metric equals that of the official script
          (tests/parity).
          We do not have a judged file from the leaderboard.
-         vlmevalkit and robust: examples worked out by hand from the rules' code.
+         `vlmevalkit` and `robust` are checked on examples worked out by hand from the rules' code.
 """
 
 from __future__ import annotations
@@ -174,7 +176,7 @@ def hallusionbench(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first one gives the headline."""
+    """The scorings, keyed by name. The first scoring is the headline."""
     return {
         "official": Scoring(
             version=1,
@@ -210,7 +212,7 @@ def scorings() -> dict[str, Scoring]:
 
 
 def published(questions: Questions = "all", **_: object) -> tuple[File, ...]:
-    """The file with these questions."""
+    """The published file with the questions."""
     return (PUBLISHED[questions],)
 
 
@@ -228,9 +230,9 @@ def name_of(row: Mapping[str, Any]) -> str:
 
 
 def of_sheet(row: Row) -> Sample:
-    """Make a sample from a row of VLMEvalKit's TSV. The last three parts of its index are set,
-    figure, and question (vlmeval/dataset/utils/yorn.py#L116-L119). The part before them is the
-    authors' `visual_input`."""
+    """Make a sample from a row of VLMEvalKit's TSV. The last three parts of the row's index are
+    set, figure, and question (vlmeval/dataset/utils/yorn.py#L116-L119). The part before these three
+    is the authors' `visual_input`."""
     parts = row["index"].split("_")
     fields = {
         **row,
@@ -281,7 +283,8 @@ JUDGE = (
     "Prediction answer:{reply}\nOutput:"
 )
 OTHERWISE = "incorrect, different"
-"""A published verdict: the reply is wrong, and it differs from the reply to the original figure."""
+"""A verdict in published files: the reply is wrong, and differs from the reply to the original
+figure."""
 
 
 def for_the_judge(reply: Reply, sample: Sample) -> Reading:
@@ -304,8 +307,8 @@ def judge_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
 
 
 def verdict(words: str, sample: Sample) -> Reading:
-    """Parse the judge's verdict: "incorrect" or "correct" if its text contains the word, otherwise
-    "unclear". An empty text is unparsed."""
+    """Parse the judge's verdict: "incorrect" if the text contains this word, "correct" if it
+    contains only this word, and otherwise "unclear". An empty text is unparsed."""
     if not words.strip():
         return Reading(answer=None, rule="nothing said")
     if words == OTHERWISE:
@@ -323,7 +326,7 @@ def robust_or_unclear(reply: Reply, sample: Sample) -> Reading:
 
 
 def score(reading: Reading, sample: Sample) -> float:
-    """1 if the answer is right, or if it is unclear and there is no figure."""
+    """1 if the answer is right, or if the answer is unclear and there is no figure, else 0."""
     if reading.answer == "unclear":
         return float(sample.tags["category"] == "VS" and sample.tags["figure"] == "figure 0")
     return float(reading.answer in ("correct", sample.target))
@@ -372,8 +375,8 @@ def average(columns: Columns) -> Estimate:
 def of_groups(
     columns: Columns, all_columns: Columns, by: str, across: str
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """For each group, the index of its cluster among the clusters of `all_columns`, and whether all
-    its replies are right."""
+    """For each group, the index of the group's cluster among the clusters of `all_columns`, and
+    whether all replies in the group are right."""
     import numpy as np
 
     grouping = groups(columns, by, across)
@@ -383,8 +386,8 @@ def of_groups(
 @metric(better=None, unit="difference")
 def yes_diff(columns: Columns) -> Estimate:
     """The share of yes among the replies minus the share of yes among the right answers, in [-1,
-    1]; 0 is best. As in evaluation.py, the answer of a correct reply is taken to be the right
-    answer, and the answer of any other reply the opposite."""
+    1]; 0 is best. As in evaluation.py, a correct reply is taken to give the right answer, and any
+    other reply is taken to give the opposite answer."""
     import numpy as np
 
     right = (columns.target == "yes").astype(np.float64)
@@ -394,8 +397,9 @@ def yes_diff(columns: Columns) -> Estimate:
 
 @metric(better=None, unit="fraction")
 def yes_fp(columns: Columns) -> Estimate:
-    """Of the wrong replies, the share whose questions have the right answer no. In [0, 1]; 1/2 is
-    unbiased. There is no value if no reply is wrong: evaluation.py divides by zero."""
+    """The share of wrong replies that are to questions whose right answer is no. In [0, 1]; 1/2 is
+    unbiased. There is no value if no reply is wrong, a case in which evaluation.py divides by
+    zero."""
     import numpy as np
 
     wrong = 1 - scores(columns)
@@ -403,9 +407,9 @@ def yes_fp(columns: Columns) -> Estimate:
 
 
 def blame(kind: Literal["lh", "vi", "mixed"]) -> Metric:
-    """The share of the wrong or unclear replies that are caused by language hallucination (lh),
-    visual illusion (vi), or both (mixed). In [0, 1]; utils.py#L231-L287. There is no value if no
-    reply is wrong or unclear."""
+    """The share of wrong or unclear replies with this cause: language hallucination (lh), visual
+    illusion (vi), or both (mixed). In [0, 1]; utils.py#L231-L287. There is no value if no reply is
+    wrong or unclear."""
 
     def metric(columns: Columns) -> Estimate:
         import numpy as np
@@ -418,10 +422,11 @@ def blame(kind: Literal["lh", "vi", "mixed"]) -> Metric:
 
 
 def blamed(columns: Columns) -> list[str]:
-    """The cause of the error in each row: lh, vi, or mixed; "" without a cause.
+    """The cause of the error in each row: lh, vi, or mixed. For a row without a cause, "".
 
-    The cause follows from the reply to the original figure (figure 0; for VS, no figure). That
-    reply shows whether vision or language failed. A row for which it is missing has no cause.
+    The cause is inferred from the reply about figure 0, which is the original figure for VD, and no
+    figure for VS. The reply about figure 0 shows whether vision or language failed. If this reply
+    is missing, a wrong or unclear VD row counts as vi, and a VS row has no cause.
     """
     category, shown, figure, question = (
         [columns.tags[tag].names[code] for code in columns.tags[tag].codes]
@@ -466,7 +471,8 @@ def ratio(
     total: NDArray[np.float64],
     unit: str = "fraction",
 ) -> Estimate:
-    """Σ part / Σ total, (n,) each, with a bootstrap interval over clusters."""
+    """The ratio Σ part / Σ total, with a bootstrap interval over clusters. Both arrays have the
+    shape (n,)."""
     import numpy as np
 
     clusters, cluster = np.unique(columns.cluster, return_inverse=True)
@@ -510,7 +516,7 @@ WORDS = {"0": "incorrect", "1": "correct", "2": "unclear"}
 
 def results(path: Path) -> Published | None:
     """Read the authors' results: HallusionBench_result.json, or hallusion_output_*.json with the
-    judge's verdicts. evaluation.py writes one of the latter for VD and one for VS. `path` is a
+    judge's verdicts, which the authors' evaluation.py writes separately for VD and VS. `path` is a
     file, or a folder with such files."""
     replies: dict[str, str | None] = {}
     verdicts: dict[str, tuple[str, ...]] = {}
@@ -529,7 +535,7 @@ def results(path: Path) -> Published | None:
                 continue
             if check not in WORDS:
                 raise DataError(
-                    f"{where}: the verdict on {name} is {check!r}. It must be 0, 1, or 2."
+                    f"{where}: the verdict on {name} is {check!r}. Verdicts must be 0, 1, or 2."
                 )
             different = check == "0" and str(row.get("same", "1")) == "0"
             verdicts[name] = (OTHERWISE if different else WORDS[check],)
@@ -544,7 +550,7 @@ def results(path: Path) -> Published | None:
 
 
 def rows_of(file: Path) -> list[Row]:
-    """The rows of a file of results; empty for any other file."""
+    """The rows of a file of results. The list is empty for any other file."""
     try:
         rows = list(json_list(file))
     except DataError:

@@ -5,9 +5,9 @@ Data     The organizers publish infographicsVQA_val_v1.0_withQT.json,
          infographicsVQA_test_v1.0.json, and the pictures after registration:
          https://rrc.cvc.uab.es/?ch=17 (Task 3).
          `val` has 2,801 questions. `test` has 3,288 questions, whose answers are hidden.
-         VLMEvalKit's InfoVQA_{VAL,TEST}.tsv and the hub's lmms-lab/DocVQA, InfographicVQA (parquet;
-         pass the file or the folder of one split) have the same questions with their pictures in
-         the rows.
+         VLMEvalKit's InfoVQA_{VAL,TEST}.tsv and lmms-lab/DocVQA (InfographicVQA) on the Hugging
+         Face hub (parquet; pass the file or the folder of one split) have the same questions with
+         their pictures in the rows.
 Prompt   The organizers prescribe no prompt. The picture comes first in all prompts.
          `vlmevalkit` (the default): open-compass/
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69.
@@ -16,22 +16,24 @@ Prompt   The organizers prescribe no prompt. The picture comes first in all prom
          _default_template_infovqa_yaml#L12-L15.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         The limit is 100 tokens, as for DocVQA (evaluate_vqa.py#L66).
-Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographicsvqa_eval.py. The
-         copy in Qwen-VL is eval_mm/infographicsvqa_eval.py#L80-L194. Results are broken down by the
-         source of the answer, by the evidence, and by the operation, as in the script (their names
-         are in #L9-L11).
-         A question may be of several kinds. If a question lists a kind twice, it counts once here
-         and twice in the script.
-         The organizers' script rejects a file that lacks an answer; here, a question without a
-         reply scores 0.
-         `pix2struct` (the rule of Pix2Struct's published figures), `mmpretrain`, and `m4c`: as for
-         DocVQA.
-         `robust`: ours, the phrase that a reply settles on, with ANLS as in the paper.
-Proof    1,500 generated pairs of a reply and an answer, scored by five public scorers: lmms-eval's
-         and VLMEvalKit's (official), mmpretrain's, Pix2Struct's, and M4C's (tests/parity).
-         No outputs are published.
-         Kinds of questions and robust: examples worked out by hand.
+         Replies are limited to 100 tokens, as for DocVQA (evaluate_vqa.py#L66).
+Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographicsvqa_eval.py.
+         Qwen-VL has a copy, eval_mm/infographicsvqa_eval.py#L80-L194. Results are broken down by
+         the source of the answer, by the evidence, and by the operation, with the names in #L9-L11
+         of the script.
+         A question may be of several kinds. A question that lists a kind twice counts once for that
+         kind here, and twice in the script.
+         The organizers' script rejects a file that does not answer every question. Here, a question
+         without a reply scores 0.
+         `pix2struct`, `mmpretrain`, and `m4c` are the same scorings as for DocVQA. Pix2Struct's
+         published scores use `pix2struct`.
+         `robust`: Snellen's own rule, which takes the phrase that a reply settles on and computes
+         ANLS as in the paper.
+Proof    Tests compare our scores with those of five public scorers for 1,500 generated pairs of a
+         reply and an answer: lmms-eval's and VLMEvalKit's (official), mmpretrain's, Pix2Struct's,
+         and M4C's (tests/parity).
+         No model outputs are published.
+         Kinds of questions and robust are checked on examples worked out by hand.
 """
 
 from pathlib import Path
@@ -69,8 +71,8 @@ KINDS = {
     "arithmetic": "Arithmetic",
     "counting": "Counting",
 }
-"""Maps the data set's name of each kind of question to the name of the kind in published figures.
-The typo is in the data set."""
+"""Maps the data set's name of each kind of question to the kind's name in published scores. The
+typo is in the data set."""
 LEAVES = {
     "Text": "OCR/document",
     "Table/list": "OCR/table",
@@ -78,8 +80,8 @@ LEAVES = {
     "Counting": "perception/counting",
     **dict.fromkeys(("Arithmetic", "Sorting"), "reasoning/mathematical"),
 }
-"""The capability of a question, according to its operation, or according to its evidence if it has
-no operation. A question that has only a form of answer, such as Image-Span, is unmapped."""
+"""The capability that a question needs, keyed by the question's operation or, without an operation,
+by its evidence. A question that has only a form of answer, such as Image-Span, is unmapped."""
 
 
 def info_vqa(

@@ -4,40 +4,43 @@ Paper    Liu et al. 2023, Visual Instruction Tuning, https://arxiv.org/abs/2304.
          section 5.1, for split=coco.
          Liu et al. 2023, Improved Baselines with Visual Instruction Tuning,
          https://arxiv.org/abs/2310.03744, and docs/LLaVA_Bench.md, for split=wild.
-Data     wild: liuhaotian/llava-bench-in-the-wild on the hub, under Apache 2.0. It has
-         questions.jsonl (60 questions about 24 pictures), context.jsonl (descriptions of the
-         pictures), answers_gpt4.jsonl, and images/. VLMEvalKit's LLaVABench.tsv and
-         lmms-lab/llava-bench-in-the-wild (parquet) have the same content in their rows.
-         coco: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:playground/data/
+Data     `wild`: liuhaotian/llava-bench-in-the-wild on the Hugging Face hub, under Apache 2.0. The
+         repository has questions.jsonl (60 questions about 24 pictures), context.jsonl
+         (descriptions of the pictures), answers_gpt4.jsonl, and images/. VLMEvalKit's
+         LLaVABench.tsv and lmms-lab/llava-bench-in-the-wild (parquet) have the same content in
+         their rows.
+         `coco`: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:playground/data/
          coco2014_val_qa_eval/ (90 questions about 30 pictures), llava/eval/table/
          caps_boxes_coco2014_val_80.jsonl, and pictures of COCO's val2014.
-Prompt   `official`: the picture, then the question, with 1,024 tokens at temperature 0: llava/eval/
-         model_vqa.py#L41-L74 and scripts/v1_5/eval/llavabench.sh.
-         VLMEvalKit's and lmms-eval's prompts are the same. For wild, lmms-eval's limit is 4,096
+Prompt   `official`: the picture, then the question, with 1,024 tokens at temperature 0:
+         llava/eval/model_vqa.py#L41-L74 and scripts/v1_5/eval/llavabench.sh.
+         VLMEvalKit and lmms-eval use the same prompt. For wild, lmms-eval limits replies to 4,096
          tokens.
-Scoring  `official`: a judge, gpt-4-0314 at temperature 0.2. It does not see the picture, but reads
-         a description of it. It gives the reference answer and the reply, in this order, a score
-         from 1 to 10: llava/eval/eval_gpt_review_bench.py#L11-L49 and #L84-L102. For coco, the code
-         is eval_gpt_review_visual.py. The rules are in llava/eval/table/rule.json.
-         `relative_score` is 100 times the mean score of the replies over the mean score of the
-         references, both rounded to three decimals, summarize_gpt_review.py#L55-L59. model_score
-         and reference_score are the two means times ten.
-         The verdict is the first line: two numbers separated by one space or comma ("8 9" or "8,9",
-         but not "8, 9"). Without two numbers, the code of the authors, of VLMEvalKit, and of
-         lmms-eval counts both scores as -1. Here the reply stays unjudged.
-         A reply that a service withheld scores 0; the mean of the references does not change.
-         The judges differ: VLMEvalKit's is gpt-4-turbo. lmms-eval's is gpt-4o-2024-11-20, and its
-         rule also accepts "8, 9". Scores by different judges cannot be compared.
-         `graded`: ours, on request: a judge's grade from 0 to 10 against the reference, with a
-         reason.
-Proof    published reviews of LLaVA-1.5 (wild), three of each size: every figure equals that of the
-         authors' summary, and the means of three equal the published 72.5 and 65.4 (tests/parity).
-         The reviews are in LLaVA's eval.zip, whose content is in haotian-liu/
-         LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a. Only their scores and digests are kept
-         here.
-         The prompts of our judge for all 90 questions of coco were compared once with those that
+Scoring  `official`: a judge, gpt-4-0314 at temperature 0.2. The judge does not see the picture, but
+         reads a description of the picture. The judge scores the reference answer and the reply, in
+         this order, from 1 to 10: llava/eval/eval_gpt_review_bench.py#L11-L49 and #L84-L102. For
+         coco, the code is eval_gpt_review_visual.py. The judge's instructions are in
+         llava/eval/table/rule.json.
+         `relative_score` is 100 times the mean score of the replies, divided by the mean score of
+         the references, both rounded to three decimals, summarize_gpt_review.py#L55-L59.
+         `model_score` and `reference_score` are the two means times ten.
+         The verdict is the first line of the judge's text: two numbers separated by one space or
+         comma ("8 9" or "8,9", but not "8, 9"). If there are no two such numbers, the code of the
+         authors, of VLMEvalKit, and of lmms-eval counts both scores as -1. Here, the reply stays
+         unjudged.
+         A reply that a service withheld scores 0 and is not included in the mean of the references.
+         VLMEvalKit's judge is gpt-4-turbo. The judge in lmms-eval is gpt-4o-2024-11-20, and
+         lmms-eval also accepts "8, 9". Scores by different judges cannot be compared.
+         `graded` (on request): Snellen's own rule. A judge compares the reply with the reference
+         and gives a grade from 0 to 10, with a reason.
+Proof    For published reviews of LLaVA-1.5 (wild), three of each model size, every score equals
+         that of the authors' summary. The means of three reviews equal the published 72.5 and 65.4
+         (tests/parity). The reviews are in LLaVA's eval.zip, whose content is in haotian-liu/
+         LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a. Only the scores and digests of the reviews
+         are kept here.
+         For all 90 questions of coco, the judge's prompts were compared once with the prompts that
          the authors' code builds. Separate tests show that two scores are parsed from the judge's
-         reply. This does not prove anything about the verdicts of another judge.
+         reply. These checks prove nothing about the verdicts of another judge.
 """
 
 from __future__ import annotations
@@ -192,8 +195,8 @@ def published(split: Split = "wild", **_: object) -> tuple[File, ...]:
 
 
 def questions(path: Path, split: Split) -> Iterator[dict[str, Any]]:
-    """Yield the authors' questions, each with the description of its picture and the reference
-    answer."""
+    """Yield the authors' questions, each with the reference answer and a description of the
+    picture."""
     folder = path.parent
     shown = {row["image"]: row for row in jsonl(folder / SHOWN[split])}
     answers = {row["question_id"]: row["text"] for row in jsonl(folder / ANSWERS[split])}
@@ -209,8 +212,8 @@ def questions(path: Path, split: Split) -> Iterator[dict[str, Any]]:
 
 
 def in_words(picture: Mapping[str, Any]) -> str:
-    """The description of a picture that the judge reads. For coco, it includes the boxes of
-    objects."""
+    """The description of a picture for the judge. For coco, the description includes the objects'
+    bounding boxes."""
     captions = picture["captions"] if "captions" in picture else picture["caption"]
     text = captions if isinstance(captions, str) else "\n".join(captions)
     if "instances" not in picture:
@@ -220,8 +223,8 @@ def in_words(picture: Mapping[str, Any]) -> str:
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
-    """Make a sample from a row of the authors, of VLMEvalKit (`gpt4_ans`), or of lmms-eval
-    (`gpt_answer`)."""
+    """Make a sample from a row in the format of the authors, of VLMEvalKit (`gpt4_ans`), or of
+    lmms-eval (`gpt_answer`)."""
     if "shown" in row:
         image, shared, shown = picture(row["image"], data_file), row["image"], row["shown"]
         name, question, answer = row["question_id"], row["text"], row["answer"]
@@ -241,7 +244,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
 
 
 def picture(name: str, data_file: DataFile) -> Image:
-    """The picture of a row. COCO's file names are longer than the names in LLaVA's rows."""
+    """The picture that a row names. COCO's file names are longer than the names in LLaVA's rows."""
     paths = [f"images/{name}", f"val2014/COCO_val2014_{name}", f"val2014/{name}"]
     there = (path for path in paths if (data_file.folder / path).is_file())
     return data_file.image(next(there, paths[0]))
@@ -275,8 +278,8 @@ RULE = (
 
 
 def review(sample: Sample, reply: Reply, split: Split) -> tuple[Message, ...]:
-    """The judge's prompt: the reference answer, then the reply. All three categories have the same
-    rule."""
+    """The judge's prompt, with the reference answer before the reply. All three categories of
+    questions have the same instructions."""
     text = (
         f"[Context]\n{sample.data['shown']}\n\n"
         f"[Question]\n{sample.question}\n\n"
@@ -289,7 +292,7 @@ def review(sample: Sample, reply: Reply, split: Split) -> tuple[Message, ...]:
 
 
 def verdict(words: str, _: Sample) -> Reading:
-    """Parse the scores of the reference and of the reply, as texts."""
+    """Parse the scores of the reference and of the reply. The scores are stored as text."""
     scores = two_scores(words)
     if scores is None:
         return Reading(answer=None, rule="no two scores in the first line")
@@ -297,8 +300,8 @@ def verdict(words: str, _: Sample) -> Reading:
 
 
 def two_scores(words: str) -> tuple[float, float] | None:
-    """The two numbers from 0 to 10 in the first line. None if there are no such numbers, by the
-    authors' parsing rule."""
+    """The two numbers from 0 to 10 in the first line, by the authors' parsing rule. None if there
+    are no such numbers."""
     parts = words.split("\n")[0].replace(",", " ").split(" ")
     try:
         first, second = map(float, parts)
@@ -317,12 +320,12 @@ def pair(reading: Reading) -> tuple[float, float]:
 
 
 def of_sums(unit: str, ratio: bool, which: int, better: Direction | None = "higher") -> Metric:
-    """A metric from the mean scores of replies and of references, rounded to three decimals. With
-    `ratio`, it is 100 times their ratio; otherwise, ten times one of the two means, which `which`
-    selects.
+    """Make a metric from the mean scores of replies and of references, rounded to three decimals.
+    With `ratio`, the metric is 100 times the ratio of the two means. Without `ratio`, the metric is
+    ten times the mean that `which` selects: 0 for replies, 1 for references.
 
-    A withheld reply counts as 0 although it was not judged. It adds no score to the mean of the
-    references.
+    A withheld reply counts as 0 although it was not judged. The mean of the references does not
+    include withheld replies.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -363,9 +366,9 @@ METRICS: Mapping[str, Metric] = {
 
 def layout(path: Path) -> Published | None:
     """Read the authors' answers (`question_id`, `text`) or their reviews (`content`, `tuple`). The
-    replies that were reviewed are read from the file of the same name in the folder `answers/` next
-    to the reviews' folder, if it exists. If there are several reviews, their names may end in
-    `-eval1`, `-eval2`, and so on."""
+    reviewed replies are read from the file with the same name in the folder `answers/` next to the
+    reviews' folder, if that file exists. If there are several files of reviews, their names may end
+    in `-eval1`, `-eval2`, and so on."""
     if ".jsonl" not in path.suffixes:
         return None
     rows = list(jsonl(path))
@@ -401,8 +404,8 @@ def layout(path: Path) -> Published | None:
 
 
 def words_of(row: Mapping[str, Any], path: Path) -> str:
-    """The judge's text. If the stored scores differ from the scores in this text, they are used
-    instead, since somebody has corrected them.
+    """The judge's text. If the stored scores differ from the scores in this text, somebody has
+    corrected them, and the stored scores are returned instead.
 
     Raises:
         DataError: the scores are not two numbers.
@@ -424,6 +427,6 @@ def words_of(row: Mapping[str, Any], path: Path) -> str:
 
 
 def summary(pairs: Sequence[Sequence[float]]) -> float:
-    """The first figure that summarize_gpt_review.py prints: relative_score."""
+    """The first number that summarize_gpt_review.py prints: relative_score."""
     reference, model = (round(fmean(column), 3) for column in zip(*pairs, strict=True))
     return round(model / reference * 100, 1) if reference else math.nan

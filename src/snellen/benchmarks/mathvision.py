@@ -6,20 +6,21 @@ Data     mathllm/MATH-V@a1f5cc3add200c0cd080fad463e500f44ef1fb41:data/test.jsonl
          questions, and data/testmini.jsonl has 304 of them. The pictures are in images/. The
          license is MIT.
          1,532 questions have five choices, and 1,508 have none.
-         The pictures of a question are merged into one. The marks <image1>, ... stay in the text.
+         The pictures of a question are merged into one picture, while the marks <image1>, ... stay
+         in the text.
 Prompt   `direct`: models/GPT4V.py#L22-L30. The picture comes after the text (#L51-L58).
          `cot`: models/Qwen-VL.py#L19-L28. The picture comes before the text (#L35-L41).
-         `gemini`: models/Gemini.py#L181-L238. The choices are included even if they are only
-         letters. The picture comes after the text (#L61).
-         The limit is 4,096 tokens: GPT4V.py#L68, Gemini.py#L187.
+         `gemini`: models/Gemini.py#L181-L238. This prompt includes the choices even if they are
+         only letters. The picture comes after the text (#L61).
+         Replies are limited to 4,096 tokens (GPT4V.py#L68, Gemini.py#L187).
 Scoring  `official`: evaluation/evaluate.py#L15-L48, utils.py#L42-L135 and #L226-L426. Numbers are
-         compared to two decimals. A choice may be given by its value instead of its letter.
-         Comments in the code below describe the quirks of this scoring. Every line of a file
-         counts, even if a question occurs in several lines.
-         `robust`: ours, the letter or value that a reply settles on.
-Proof    published outputs of 8 models: every extracted answer, every verdict, and all figures by
-         level and subject equal the authors' (tests/parity).
-         robust: examples worked out by hand.
+         compared to two decimals. A reply may give the value of a choice instead of its letter.
+         Comments in the code below describe the quirks of this scoring. Every line of a file of
+         replies counts, even if several lines are about the same question.
+         `robust`: Snellen's own rule, which takes the letter or value that a reply settles on.
+Proof    For the published outputs of 8 models, every extracted answer, every verdict, and all
+         accuracies by level and subject equal the authors' (tests/parity).
+         `robust` is checked on examples worked out by hand.
 """
 
 import re
@@ -180,8 +181,8 @@ def choice_lines(sample: Sample) -> str:
 
 
 def choice_lines_with_text(sample: Sample) -> str:
-    """The choices. Empty if they are only the letters A to E, since their content is then in the
-    picture."""
+    """The lines with the choices. Empty if the choices are only the letters A to E, since the
+    picture then shows what the letters stand for."""
     return "" if "".join(sample.choices) == "ABCDE" else choice_lines(sample)
 
 
@@ -217,8 +218,8 @@ REPLACED = (
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the answer that the authors' extraction finds in a reply. Unparsed if it finds
-    nothing."""
+    """Parse the answer that the authors' extraction finds in a reply. If the extraction finds
+    nothing, the reply is unparsed."""
     text, rule = reply.text.strip(), "whole reply"
     for letter in "ABCDE":
         ends = (f" {letter}.", f" ({letter}).")
@@ -250,7 +251,8 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def is_float(text: str) -> bool:
-    """Whether Python's `float` accepts the text. It also accepts `nan`, `1_000`, and `1e5`."""
+    """Whether Python's `float` accepts the text. Texts such as `nan`, `1_000`, and `1e5` are
+    accepted too."""
     try:
         float(text)
     except ValueError:
@@ -259,8 +261,8 @@ def is_float(text: str) -> bool:
 
 
 def without_latex(text: str) -> str:
-    """The answer in a text, in lowercase and without anything that the authors' code removes as
-    formatting."""
+    """Extract the answer from a text, in lowercase and without the formatting that the authors'
+    code removes."""
     text = text.lower().replace("{}", "")
     start, end = text.find("oxed{"), text.rfind("}")
     if start >= 0 and end >= start + 5:
@@ -292,8 +294,8 @@ def without_latex(text: str) -> str:
 
 
 def with_braces(text: str) -> str:
-    r"""Add braces to fractions: \frac12 becomes \frac{1}{2}. Unchanged if fewer than two characters
-    follow any \frac."""
+    r"""Add braces to fractions: \frac12 becomes \frac{1}{2}. The text stays unchanged if fewer than
+    two characters follow any \frac."""
     first, *rest = text.split(r"\frac")
     if any(len(part) < 2 and part != "{" for part in rest):
         return text
@@ -355,8 +357,8 @@ def rounded_value(text: str) -> int | float | None:
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the letter or the value that a reply settles on. Unparsed if the reply names several,
-    or none."""
+    """Parse the letter or the value that a reply settles on. A reply that names several, or none,
+    is unparsed."""
     if sample.choices:
         return parse_letter(reply, sample)
     return parse_value(reply, sample)
@@ -374,9 +376,10 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 
 def repeated_lines(path: Path) -> Published | None:
-    """Read a file in which questions repeat. The authors' script scores every line.
+    """Read a file in which some questions have several lines. The authors' script scores every
+    line.
 
-    Returns None for any other file: the default reader handles it.
+    Returns None for any other file, which the default reader then handles.
     """
     if ".jsonl" not in path.suffixes:
         return None

@@ -5,32 +5,34 @@ Paper    Lu et al. 2023, MathVista: Evaluating Mathematical Reasoning of Foundat
 Data     lupantech/MathVista@53d525874bdde205128e6b160b7357a88277d479:data/testmini.json has 1,000
          problems, of which 540 have two to eight choices and 460 have none. data/test.json has
          5,141 problems with hidden answers. The pictures are in images/.
-         AI4Math/MathVista on the hub has the same, and testmini also as parquet.
+         AI4Math/MathVista on the Hugging Face hub has the same files, and testmini also as parquet.
          The license is CC BY-SA 4.0; the data may not be used for training.
-         The grade "not applicable" in the repository is called "daily life" on the hub and in the
-         authors' results.
-Prompt   `official`: hint, question, and choices, README.md#L407-L427. The hub's field `query`,
-         data/query.json, and VLMEvalKit's TSV have the same prompt. The picture comes first,
-         models/gpt.py#L38-L52. The limit is 1,024 tokens (#L18).
+         The grade "not applicable" in the repository is called "daily life" on the Hugging Face hub
+         and in the authors' results.
+Prompt   `official`: hint, question, and choices, README.md#L407-L427. The field `query` on the hub,
+         the file data/query.json, and VLMEvalKit's TSV contain the same prompt. The picture comes
+         first, models/gpt.py#L38-L52. Replies are limited to 1,024 tokens (#L18).
          `solution`: question, choices, hint, and "Solution:", as in the authors' current script,
-         evaluation/build_query.py#L200-L271. lmms-eval's task mathvista_testmini_solution uses it.
+         evaluation/build_query.py#L200-L271. The task mathvista_testmini_solution in lmms-eval uses
+         this prompt.
          `lmms-eval-cot`, `lmms-eval-format`, `lmms-eval-reason`: EvolvingLMMs-Lab/
          lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/mathvista/
-         mathvista_evals.py#L411-L560. The limit is 16,384 tokens.
-Scoring  `official`: an extraction, then a normalization. The extraction is the whole reply if it is
-         the text of a choice or a number, and otherwise what GPT-4 extracts, given five examples,
-         evaluation/extract_answer.py#L29-L77. The normalization is that of
-         calculate_score.py#L17-L94. Comments in the code below describe its quirks. Only the
-         problems in a file count, in the categories that the file states.
-         `official-2023`: as official, but "7.9" is not accepted as an integer. Eight of the
-         published files of figures use this rule.
-         `robust`: ours, the letter or value that a reply settles on.
-Proof    published replies and extractions of 10 models: every prediction, verdict, and figure
-         equals those of the authors' scorer, by its current rule and by its rule of 2023. One of
-         the two rules reproduces all published figures, except for one denominator (tests/parity).
-         Prompts: for all of testmini, they equal those in data/query.json, and those that the
-         scripts build.
-         robust: examples worked out by hand.
+         mathvista_evals.py#L411-L560. Replies are limited to 16,384 tokens.
+Scoring  `official`: an answer is extracted and then normalized. If the whole reply is a number or
+         the text of a choice, the reply is the extracted answer. Otherwise, GPT-4 extracts the
+         answer, with a prompt that contains five examples (evaluation/extract_answer.py#L29-L77).
+         The normalization is that of calculate_score.py#L17-L94, whose quirks are described by
+         comments in the code below. If a file of results is scored, only the problems in this file
+         count, in the categories that the file states.
+         `official-2023`: like official, but "7.9" is not accepted as an integer. Eight of the
+         published files of scores use this rule.
+         `robust`: Snellen's own rule, which takes the letter or value that a reply settles on.
+Proof    For the published replies and extractions of 10 models, every prediction, verdict, and
+         accuracy equals that of the authors' scorer, by its current rule and by its rule of 2023.
+         For each model, one of the two rules reproduces all published scores, except for one
+         denominator (tests/parity). For all of testmini, the prompts equal those in data/query.json
+         and those that the authors' scripts build.
+         `robust` is checked on examples worked out by hand.
 """
 
 import re
@@ -209,7 +211,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
 
 
 def tags_of(row: Mapping[str, Any]) -> dict[str, str]:
-    """The tags by which results are broken down."""
+    """The tags of a problem, by which results are broken down."""
     metadata = row["metadata"]
     return {
         "question_type": row["question_type"],
@@ -243,7 +245,7 @@ FORMATS: Mapping[str, str] = {
 
 
 def kind(sample: Sample) -> str:
-    """The answer type. For a float, it includes the number of decimals."""
+    """The answer type. The type of a float includes the number of decimals."""
     answer_type = sample.tags["answer_type"]
     return f"float {sample.data['precision']}" if answer_type == "float" else answer_type
 
@@ -264,8 +266,8 @@ def choices(sample: Sample) -> str:
 
 
 def official_query(sample: Sample) -> str:
-    """The stored query. If there is none, the query is built from the hint, the question, and the
-    choices."""
+    """The stored query, or a query built from the hint, the question, and the choices if no query
+    is stored."""
     stored = sample.data["query"]
     return str(stored) if stored else f"{hint(sample)}\n{question_and_choices(sample)}".strip()
 
@@ -356,8 +358,8 @@ Extracted answer: B"""
 ASK = "Extracted answer: "
 
 Normal = Callable[[str, Sample], str | None]
-"""Normalizes an extraction to the form that the answer must have. If there are choices, this is a
-letter. None if that is impossible."""
+"""A function that normalizes an extracted answer to the form that the question requires. If there
+are choices, the form is a letter. Returns None if the answer cannot be normalized."""
 
 
 def official(prompt: Preset, of: Normal) -> Scoring:
@@ -373,8 +375,8 @@ def official(prompt: Preset, of: Normal) -> Scoring:
 
 
 def extractor(prompt: Preset, of: Normal) -> Judge:
-    """The judge that extracts answers from replies. The judge's prompt contains the question in the
-    form that the preset `prompt` gives it."""
+    """The judge that extracts answers from replies. The judge's prompt contains the question as in
+    the preset `prompt`."""
     return Judge(
         name="gpt-4-0613",
         authors_model="gpt-4-0613",
@@ -409,7 +411,7 @@ def official_answer(reply: Reply, sample: Sample, of: Normal) -> Reading:
 
 def extracted(words: str, sample: Sample, of: Normal) -> Reading:
     """Parse the judge's extraction and normalize it. An extraction that cannot be normalized is
-    kept unchanged, and counts as wrong."""
+    kept unchanged and counts as wrong."""
     answer = of(words, sample)
     if answer is None:
         return Reading(answer=words, rule="extracted: not of the form")
@@ -417,7 +419,7 @@ def extracted(words: str, sample: Sample, of: Normal) -> Reading:
 
 
 def normal(words: str, sample: Sample) -> str | None:
-    """The normalized answer. An integer is truncated: "7.9" becomes 7."""
+    """Normalize an extracted answer. An integer is truncated: "7.9" becomes 7."""
     if sample.choices:
         return meant(words, sample.choices)
     try:
@@ -434,8 +436,8 @@ def normal(words: str, sample: Sample) -> str | None:
 
 
 def normal_of_2023(words: str, sample: Sample) -> str | None:
-    """The rule that eight of the published files of figures use. The authors' code for it is no
-    longer available."""
+    """Normalize an extracted answer by the rule that eight of the published files of scores use.
+    The authors' code for this rule is no longer available."""
     if sample.tags["answer_type"] != "integer":
         return normal(words, sample)
     try:
@@ -445,9 +447,10 @@ def normal_of_2023(words: str, sample: Sample) -> str | None:
 
 
 def meant(words: str, choices: tuple[str, ...]) -> str:
-    """The letter of a choice. Three rules are tried in order: the first letter in parentheses, the
-    whole text if it is a letter, and the first choice with the smallest edit distance. Therefore
-    there is always a result. b, "B." and "" do not count as letters."""
+    """Find the choice that a text means, and return its letter. Three rules are tried in order: the
+    first letter in parentheses, the whole text if it is a letter, and the first choice with the
+    smallest edit distance. The last rule always gives a result. The texts "b", "B." and "" do not
+    count as letters."""
     from rapidfuzz.distance import Levenshtein
 
     text = words.strip()
@@ -465,16 +468,16 @@ def meant(words: str, choices: tuple[str, ...]) -> str:
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the letter or the value that a reply settles on. Unparsed if the reply names several,
-    or none."""
+    """Parse the letter or the value that a reply settles on. A reply that names several, or none,
+    is unparsed."""
     if sample.choices:
         return merge_equal_choices(parse_letter(reply, sample), sample.choices)
     return parse_value(reply, sample)
 
 
 def merge_equal_choices(reading: Reading, choices: tuple[str, ...]) -> Reading:
-    """Read several letters as one if their choices have equal texts: the first of them stands for
-    all. For example, the choices of problem 781 are 9, 12, 18, and 18."""
+    """If the reply names several letters whose choices have the same text, take the first of these
+    letters. For example, the choices of problem 781 are 9, 12, 18, and 18."""
     texts = {choices[ascii_uppercase.index(str(letter))] for letter in reading.candidates}
     if len(texts) != 1:
         return reading
@@ -483,8 +486,8 @@ def merge_equal_choices(reading: Reading, choices: tuple[str, ...]) -> Reading:
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:
-    """1 if the answer is right, else 0. A float is right if it equals the target after it is
-    rounded to the required decimals."""
+    """1 if the answer is right, else 0. A float is right if it equals the target after rounding to
+    the required number of decimals."""
     if reading.answer is None or sample.target is None:
         return 0.0
     if sample.choices:
@@ -501,11 +504,12 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 def layout(path: Path) -> Published | None:
     """Read the authors' results: a JSON object that maps ids to problems, each with its response
-    and the extraction from it. If the response is a program, its output is the reply.
+    and the answer extracted from the response. If the response is a program, the reply is the
+    program's output.
 
-    calculate_score.py#L222-L262 groups problems by the metadata in this file. The authors' script
-    cannot score a problem without an extraction, and the published figures count such a problem as
-    wrong.
+    The code in calculate_score.py#L222-L262 groups problems by the metadata in this file. The
+    authors' script cannot score a problem without an extraction, and the published scores count
+    such a problem as wrong.
     """
     rows = of_json(path)
     if not isinstance(rows, dict) or not rows:
@@ -530,7 +534,7 @@ def layout(path: Path) -> Published | None:
 
 
 def has_metadata(row: Mapping[str, Any]) -> bool:
-    """Whether a row of results has all fields by which results are broken down."""
+    """Whether a row has all fields that the breakdown of results needs."""
     metadata = row.get("metadata")
     return (
         isinstance(metadata, dict)

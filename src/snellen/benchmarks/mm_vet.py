@@ -5,42 +5,44 @@ Paper    Yu et al. 2023, MM-Vet: Evaluating Large Multimodal Models for Integrat
          MM-Vet v2 is https://arxiv.org/abs/2408.00765.
 Data     yuweihao/MM-Vet, releases v1 and v2: mm-vet.json (218 questions), mm-vet-v2.json (517
          questions), and images/. The license is CC BY-NC 4.0.
-         `subset=bard` is the questions that Bard agreed to answer at the time, bard_set.json.
-         LLaVA's llava-mm-vet.jsonl has only the questions. These questions can be asked, but
-         replies to them cannot be judged.
+         `subset=bard` is limited to the questions that Bard agreed to answer at the time,
+         bard_set.json. LLaVA's llava-mm-vet.jsonl has only the questions, without answers. These
+         questions can be asked, but replies to them cannot be judged.
          In a right answer, <OR> separates alternatives, and <AND> separates requirements.
          In v2, `<IMG>` separates the texts and picture names of a question.
 Prompt   `official`: the bare question, then the picture, yuweihao/
-         MM-Vet@acde843e02dae30047bb456ee4a8ab28dee7e0ae:inference/claude.py#L23-L42. The limit is
-         512 tokens (#L14). In v2, texts and pictures are in the order of the question,
+         MM-Vet@acde843e02dae30047bb456ee4a8ab28dee7e0ae:inference/claude.py#L23-L42. Replies are
+         limited to 512 tokens (#L14). In v2, texts and pictures are in the order of the question,
          v2/inference/claude.py#L28-L63.
-         `gpt4v`: as official, after a system message. `v1` is inference/gpt4v.py#L15-L61, with 300
-         tokens; `v2` is v2/inference/gpt4.py#L12-L71, with 500 tokens.
+         `gpt4v`: like official, but with a system message first. For v1, the prompt is
+         inference/gpt4v.py#L15-L61, with 300 tokens. For v2, the prompt is
+         v2/inference/gpt4.py#L12-L71, with 500 tokens.
          `llava` (v1): the picture, then the question, with 1,024 tokens, haotian-liu/
-         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/model_vqa.py#L44-L71. LLaVA's and
-         VLMEvalKit's figures use it, and so do the authors' figures for Gemini (inference/
-         gemini_vision.py#L29-L36).
+         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/model_vqa.py#L44-L71. The scores
+         that LLaVA and VLMEvalKit publish use this prompt, and so do the authors' scores of Gemini
+         (inference/gemini_vision.py#L29-L36).
          `lmms-eval` (v1): EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/mmvet/mmvet.yaml. It asks the model to think step by step. lmms-eval's
-         mmvetv2 asks for this too, but reads rows in another format; here, that task name uses the
-         official prompt.
+         lmms_eval/tasks/mmvet/mmvet.yaml. This prompt asks the model to think step by step. The
+         task mmvetv2 in lmms-eval asks for this too, but reads rows in another format. Here, the
+         name mmvetv2 uses the official prompt.
 Scoring  `official`: a judge, gpt-4-0613 at temperature 0, gives a grade from 0 to 1 after seven
-         graded examples. `v1` is mm-vet_evaluator.py#L15-L26 and #L188-L275; `v2` is
-         v2/mm-vet-v2_evaluator.py#L13-L25 and #L196-L268.
-         Several runs of the judge are averaged (#L302-L343); the paper uses five runs.
-         If no grade can be parsed, the authors ask up to five more times and then count 0. Here,
-         the reply stays unjudged.
-         The published figures are percentages: over all questions, by ability (a question counts
-         for each of its abilities), and by set of abilities. In the authors' code, the order of the
-         abilities in a set's name changes with every run.
+         graded examples. The code for v1 is mm-vet_evaluator.py#L15-L26 and #L188-L275. The code
+         for v2 is v2/mm-vet-v2_evaluator.py#L13-L25 and #L196-L268.
+         The grades of several judge runs are averaged (#L302-L343). The paper uses five runs.
+         If no grade can be parsed, the authors ask the judge up to five more times and then count
+         0. Here, the reply stays unjudged.
+         The published scores are percentages over all questions, by ability, and by set of
+         abilities. A question counts for each ability that it needs. In the authors' code, the
+         order of the abilities in a set's name changes with every run.
          Grades from other judges are not comparable.
-         `graded`: ours, on request: another judge's grade from 0 to 10 with a reason.
-Proof    published grades of LLaVA-1.5-7B, from one run and from three runs: every total equals the
-         authors' (tests/parity).
-         Figures by ability and by set of abilities were compared once with the published tables:
-         all 44 agree to the published decimal. No test repeats this, since the abilities of
+         `graded` (on request): Snellen's own rule. Another judge gives a grade from 0 to 10, with a
+         reason.
+Proof    For the published grades of LLaVA-1.5-7B, from one run and from three runs, every total
+         equals the authors' (tests/parity).
+         Scores by ability and by set of abilities were compared once with the published tables: all
+         44 agree to the published decimal. No test repeats this comparison, since the abilities of
          questions are only in mm-vet.json.
-         v2: examples worked out by hand.
+         The scoring of v2 is checked on examples worked out by hand.
 """
 
 import re
@@ -104,13 +106,13 @@ HARDEST = {
     "rec": "perception/object",
     "gen": UNMAPPED,
 }
-"""Abilities and their capabilities. A question has the capability of the first of these abilities
-that it needs."""
+"""Abilities and their capabilities. A question has the capability of the first ability in this
+mapping that the question needs."""
 
 
 def together(needed: Sequence[str]) -> str:
-    """The name of a set of abilities. The name of a set with one ability ends in `_only`, since the
-    ability's own name stands for all questions that need it."""
+    """The name of a set of abilities. The name of a set with only one ability ends in `_only`,
+    since the ability's own name stands for all questions that need the ability."""
     return "_".join(needed) if len(needed) != 1 else f"{needed[0]}_only"
 
 
@@ -200,7 +202,7 @@ def mm_vet(
 
 
 def grader(version: Version) -> Judge:
-    """The judge, which grades each reply from 0 to 1."""
+    """The judge that grades each reply from 0 to 1."""
     return Judge(
         name="gpt-4-0613",
         authors_model="gpt-4-0613",
@@ -214,7 +216,8 @@ def grader(version: Version) -> Judge:
 
 
 def published(version: Version = "v1", **_: object) -> tuple[File, ...]:
-    """The archive of a version, with its questions, and its pictures in images/."""
+    """The published archive of a version, which contains the questions, and the pictures in
+    images/."""
     name = "mm-vet" if version == "v1" else "mm-vet-v2"
     return (File(name=f"{name}.zip", url=f"{RELEASES}/{version}/{name}.zip", unpack=True),)
 
@@ -285,7 +288,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
 
 def parts(question: str) -> Iterator[tuple[bool, str]]:
     """Yield the texts and picture names of a question in order, stripped. The first item of each
-    pair says whether it is a picture name."""
+    pair is true if the second item is a picture name."""
     for part in map(str.strip, question.split("<IMG>")):
         if part:
             yield part.endswith((".jpg", ".png", ".jpeg")), part
@@ -295,7 +298,8 @@ def parts(question: str) -> Iterator[tuple[bool, str]]:
 
 
 def in_order(sample: Sample) -> Message:
-    """The text, then the picture. If the question marks its pictures, they replace their marks."""
+    """Put the picture after the text. If the text has marks for pictures, each picture replaces its
+    mark."""
     if "<IMG>" not in sample.question:
         return user(sample.question, *sample.media)
     media = iter(sample.media)
@@ -355,8 +359,8 @@ HEADER = ("Question", "Ground truth", "Prediction", "Correctness")
 
 
 def graded_v1(sample: Sample, reply: Reply) -> str:
-    """The judge's prompt: a table of graded examples, and a row to complete. `|` and newlines in a
-    reply are kept."""
+    """The judge's prompt, with a table of graded examples and a row to complete. Newlines and `|`
+    in a reply are kept."""
     table = [HEADER, ("---",) * 4, *EXAMPLES]
     lines = [" | ".join(row) for row in table]
     # The authors' scripts that query models for v1 strip the replies.
@@ -365,7 +369,8 @@ def graded_v1(sample: Sample, reply: Reply) -> str:
 
 
 def graded_v2(sample: Sample, reply: Reply) -> str:
-    """As for v1, but with bars around the rows, marks for pictures, and `<br>` for newlines."""
+    """The judge's prompt for v2. Unlike the prompt for v1, it has bars around the rows, marks for
+    pictures, and `<br>` for newlines."""
     examples = [(f"{question}<image>", *rest) for question, *rest in EXAMPLES]
     lines = [f"| {' | '.join(row)} |" for row in (HEADER, ("---",) * 4, *examples)]
     # `parts` is not used here: it strips first, so a name with a space after it would match.
@@ -392,7 +397,7 @@ def in_words(sample: Sample) -> str:
 
 
 def grade(words: str) -> float | None:
-    """The number from 0 to 1 before the first space. None for anything else, `nan` included."""
+    """The number from 0 to 1 before the first space. None for anything else, including `nan`."""
     try:
         number = float(words.split(" ")[0])
     except ValueError:
@@ -411,8 +416,9 @@ GRADES = re.compile(r"(?P<model>.+)_[^_]+-grade-\d+runs(?:_dev8)?\.json(?:\.gz)?
 
 
 def layout(path: Path) -> Published | None:
-    """Read the authors' files of grades, with the replies from the model's file in the same folder,
-    or LLaVA's files of answers. Files that map ids to replies need no layout."""
+    """Read the authors' files of grades, or LLaVA's files of answers. The replies to which the
+    grades belong are read from the model's file in the same folder. A file that maps ids to replies
+    is left to the default reader."""
     if path.is_dir():
         grades = [file for file in sorted(path.iterdir()) if GRADES.fullmatch(file.name)]
         if len(grades) > 1:
@@ -453,8 +459,8 @@ def graded(path: Path) -> Published | None:
 
 
 def words_of(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    """The text of the judge in each run, or the stored grade if the text does not give this
-    grade."""
+    """The judge's text in each run. If the text does not give the stored grade, the stored grade is
+    used instead."""
     words, scores = row["content"], row["score"]
     if (
         not isinstance(words, list)
@@ -479,8 +485,8 @@ def judges_of(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def replies_of(path: Path) -> dict[str, str]:
-    """The replies of the model that the file of grades is named after. Empty if the model's file is
-    missing."""
+    """The replies of the model whose name is in the name of the file of grades. Empty if the
+    model's file is missing."""
     match = GRADES.fullmatch(path.name)
     for ending in (".json", ".json.gz") if match else ():
         replies = of_json(path.with_name(f"{match['model'] if match else ''}{ending}"))
@@ -490,8 +496,8 @@ def replies_of(path: Path) -> dict[str, str]:
 
 
 def answers(path: Path) -> Published | None:
-    """Read LLaVA's answers, which have only the number in the id,
-    scripts/convert_mmvet_for_eval.py#L15."""
+    """Read LLaVA's answers, whose ids are only the number in the authors' ids (scripts/
+    convert_mmvet_for_eval.py#L15)."""
     rows = list(jsonl(path))
     if not all(isinstance(row.get("question_id"), int) and "text" in row for row in rows):
         return None

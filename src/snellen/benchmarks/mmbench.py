@@ -1,19 +1,21 @@
-"""MMBench and CCBench: questions with two to four choices, asked once for each rotation of them.
+"""MMBench and CCBench: questions with two to four choices, asked in each rotation of the choices.
 
 Paper    Liu et al. 2023, MMBench: Is Your Multi-modal Model an All-around Player?,
          https://arxiv.org/abs/2307.06281 (ECCV 2024).
 Data     VLMEvalKit's MMBench_{DEV,TEST}_{EN,CN}[_V11].tsv and CCBench.tsv (`lang=cc`, which has no
-         test split and no versions). The data set is open-compass/MMBench, under Apache-2.0.
+         test split and no versions). The data set's repository is open-compass/MMBench, under
+         Apache-2.0.
          `dev` has 1,164 questions in 4,329 rows (version 1.0). CCBench has 510 questions in 2,040
          rows.
          Scores on versions 1.0 and 1.1 are not comparable.
          The answers to test of version 1.1 have been public since the test server closed on 31
          March 2026 (open-compass/MMBench#61, VLMEvalKit#1516). The MD5s here belong to the files
          with these answers (VLMEvalKit@0bccf4527f5eb4c2d5837a6492e379f4ca1be63f). Older files have
-         no answers; their MD5s are 26f0f15381a21720255091d3e0316ce6 (English) and
+         no answers. The MD5s of the older files are 26f0f15381a21720255091d3e0316ce6 (English) and
          74bbe4556dac745613c7cbe5ad787050 (Chinese).
-         `test` of version 1.0 has no answers: its published digests have not changed since 2023.
-         A choice such as "None" is text here. pandas, and therefore VLMEvalKit, reads it as a
+         The test split of version 1.0 still has no answers: the published digests have not changed
+         since 2023.
+         A choice such as "None" is text here, while VLMEvalKit, which uses pandas, reads it as a
          missing cell.
 Prompt   The picture comes first in all prompts.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
@@ -21,32 +23,36 @@ Prompt   The picture comes first in all prompts.
          `opencompass`, `minigpt4`: the authors' first page (open-compass/opencompass,
          docs/en/MMBench.md, since removed). The published code skips the hint when there is one. We
          assume that the opposite was intended, and put the hint before the question. The page's
-         example for MiniGPT-4 has no hint; here, the hint is before the question as well.
-         lmms-eval's prompt is not implemented: its task names use VLMEvalKit's.
-         The limit is 1,024 tokens: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
-         llava/eval/model_vqa_mmbench.py#L120.
-Scoring  Metrics: with `circular`, a question is right if the answers in all its rows are right,
-         multiple_choice.py#L409-L428 and #L511-L582. The rows of a question are those with the same
-         index modulo 1,000,000. `vanilla` counts only the first row of each question. `vanilla_all`
+         example for MiniGPT-4 has no hint. Here, the hint comes before the question in the prompt
+         `minigpt4` too.
+         The prompt in lmms-eval is not implemented, so lmms-eval's task names use VLMEvalKit's
+         prompt.
+         Replies are limited to 1,024 tokens: haotian-liu/
+         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/model_vqa_mmbench.py#L120.
+Scoring  In the metric `circular`, a question is right if the answers in all its rows are right,
+         multiple_choice.py#L409-L428 and #L511-L582. The rows of a question have the same index
+         modulo 1,000,000. `vanilla` counts only the first row of each question. `vanilla_all`
          counts every row.
-         `official`: the letter by VLMEvalKit's rules, matching_util.py#L18-L61 and #L107-L127. A
-         reply without a letter is wrong, as with VLMEvalKit's `exact_matching`.
-         `judged`: as official, but a judge matches replies without a letter to choices (`snellen
+         `official`: the letter that VLMEvalKit's rules find, matching_util.py#L18-L61 and
+         #L107-L127. A reply without a letter is wrong, as with VLMEvalKit's `exact_matching`.
+         `judged`: like official, but a judge matches replies without a letter to choices (`snellen
          judge`), as ChatGPT does in the authors' code. If ChatGPT's text matches no choice in three
          tries, the authors draw a choice at random. Here, the reply stays unjudged.
          `vlmevalkit-2024`: the older rules, which MMStar copied.
-         `robust`: ours, the letter that a reply settles on.
+         `robust`: Snellen's own rule, which takes the letter that a reply settles on.
          In published result files, a row whose request failed is wrong under all scorings except
-         robust. VLMEvalKit does the same, and its own files have all rows (inference.py#L246).
-         A row that is missing from a file is wrong too, and so is its question. VLMEvalKit differs
-         here: in a file with only some rows (image_mcq.py#L299-L304), it scores each question by
-         the rows in the file, and leaves out questions without their first row
-         (multiple_choice.py#L527-L537). `--missing excluded` scores only questions with all
-         replies. This equals VLMEvalKit's figure if a file lacks only complete questions.
-Proof    published replies of LLaVA-1.5-13B to the first release of dev: 796 of 1,176 questions are
-         right, which is the published 67.7, and vanilla is 75.4 (tests/parity).
-         Both versions of the rules: VLMEvalKit's code on 1,500 generated replies.
-         Abilities: examples worked out by hand.
+         robust. VLMEvalKit also counts such a row as wrong, and VLMEvalKit's files have all rows
+         (inference.py#L246).
+         A row that is missing from a file is wrong too, which makes its question wrong. VLMEvalKit
+         treats missing rows differently: it scores each question by the rows that are in the file
+         (image_mcq.py#L299-L304), and leaves out questions whose first row is missing
+         (multiple_choice.py#L527-L537). The option `--missing excluded` scores only questions with
+         all replies. If a file lacks only complete questions, the result equals VLMEvalKit's.
+Proof    For the published replies of LLaVA-1.5-13B to the first release of dev, 796 of 1,176
+         questions are right, which is the published 67.7, and `vanilla` is 75.4 (tests/parity).
+         For both versions of the rules, tests compare our letters with those of VLMEvalKit's code
+         for 1,500 generated replies.
+         Abilities are checked on examples worked out by hand.
 """
 
 from bisect import insort
@@ -103,7 +109,7 @@ ALIASES = {
     "mmbench_cn_cc": {"lang": "cc"},
 }
 OFFSET = 1_000_000
-"""The row of rotation k of question i has the index i + k·OFFSET."""
+"""The index of the row with rotation k of question i is i + k·OFFSET."""
 ABILITIES = {
     "coarse_perception": ("CP", "perception"),
     "finegrained_perception (instance-level)": ("FP-S", "perception"),
@@ -112,7 +118,7 @@ ABILITIES = {
     "relation_reasoning": ("RR", "reasoning"),
     "logic_reasoning": ("LR", "reasoning"),
 }
-"""For each l2-category, VLMEvalKit's abbreviation and the L1 ability."""
+"""VLMEvalKit's abbreviation and the L1 ability, keyed by l2-category."""
 
 LEAVES = {
     "image_scene": "perception/scene",
@@ -216,7 +222,7 @@ def mmbench(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first one gives the headline."""
+    """The scorings, keyed by name. The first scoring is the headline."""
     metrics = {
         "circular": circular("pass"),
         "vanilla": vanilla("pass"),
@@ -271,8 +277,8 @@ def published(
 def rotations(table: Table) -> Mapping[int, Sequence[int]]:
     """The indices of each question's rows in ascending order, keyed by the index of the question.
 
-    The rows are counted, not the choices: 53 questions of the first release have four choices but
-    three rows.
+    Code must count a question's rows, not its choices: 53 questions of the first release have four
+    choices but three rows.
     """
     indices: dict[int, list[int]] = {}
     for row in table:
@@ -354,7 +360,8 @@ PROMPTS = {"vlmevalkit": vlmevalkit, "opencompass": opencompass, "minigpt4": min
 
 
 def answer_of_2024(reply: Reply, sample: Sample) -> Reading:
-    """Parse the letter by the older rules, from the stripped text that VLMEvalKit stores."""
+    """Parse the letter by VLMEvalKit's older rules, from the stripped reply that VLMEvalKit
+    stores."""
     return as_reading(vlmevalkit_2024_letter(reply.text.strip(), sample.choices))
 
 

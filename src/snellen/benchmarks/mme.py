@@ -1,21 +1,21 @@
-"""MME: two questions on each image, one whose answer is yes and one no, in fourteen tasks.
+"""MME: two questions about each image, one with the answer yes and one with no, in fourteen tasks.
 
 Paper    Fu et al. 2023, MME: A Comprehensive Evaluation Benchmark for Multimodal Large Language
          Models, https://arxiv.org/abs/2306.13394 (NeurIPS 2025, Datasets and Benchmarks).
-Data     MME_Benchmark_release_version.zip, in darkyarding/MME on the hub, has a folder of images
-         for each task. It may be used only for research.
-         The questions are in the eval_tool's Your_Results/TASK.txt, with three columns, or, as in
-         the archive, in a text file for each image.
+Data     MME_Benchmark_release_version.zip, in darkyarding/MME on the Hugging Face hub, has a folder
+         of images for each task. The data may be used only for research.
+         The questions are read from the eval_tool's Your_Results/TASK.txt, with three columns, or
+         from the archive's text files, one for each image.
          There are 2,374 questions on 1,187 images.
          VLMEvalKit's MME.tsv can also be read.
          An id is TASK/IMAGE/1 or TASK/IMAGE/2.
 Prompt   `official`, `vlmevalkit`: the picture, then the question, which ends in "Please answer yes
          or no.".
-         `llava`: LLaVA's sentence about a single word or phrase replaces that ending, as in its
-         llava_mme.jsonl.
-         `lmms-eval`: the same, EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/mme/utils.py#L37-L45.
-         The limit is 128 tokens, as in LLaVA.
+         `llava`: LLaVA's sentence "Answer the question using a single word or phrase." replaces
+         that ending, as in LLaVA's llava_mme.jsonl.
+         `lmms-eval`: the same text as `llava`, EvolvingLMMs-Lab/
+         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/mme/utils.py#L37-L45.
+         Replies are limited to 128 tokens, as in LLaVA.
 Scoring  `official`: calculation.py in BradyFU/
          Awesome-Multimodal-Large-Language-Models@dd2950902889cd614d4edf606827240166d29381:tools/
          eval_tool.zip. The answer is yes if the first four characters of the lowercase reply
@@ -24,17 +24,20 @@ Scoring  `official`: calculation.py in BradyFU/
          both questions are right. The score of a task is 100 acc + 100 acc+, so it is at most 200.
          `perception` is the sum over ten tasks, `cognition` the sum over four, and `score` the sum
          over all.
-         `precision` and `recall` are for the answer yes. Replies that contain neither word are left
-         out.
-         The authors' script pairs lines by their order; Snellen pairs them by image. If the two
-         differ in a file, the result says so.
-         `vlmevalkit`: exactly one of the two words occurs in the reply. Other replies are wrong,
-         since VLMEvalKit's judge is not asked.
-         `lmms-eval`: as official, after spaces and full stops are stripped. y and n count as well.
-         `robust`: ours.
-Proof    published outputs of LaVIN: every figure of the fourteen tasks, and both sums.
-         Also the official rule and the sums on 2,800 generated replies (tests/parity).
-         Other rules: examples worked out by hand from their code.
+         `precision` and `recall` are for the answer yes. Replies that contain neither "yes" nor
+         "no" are left out.
+         The authors' script pairs lines by their order, while Snellen pairs lines by image. If the
+         two pairings of a file differ, a note in the result reports it.
+         `vlmevalkit`: exactly one of the words yes and no occurs in the reply. Other replies are
+         wrong, since VLMEvalKit's judge is not used.
+         `lmms-eval`: like official, after spaces and full stops are stripped. The letters y and n
+         count as well.
+         `robust`: Snellen's own rule.
+Proof    For the published outputs of LaVIN, all results of the fourteen tasks, and both sums
+         (perception and cognition), equal those of the authors' script (tests/parity).
+         On 2,800 generated replies, the official rule and the sums equal those of the authors'
+         script (tests/parity).
+         The other rules are checked on examples worked out by hand from their code.
 """
 
 from __future__ import annotations
@@ -208,8 +211,8 @@ OF_YES: Mapping[str, Metric] = {
     "precision": precision.with_arguments(otherwise=0.0),
     "recall": recall.with_arguments(otherwise=0.0, answered_only=True),
 }
-"""Further metrics of calculation.py for each task. They leave out replies that contain neither
-word."""
+"""Further metrics of calculation.py for each task. Replies that contain neither yes nor no are left
+out."""
 
 
 # -- data
@@ -299,7 +302,7 @@ def to_sample(folder: Callable[[], Path], row: Row) -> Sample:
 
 
 def of_sheet(places: Callable[[], Mapping[str, int]], row: Row) -> Sample:
-    """Make a sample from a row of VLMEvalKit's TSV. Its id is the row's index."""
+    """Make a sample from a row of VLMEvalKit's TSV. The sample's id is the row's index."""
     fields = {**row, "task": row["category"]}
     return build_sample(
         row["index"], fields, row["image_path"], places()[row["index"]], tuple(row["image"])
@@ -307,7 +310,8 @@ def of_sheet(places: Callable[[], Mapping[str, int]], row: Row) -> Sample:
 
 
 def in_pairs(table: Table) -> Mapping[str, int]:
-    """For each index of a TSV, the number of the question about its image, counted from 1."""
+    """For each row, the position of its question among the questions about the same image, counted
+    from 1. The key is the row's `index` in the TSV."""
     seen: Counter[tuple[str, str]] = Counter()
     positions = {}
     for row in table:
@@ -336,7 +340,8 @@ def image_of(sample: Sample) -> str:
 
 
 def picture_of(sample: Sample) -> str:
-    """The key of the picture itself. Four tasks use pictures of COCO, and share ten of them."""
+    """The key of a picture, which tasks may share. Four tasks use pictures from COCO, of which ten
+    occur in more than one task."""
     image = str(sample.data["image"])
     return Path(image).name if sample.tags["task"] in OF_COCO else image_of(sample)
 
@@ -390,10 +395,10 @@ def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
         S = Σ_t 100 (a_t + b_t)
 
     a_t is the share of right questions in task t. b_t is the share of images with both questions
-    right; an image with only one question is not in b_t. There is no value if a task has no
-    replies. If the data have only one task, the value is that task's points if `single` is true;
-    otherwise there is no value (n = 0). The bootstrap for the interval resamples images, across all
-    tasks.
+    right. An image with only one question is not included in b_t. There is no value if a task has
+    no replies. If the data have only one task, the value is that task's points, provided that
+    `single` is true. If `single` is false, data with only one task have no value (n = 0). The
+    bootstrap for the interval resamples images, across all tasks.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -466,7 +471,7 @@ def line_pairs(table: ReplyTable) -> Resolution:
     note = (
         f"this file's lines are not in the authors' order: {split:,} of {len(pairs):,} pairs of "
         "consecutive lines are not about the same image. Snellen pairs questions by image. The "
-        "authors' script pairs them by line, so its acc+ and scores differ from these."
+        "authors' script pairs questions by line, so its acc+ and scores differ from Snellen's."
     )
     return Resolution(notes=(note,))
 
@@ -484,9 +489,9 @@ def acc_plus(columns: Columns) -> Estimate:
 
 
 def results(path: Path, samples: Iterator[Sample]) -> Published | None:
-    """Read the replies in a folder of TASK.txt files with four columns, the last of which is the
-    reply, as calculation.py does. Or read LLaVA's answers in JSON lines, in which both questions of
-    an image have the same id."""
+    """Read the authors' or LLaVA's files of replies. The authors' calculation.py reads a folder of
+    TASK.txt files with four columns, the last of which is the reply. LLaVA writes JSON lines, in
+    which both questions about an image have the same id."""
     lines = four_columns(path) if path.is_dir() else llavas(path)
     if not lines:
         return None
@@ -511,7 +516,7 @@ def results(path: Path, samples: Iterator[Sample]) -> Published | None:
 
 
 ResultLine = tuple[str, str, str, str, str | None]
-"""The location, task, image, question, and reply."""
+"""The location in the file, the task, the image, the question, and the reply."""
 
 
 def four_columns(folder: Path) -> list[ResultLine]:
@@ -547,7 +552,8 @@ def llavas(path: Path) -> list[ResultLine]:
 
 
 def bare_question(question: str) -> str:
-    """A question without the instruction on how to answer it. It identifies the question."""
+    """The text of a question without the instruction on how to answer. This text identifies the
+    question."""
     return " ".join(question.replace(SHORT, "").replace(SUFFIX.strip(), "").split())
 
 

@@ -2,47 +2,51 @@
 
 Paper    Yue et al. 2023, MMMU: A Massive Multi-discipline Multimodal Understanding and Reasoning
          Benchmark for Expert AGI, https://arxiv.org/abs/2311.16502 (CVPR 2024).
-Data     MMMU/MMMU on the hub has a parquet file for each subject and split, under Apache-2.0.
-         `dev` has 150 questions. `val` has 900: 847 with choices and 53 open. `test` has 10,500.
-         VLMEvalKit's MMMU_DEV_VAL.tsv and MMMU_TEST.tsv, and lmms-lab/MMMU (all subjects in one
-         file), can also be read.
-         The authors' answer_dict_val.json can be read only for scoring, with choices from the
-         output.json files below its folder.
-         The answers of test were published in February 2026 as answer_dict_test.json. The file is
-         read if it is in the folder of the rows. Without it, only the server can score test.
+Data     MMMU/MMMU on the Hugging Face hub has a parquet file for each subject and split, under
+         Apache-2.0.
+         `dev` has 150 questions. `val` has 900 questions: 847 with choices and 53 open. `test` has
+         10,500 questions. VLMEvalKit's MMMU_DEV_VAL.tsv and MMMU_TEST.tsv, and lmms-lab/MMMU (all
+         subjects in one file), can also be read.
+         The authors' answer_dict_val.json can be read only for scoring. The choices are then read
+         from the output.json files in the folders below the file's own folder.
+         The answers to test were published in February 2026 as answer_dict_test.json. This file is
+         read if it is in the same folder as the rows. If the file is missing, only the server can
+         score test.
 Prompt   `official`: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:mmmu/utils/
-         data_utils.py#L136-L174 with mmmu/configs/llava1.5.yaml. In this YAML, empty lines are
-         folded. Each picture replaces its mark, such as <image 1>.
-         `llava`: the same text, as in mmmu/run_llava.py#L88-L95. Only the first picture is shown,
-         before the text; the marks stay.
+         data_utils.py#L136-L174 with mmmu/configs/llava1.5.yaml. In this YAML file, empty lines are
+         folded. Each picture replaces its mark in the text, such as <image 1>.
+         `llava`: the same text as `official`, as in mmmu/run_llava.py#L88-L95. Only the first
+         picture is shown, before the text, and the marks stay in the text.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
          dataset/image_mcq.py#L212-L247 and #L514-L540.
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
          tasks/mmmu/utils.py#L74-L178 and mmmu_val.yaml.
-         The limit is 128 tokens: mmmu/utils/model_utils.py#L53. For lmms-eval on test, the limit is
-         512 tokens, mmmu_test.yaml#L14.
+         Replies are limited to 128 tokens (mmmu/utils/model_utils.py#L53). With prompt=lmms-eval on
+         test, replies are limited to 512 tokens (mmmu_test.yaml#L14).
 Scoring  `official`: mmmu/utils/eval_utils.py#L10-L216, called by main_parse_and_eval.py. The answer
-         is the letter that the authors' rules find, or else a random letter. An open answer is
-         right if a number in the reply's last words equals the right answer to two decimals, or if
-         these words contain the right text. The random letters are drawn in one sequence with the
-         seed 42, subject by subject, in the order of the authors' files. For a run, they are drawn
-         in the order of the data set. The figures of domains and of all questions are means over
-         questions, #L246-L255.
-         `eval-only`: main_eval_only.py#L51-L63, for files of letters that are already parsed.
-         `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127, without a judge. An open question
-         becomes a choice between the right answer and "Other Answers", vlmeval/dataset/utils/
+         is the letter that the authors' rules find in the reply, or a random letter if they find
+         none. An open answer is right if a number in the reply's last words equals the right answer
+         to two decimals, or if these words contain the right text. All random letters are drawn in
+         one sequence with the seed 42, subject by subject, in the order of the authors' files. In a
+         run of Snellen, the random letters are drawn in the order of the data set. The accuracies
+         of domains and of all questions are means over questions, #L246-L255.
+         `eval-only`: main_eval_only.py#L51-L63, for files that contain parsed letters instead of
+         replies.
+         `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127, without a judge. An open question is
+         scored as a choice between the right answer and "Other Answers", vlmeval/dataset/utils/
          multiple_choice.py#L62-L74 and #L481-L483.
          `lmms-eval`: other rules for letters, lmms_eval/tasks/_task_utils/
          mmmu_mcq_utils.py#L17-L65. Open answers are never right, because the code searches for the
          right answer in single characters of the parsed answer, lmms_eval/tasks/mmmu/
          utils.py#L188-L189 and #L386-L390.
-         `robust`: ours, the letter or the value that a reply settles on.
-Proof    published outputs of LLaVA-1.5-13B, raw and parsed, and of its later run: every answer,
-         every verdict, and all figures of subjects and domains equal the authors' (tests/parity).
-         The random letters of main_parse_and_eval.py on 1,000 generated replies are equal too
-         (tests/test_benchmarks).
-         vlmevalkit, lmms-eval: their code on generated replies.
-         robust: examples worked out by hand.
+         `robust`: Snellen's own rule, which takes the letter or the value that a reply settles on.
+Proof    For the published outputs of LLaVA-1.5-13B, raw and parsed, and for those of a later run,
+         every answer, every verdict, and all accuracies of subjects and domains equal the authors'
+         (tests/parity). On 1,000 generated replies, the random letters equal those of
+         main_parse_and_eval.py (tests/test_benchmarks).
+         `vlmevalkit` and `lmms-eval` are compared with the code of VLMEvalKit and lmms-eval on
+         generated replies.
+         `robust` is checked on examples worked out by hand.
 """
 
 import re
@@ -110,7 +114,7 @@ ALIASES = {
     "mmmu_test": {"split": "test", "prompt": "lmms-eval"},
 }
 SPLITS = {"dev": "dev", "val": "validation", "test": "test"}
-"""The authors' names of the splits. Ids and file names begin with them."""
+"""The authors' names for the splits. Ids and file names begin with these names."""
 SHEETS = {
     "MMMU_DEV_VAL.tsv": "585e8ad75e73f75dcad265dfd0417d64",
     "MMMU_TEST.tsv": "c19875d11a2d348d07e5eb4bdf33166d",
@@ -176,7 +180,7 @@ def mmmu(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first one gives the headline."""
+    """The scorings, keyed by name. The first scoring is the headline."""
     metrics = {"accuracy": mean}
     return {
         "official": Scoring(
@@ -220,8 +224,8 @@ def scorings() -> dict[str, Scoring]:
 
 
 def published(split: Split = "val", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's TSV file, which has all subjects and a published digest. For test, also the file
-    of its answers."""
+    """The published files: VLMEvalKit's TSV, which has all subjects and a published digest, and for
+    test also the file of answers."""
     name = "MMMU_TEST.tsv" if split == "test" else "MMMU_DEV_VAL.tsv"
     sheet = File(name=name, url=f"{HOST}/{name}", md5=SHEETS[name])
     return (sheet, TEST_ANSWERS) if split == "test" else (sheet,)
@@ -261,8 +265,8 @@ def rows(data_file: DataFile, begins: str, subject: Subject) -> Table:
 
 
 def answered(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the authors' answers, with the choices from the output.json files in up to three levels
-    of folders below."""
+    """Yield the authors' answers, with the choices from the output.json files up to three folder
+    levels below `path`."""
     choices: dict[str, list[str]] = {}
     try:
         for depth in ("*", "*/*", "*/*/*"):
@@ -287,8 +291,8 @@ def answered(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def separate_answers(data_file: DataFile, split: Split) -> Mapping[str, Any]:
-    """The authors' answers, keyed by question id, from the file of answers in the folder of the
-    rows. Empty if there is no such file."""
+    """The authors' answers, keyed by question id, from the file of answers next to the rows. Empty
+    if there is no such file."""
     path = data_file.folder / f"answer_dict_{split}.json"
     read = of_json(path) if path.is_file() else {}
     return read if isinstance(read, dict) else {}
@@ -349,8 +353,8 @@ def vlmevalkit(sample: Sample) -> str:
 
 
 def lmms_eval(sample: Sample) -> tuple[Part, ...]:
-    """The parts of lmms-eval's prompt. Each picture appears once, in the order of the numbers,
-    whatever the order of the marks. If a text has more marks than pictures, lmms-eval loses the
+    """The parts of lmms-eval's prompt. Each picture appears once. Pictures are ordered by number,
+    not by the positions of their marks. If a text has more marks than pictures, lmms-eval loses the
     text between the extra marks, but keeps the text after the last one."""
     choices = "" if is_open(sample) else f"\n{lettered(sample.choices)}"
     text = f"{sample.question}{choices}\n\n{PHRASE if is_open(sample) else LETTER}"
@@ -382,15 +386,15 @@ PROMPTS: Mapping[Preset, Callable[[Sample], tuple[Part, ...]]] = {
 # -- scoring, official
 
 SEED = 42
-"""The seed in mmmu/utils/eval_utils.py#L6. main_parse_and_eval.py draws subject by subject in
-alphabetical order, and within a subject in the order of output.json."""
+"""The seed in mmmu/utils/eval_utils.py#L6. The script main_parse_and_eval.py draws subject by
+subject in alphabetical order, and within a subject in the order of output.json."""
 OTHER_ORDER = (
-    "The authors' script draws in the order of its output.json files. If that order differs, so do "
-    "the draws."
+    "The authors' script draws random letters in the order of its output.json files. In another "
+    "order, the draws differ."
 )
 BEFORE = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
-"""The words after which an open answer begins. They may be parts of words: "this " ends in "is
-"."""
+"""The texts after which an open answer begins. Such a text may be the end of a longer word: "this "
+ends in "is "."""
 # The authors' patterns for numbers with commas, in scientific notation, and in plain notation. They
 # were changed so that no digit is scanned twice.
 NUMBERS = (
@@ -408,16 +412,15 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def answer_as_it_is(reply: Reply, sample: Sample) -> Reading:
-    """Parse an answer that was already parsed: a letter is taken unchanged. Open answers are still
-    parsed."""
+    """Take an already parsed letter unchanged, but parse an open answer."""
     if is_open(sample):
         return open_answer(reply)
     return Reading(answer=reply.text or None, rule="as it is" if reply.text else "nothing said")
 
 
 def open_answer(reply: Reply) -> Reading:
-    """Parse an open answer. For each line, it is the shortest text that follows one of the words in
-    `BEFORE`. If no line has such a word, it is the whole reply."""
+    """Parse an open answer. In each line, the answer is the shortest text that follows one of the
+    texts in `BEFORE`. If no line contains such a text, the answer is the whole reply."""
     text = reply.text.strip().strip(".").lower()
     # The authors also split the text at ". X", but this never matches lowercase text.
     lines = text.split("\n")
@@ -447,7 +450,7 @@ def official_score(reading: Reading, sample: Sample) -> float:
 
 
 def predicted(tails: Iterable[str]) -> Iterator[str | float]:
-    """Yield the tails, and the numbers in them."""
+    """Yield each text in `tails`, and the numbers that the text contains."""
     for tail in tails:
         yield from normalised(tail)
         for pattern in NUMBERS:
@@ -456,8 +459,8 @@ def predicted(tails: Iterable[str]) -> Iterator[str | float]:
 
 
 def normalised(text: str) -> tuple[str | float, ...]:
-    """A number rounded to two decimals, or the text in lowercase. A single character becomes two
-    texts, with a space before and after."""
+    """Convert a text to a number rounded to two decimals or, if that fails, to lowercase. A single
+    character becomes two texts: with a space before it, and with a space after it."""
     text = text.strip()
     try:
         return (round(float(text.replace(",", "")), 2),)
@@ -467,7 +470,7 @@ def normalised(text: str) -> tuple[str | float, ...]:
 
 
 def is_right(value: str | float, wanted: Iterable[str | float]) -> bool:
-    """Whether a predicted value is right. A number must be equal to a right number. A text only has
+    """Whether a predicted value is right. A number must equal a right number, while a text only has
     to contain a right text."""
     if isinstance(value, float):
         return value in wanted
@@ -529,7 +532,8 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 def layout(path: Path) -> Published | None:
     """Read the replies in the authors' folder, which has a folder with an output.json for each
-    subject. The files that their script writes, parsed_output.json and result.json, are ignored."""
+    subject. The files parsed_output.json and result.json, which the authors' script writes, are
+    ignored."""
     files = {
         output.parent.name: output
         for output in sorted(path.glob("*/output.json*"))
@@ -555,7 +559,8 @@ def layout(path: Path) -> Published | None:
 
 
 def submitted(sample: Sample, reply: str) -> tuple[str, object]:
-    """A row as in mmmu/run_llava.py#L25-L29: a letter, or the unchanged open answer."""
+    """A row of a submission, as in mmmu/run_llava.py#L25-L29, with a letter or the unchanged open
+    answer."""
     if is_open(sample) or not reply:
         return sample.id, reply
     reading = official_answer(Reply(text=reply), sample)

@@ -2,43 +2,45 @@
 
 Paper    Yue et al. 2024, MMMU-Pro: A More Robust Multi-discipline Multimodal Understanding
          Benchmark, https://arxiv.org/abs/2409.02813 (ACL 2025).
-Data     MMMU/MMMU_Pro on the hub has a folder of parquet files for each setting, under Apache-2.0.
-         Each setting has 1,730 questions.
+Data     MMMU/MMMU_Pro on the Hugging Face hub has a folder of parquet files for each setting, under
+         Apache-2.0. Each setting has 1,730 questions.
          `standard-10` is "standard (10 options)", with 1 to 12 choices per question; 1,214
-         questions have 10.
+         questions have 10 choices.
          `standard-4` is "standard (4 options)".
-         `vision` has the question and the choices in the picture.
+         `vision` has the question and the choices only in the picture.
          VLMEvalKit's MMMU_Pro_10c.tsv and MMMU_Pro_V.tsv can also be read. The rows of the authors'
          output files, which have everything except the pictures, can be read only for scoring.
 Prompt   `official`: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:mmmu-pro/
          prompts.yaml (mode direct or cot) and mmmu-pro/infer/infer_gpt.py#L38-L65 and #L162-L170.
-         All marks in the text become `<image>`. The text is followed by the picture of each mark; a
-         picture is repeated if its mark is repeated. In vision, the picture follows the text. The
-         system message, which says that the model is ChatGPT, is left out. The limit is 4,096
-         tokens: #L170.
+         All marks for pictures in the text become `<image>`. After the text, each mark's picture
+         follows, and a picture is repeated if its mark is repeated. In the setting vision, the
+         picture follows the text. The system message, which says that the model is ChatGPT, is left
+         out. Replies are limited to 4,096 tokens (#L170).
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
          dataset/image_mcq.py#L578-L630. Pictures replace their marks.
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
-         tasks/mmmu_pro/utils.py#L41-L92 and mmmu_pro_*.yaml. Pictures come first. The limit is 256
-         tokens, or 16,384 in mode cot.
-Scoring  `official`: mmmu-pro/evaluate.py#L14-L31 and #L213-L289. The answer is the only letter
-         after the last "Answer:", or else the letter that the authors' rules find, or else a random
-         letter. The authors set no seed; here, the random letter depends on the question's id, or
-         is taken from the authors' file. The authors also draw a letter for a question without a
-         reply; here, the question is wrong. The authors' script reads only files of 1,730 rows with
+         tasks/mmmu_pro/utils.py#L41-L92 and mmmu_pro_*.yaml. Pictures come first. Replies are
+         limited to 256 tokens, or to 16,384 in mode cot.
+Scoring  `official`: mmmu-pro/evaluate.py#L14-L31 and #L213-L289. The answer is the letter after the
+         last "Answer:", if exactly one letter of a choice occurs there. Otherwise, the answer is
+         the letter that the authors' rules find, or a random letter if they find none. The authors
+         set no seed. Here, the random letter depends on the question's id, or is taken from the
+         authors' file. The authors also draw a letter for a question without a reply. Here, a
+         question without a reply is wrong. The authors' script reads only files of 1,730 rows with
          the names MODEL_standard_MODE or MODEL_vision_MODE, so it skips two of the authors' own
          four files.
-         `lmms-eval`: as official, without the rule for "Answer:". In vision, the reply must be only
-         the letter, mmmu_pro/utils.py#L96-L105.
+         `lmms-eval`: like official, but without the rule for "Answer:". In the setting vision, the
+         reply must be only the letter, mmmu_pro/utils.py#L96-L105.
          `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127, without VLMEvalKit's judge. In mode
-         cot, it is applied to the last line that begins with "Answer:", vlmeval/dataset/
+         cot, this rule is applied to the last line that begins with "Answer:", vlmeval/dataset/
          image_mcq.py#L632-L664.
-         `robust`: ours, the letter that a reply settles on.
-Proof    published outputs of GPT-4o, standard-10 with cot and vision direct: every answer and
-         verdict equals the authors' (tests/parity). In vision, 48 random letters are taken from the
-         file.
-         vlmevalkit, lmms-eval: their code on generated replies.
-         robust: examples worked out by hand.
+         `robust`: Snellen's own rule, which takes the letter that a reply settles on.
+Proof    For the published outputs of GPT-4o (standard-10 with cot, and vision with direct), every
+         answer and verdict equals the authors' (tests/parity). For vision, 48 random letters are
+         taken from the published file.
+         `vlmevalkit` and `lmms-eval` are compared with the code of VLMEvalKit and lmms-eval on
+         generated replies.
+         `robust` is checked on examples worked out by hand.
 """
 
 from collections.abc import Callable, Mapping
@@ -167,7 +169,7 @@ def mmmu_pro(
 
 
 def scorings(mode: Mode, *, vision: bool) -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first one gives the headline."""
+    """The scorings, keyed by name. The first scoring is the headline."""
     metrics = {"accuracy": mean}
     return {
         "official": Scoring(
@@ -178,8 +180,8 @@ def scorings(mode: Mode, *, vision: bool) -> dict[str, Scoring]:
             metrics=metrics,
             missing="wrong",
             resolve=by_id(
-                "The authors' script draws them without a seed, so its figure differs from run "
-                "to run."
+                "The authors' script draws random letters without a seed, so its accuracy "
+                "differs from run to run."
             ),
             on_missing="The authors' script, evaluate.py, scores only files with exactly "
             "1,730 rows",
@@ -206,7 +208,8 @@ def scorings(mode: Mode, *, vision: bool) -> dict[str, Scoring]:
 
 
 def published(setting: Setting = "standard-10", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's TSV file, which has a published digest. There is no such file for standard-4."""
+    """The published file: VLMEvalKit's TSV, which has a published digest. For standard-4, there is
+    no such file."""
     if setting not in SHEETS:
         return ()
     name, md5 = SHEETS[setting]
@@ -287,7 +290,7 @@ def lmms_eval(sample: Sample, mode: Mode, vision: bool) -> tuple[Part, ...]:
 
 
 def pictured(sample: Sample) -> tuple[Part, ...]:
-    """The picture that contains the complete question."""
+    """The prompt for a question that is completely in the picture: only the picture."""
     return (shown(sample, 1),)
 
 
@@ -302,9 +305,9 @@ PROMPTS: Mapping[Preset, Callable[[Sample, Mode, bool], tuple[Part, ...]]] = {
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the letter after the last "Answer:" if there is exactly one there, even inside a word.
-    Otherwise, parse a letter by MMMU's rules, in which a letter may end a word or precede a full
-    stop. If that fails, a letter is drawn."""
+    """Parse the letter after the last "Answer:" if exactly one choice's letter occurs there, even
+    inside a word. Otherwise, parse a letter by MMMU's rules, in which a letter may end a word or
+    precede a full stop. If that fails, a letter is drawn."""
     _, separator, after = reply.text.rpartition("Answer:")
     matches = tuple(letter for letter in letters(sample) if separator and letter in after)
     if len(matches) == 1:
@@ -317,13 +320,14 @@ def lmms_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def lmms_vision_answer(reply: Reply, _: Sample) -> Reading:
-    """The whole reply. In this setting, lmms-eval parses nothing, since the row has no question."""
+    """Take the whole reply as the answer. In the setting vision, lmms-eval parses nothing, since
+    the row has no question."""
     return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
 
 
 def kit_answer_behind(reply: Reply, sample: Sample) -> Reading:
-    """Take the last line that begins with "Answer:". If it has exactly one capital letter after
-    "Answer:", parse that letter; otherwise, parse the whole text after "Answer:"."""
+    """Parse the text after "Answer:" in the last line that begins with "Answer:". If the text
+    contains exactly one capital letter, only this letter is parsed."""
     lines = [line.strip() for line in reply.text.strip().split("\n")]
     tails = [line.removeprefix("Answer:") for line in lines if line.startswith("Answer:")]
     if not tails:

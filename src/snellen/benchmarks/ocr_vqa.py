@@ -3,17 +3,17 @@
 Paper    Mishra et al. 2019, OCR-VQA: Visual Question Answering by Reading Text in Images (ICDAR),
          https://ocr-vqa.github.io.
 Data     The authors' page has dataset.json, a JSON object that maps ids to covers with their
-         questions and answers. It also has a script that downloads the covers from the online
+         questions and answers. The page also has a script that downloads the covers from the online
          bookstore's URLs as images/<id>.<extension>. No license is stated.
-         Split 1 is train, 2 is val, and 3 is test. `test` has 20,797 covers and about 100,000
-         questions.
-         The hub's howard-hou/OCR-VQA has the same data (parquet, with a row for each cover; pass
-         the file).
+         In the file, split 1 is train, 2 is val, and 3 is test. `test` has 20,797 covers and about
+         100,000 questions.
+         The dataset howard-hou/OCR-VQA on the Hugging Face hub has the same data (parquet, with a
+         row for each cover; pass the file).
          VLMEvalKit's OCRVQA_TEST.tsv is test. `testcore` is VLMEvalKit's OCRVQA_TESTCORE.tsv, with
          96 questions for each of 32 genres, open-compass/
          VLMEvalKit@c090051e984a19954909952d1abcdc6967c854e6:results/VQA.md.
-         Questions have no ids. Here, an id is <cover>_<number counted from 0>, or the row's index
-         in a TSV.
+         Questions have no ids. Here, an id is the cover's id and the question's number, counted
+         from 0, joined by _. For a TSV, the id is the row's index.
 Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
          `llava`: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/
          Evaluation.md#L13-L18.
@@ -21,18 +21,20 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. Qwen-VL used
-         100.
+         Replies are limited to 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141.
+         Qwen-VL used 100 tokens.
 Scoring  A question without a reply is wrong under all scorings.
          `official`: accuracy by exact equality. The authors released no scorer, and their paper
-         does not say how case and spaces count. The rule is google-research/
+         does not specify the treatment of case and spaces. The rule is google-research/
          pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L135-L138.
-         `vlmevalkit`: ignores case and surrounding spaces. Qwen-VL's rule does so too
-         (evaluate_vqa.py#L168-L179); Qwen-VL's figure is 75.7.
-         `robust`: ours, the phrase that a reply settles on, normalized as in VQA's evaluation.
-         With the prompts vlmevalkit and qwen-vl, the scoring vlmevalkit is the headline.
-         A cover has several questions, so intervals are clustered.
-Proof    examples worked out by hand: no outputs are published together with the answers.
+         `vlmevalkit`: ignores case and surrounding spaces. Qwen-VL's rule, with a published score
+         of 75.7, also ignores case and surrounding spaces (evaluate_vqa.py#L168-L179).
+         `robust`: Snellen's own rule, which takes the phrase that a reply settles on, normalized as
+         in VQA's evaluation.
+         With the prompts vlmevalkit and qwen-vl, vlmevalkit is the headline scoring.
+         A cover has several questions, so confidence intervals are clustered by cover.
+Proof    All scorings are checked on examples worked out by hand. No model outputs are published
+         together with the answers.
 """
 
 from __future__ import annotations
@@ -148,7 +150,8 @@ def ocr_vqa(split: Split = "test", prompt: Preset = "llava", data: Path | None =
 
 
 def published(split: Split = "test", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's TSV file, which includes the covers. The authors' file has no permanent URL."""
+    """The published file: VLMEvalKit's TSV, which includes the covers. The authors' own file has no
+    permanent URL."""
     name = SHEETS.get(split)
     return (File(name=name, url=f"{HOST}/{name}", md5=MD5[name]),) if name else ()
 
@@ -164,7 +167,7 @@ def table_of(data_file: DataFile, split: Split) -> tuple[Table, DataFile | None]
 
 
 def covers(path: Path, split: Split) -> Iterator[dict[str, Any]]:
-    """Yield the covers of a split, from the authors' JSON object that maps ids to covers."""
+    """Yield the covers of a split from the authors' JSON object, which maps ids to covers."""
     for name, cover in authors_files.of_json(path).items():
         if cover["split"] == NUMBERS[split]:
             yield {"image_id": name, **cover}

@@ -3,36 +3,36 @@
 Paper    Liu et al. 2024, OCRBench: On the Hidden Mystery of OCR in Large Multimodal Models,
          https://arxiv.org/abs/2305.07895 (Science China Information Sciences).
 Data     Yuliang-Liu/MultimodalOCR@794c36d6423cf1d5764081128bcaeb46b240def6:OCRBench/OCRBench/
-         OCRBench.json has the questions, under MIT. The pictures, OCRBench_Images/, are on Google
-         Drive.
+         OCRBench.json has the questions, under the MIT license. The pictures, OCRBench_Images/, are
+         on Google Drive.
          `split=full` is FullTest.json, the larger set of the paper's tables 1 and 2.
-         VLMEvalKit's OCRBench.tsv and the hub's echo840/OCRBench (parquet; pass the file or its
-         folder) have the pictures in the rows.
-         An id consists of the data set's name and the row's own id. In a TSV, the id is the row's
-         index; in parquet, it is the row's position.
-Prompt   `official`: the question as it is stored, then the picture, OCRBench/scripts/
-         GPT4V.py#L66-L81.
+         VLMEvalKit's OCRBench.tsv and echo840/OCRBench on the Hugging Face hub (parquet; pass the
+         file or its folder) have the pictures in the rows.
+         An id consists of the data set's name and the row's own id. For a TSV, the id is the row's
+         index. For parquet, the id is the row's position.
+Prompt   `official`: the question as it is stored, then the picture,
+         OCRBench/scripts/GPT4V.py#L66-L81.
          `monkey`: the picture, then the text of scripts/monkey.py#L58-L59 (also in example.py#L63).
          `llava`: the picture, then the text of scripts/LLaVA1_5.py#L68-L69.
-         `vlmevalkit`, `lmms-eval`: the picture, then the question. lmms-eval strips the question:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/
-         ocrbench/utils.py#L39-L44.
-         The limit is 500 tokens: GPT4V.py#L82. For lmms-eval, the limit is 128 tokens,
-         ocrbench.yaml#L13.
+         `vlmevalkit`, `lmms-eval`: the picture, then the question. In lmms-eval, the question is
+         stripped: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
+         tasks/ocrbench/utils.py#L39-L44.
+         Replies are limited to 500 tokens (GPT4V.py#L82). With prompt=lmms-eval, replies are
+         limited to 128 tokens (ocrbench.yaml#L13).
 Scoring  `official`: OCRBench/example.py#L120-L151. A reply gets a point if it contains an answer
          anywhere, even inside a word. Case and surrounding whitespace do not matter. For a formula
          (the data set HME100k), case matters, but spaces do not. The authors' script skips a
-         question without a reply, which therefore gets no point. VLMEvalKit's rule gives the same
-         results on these questions.
-         `lmms-eval`: the same, after full-width characters are converted to ASCII,
+         question without a reply, which therefore gets no point. On these questions, VLMEvalKit's
+         rule gives the same results.
+         `lmms-eval`: the same rule, after full-width characters are converted to ASCII,
          utils.py#L20-L79.
-         `robust`: ours. The answer must occur as whole words in the phrase that a reply settles on.
-         `final_score` is the number of points, at most 1,000. Text Recognition is the sum over six
-         types, #L158-L178.
-Proof    three generated replies to each of the authors' 1,000 questions: every point and every sum
-         equals that of the authors' code (tests/parity).
-         No outputs are published.
-         robust: examples worked out by hand.
+         `robust`: Snellen's own rule. The answer must occur as whole words in the phrase that a
+         reply settles on. `final_score` is the number of points, at most 1,000. Text Recognition is
+         the sum over six types of questions, #L158-L178.
+Proof    For three generated replies to each of the authors' 1,000 questions, every point and every
+         sum equals that of the authors' code (tests/parity).
+         No model outputs are published.
+         `robust` is checked on examples worked out by hand.
 """
 
 import re
@@ -155,8 +155,8 @@ def ocrbench(
 
 
 def published(split: Split = "ocrbench", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's TSV file, which includes the pictures. For split=full, the file with only the
-    questions."""
+    """The published file: VLMEvalKit's TSV, which includes the pictures. For split=full, the
+    authors' file, which has only the questions."""
     return (SHEET,) if split == "ocrbench" else (FULL,)
 
 
@@ -166,8 +166,8 @@ def entries(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def id_of(row: dict[str, Any]) -> str:
-    """The id of a question: the data set's name and the row's id, since ids repeat across data
-    sets."""
+    """The id of a question: the data set's name and the row's id. The row's id alone is not enough,
+    since ids repeat across data sets."""
     return f"{row['dataset_name']}-{row['id']}"
 
 
@@ -200,8 +200,8 @@ def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
 
 
 def picture(data_file: DataFile, name: str) -> Image:
-    """A picture in the folder OCRBench_Images, which is inside the folder of the questions or next
-    to it."""
+    """A picture in the folder OCRBench_Images, which may be inside the folder of the questions or
+    next to that folder."""
     folders = (data_file.folder, data_file.path.parent, data_file.path.parent.parent)
     folder = next(
         (candidate for candidate in folders if (candidate / "OCRBench_Images").is_dir()),
@@ -214,8 +214,8 @@ def picture(data_file: DataFile, name: str) -> Image:
 
 
 def layout(path: Path) -> Published | None:
-    """Read the authors' file of a model's replies, which has the questions, each with a field
-    `predict`."""
+    """Read the authors' file of a model's replies, in which each question has the reply in the
+    field `predict`."""
     rows = of_json(path)
     if not isinstance(rows, list) or not any(
         isinstance(row, dict) and "predict" in row for row in rows
@@ -283,13 +283,13 @@ def in_small_letters(text: str) -> str:
 
 
 def without_blanks(text: str) -> str:
-    """Remove newlines and spaces. Tabs are kept, except at the ends."""
+    """Remove newlines and spaces. Tabs are removed only at the ends of the text."""
     return text.strip().replace("\n", " ").replace(" ", "")
 
 
 def phrase(reply: Reply, sample: Sample) -> Reading:
-    """Parse the phrase that a reply settles on. For a formula, it is the whole reply, since
-    formulas have no sentences."""
+    """Parse the phrase that a reply settles on. For a formula, take the whole reply, since formulas
+    have no sentences."""
     if sample.data["formula"]:
         return parse_verbatim(reply, sample)
     return parse_phrase(reply, sample)
@@ -307,6 +307,6 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 
 def stands_in(answer: str, text: str) -> bool:
-    """Whether the text contains the answer as whole words, with no letter, digit, or underscore
-    next to it."""
+    """Whether the text contains the answer as whole words, without a letter, digit, or underscore
+    next to them."""
     return bool(answer and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text))

@@ -5,32 +5,33 @@ Paper    Marino et al. 2019, OK-VQA: A Visual Question Answering Benchmark Requi
 Data     The files are at https://okvqa.allenai.org/download.html:
          OpenEnded_mscoco_val2014_questions.json and mscoco_val2014_annotations.json. The pictures
          are COCO's val2014.
-         This is the test set, with 5,046 questions on 5,033 pictures.
-         In release 1.0, the answers are stems ("surf"); in release 1.1, they are not. State which
-         release you use.
-         BLIP's list, okvqa_val_eval.json, has the same questions without types. The hub's
-         lmms-lab/OK-VQA has these questions too (parquet; pass the file).
+         These files are the test set, with 5,046 questions on 5,033 pictures.
+         In release 1.0, the answers are word stems ("surf"). In release 1.1, the answers are not
+         stemmed. State which release you use.
+         BLIP's list, okvqa_val_eval.json, has the same questions without types. The dataset
+         lmms-lab/OK-VQA on the Hugging Face hub has these questions too (parquet; pass the file).
 Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
          `llava`: LLaVA's prompt for the short answers of other data sets, haotian-liu/
          LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18.
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
-         tasks/ok_vqa/_default_template_vqa_yaml#L20-L22. It has a sentence about unanswerable
-         questions, although there are none.
+         tasks/ok_vqa/_default_template_vqa_yaml#L20-L22. This prompt has a sentence about
+         unanswerable questions, although the data set has no such questions.
          `blip2`: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/blip2/
          eval/okvqa_zeroshot_flant5xl_eval.yaml#L41.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141.
+         Replies are limited to 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141.
 Scoring  `official`: VQA's evaluation, GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
          PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172, by category of knowledge. The
-         authors' script rejects files that lack a question; here, a missing question is wrong.
+         authors' script rejects files that lack a question. Here, a missing question is wrong.
          `lmms-eval`: uses mmf's normalization.
-         `robust`: ours, the phrase that a reply settles on, always normalized.
-         For BLIP-2's figure of 41.22, a spaCy model lemmatized each reply first. This is not done
-         here.
-Proof    The rule: as for VQAv2.
-         No outputs are published with this data.
-         Categories, lmms-eval, and robust: examples worked out by hand.
+         `robust`: Snellen's own rule, which takes the phrase that a reply settles on and always
+         normalizes it.
+         For BLIP-2's published score of 41.22, a spaCy model lemmatized each reply first. Snellen
+         does not lemmatize replies.
+Proof    The tests of VQAv2 cover the official rule.
+         No model outputs are published with this data.
+         Categories, `lmms-eval`, and `robust` are checked on examples worked out by hand.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ CATEGORIES = {
     "ten": "Weather and Climate",
     "other": "Other",
 }
-"""The category of each name in the field `question_types` of the file of answers."""
+"""The category of knowledge for each value of the field `question_types` in the file of answers."""
 LEAVES = {
     **dict.fromkeys(CATEGORIES.values(), "knowledge/world"),
     "Geography, History, Language and Culture": "knowledge/cultural",

@@ -4,34 +4,36 @@ Paper    Li et al. 2025, OVO-Bench: How Far is Your Video-LLMs from Real-World O
          Understanding?, https://arxiv.org/abs/2501.05510 (CVPR 2025).
 Data     ovo_bench_new.json of JoeLeelyf/OVO-Bench@c34093f9a072d93f9e1c6b923446dfba71f4528e has
          1,640 questions on 644 videos. The code is under MIT, the data under CC BY-NC-SA 4.0.
-         Questions of REC, SSR, and CRR are asked at several times, called points. There are 3,035
-         points in all.
-         The videos are on the hub, either whole (src_videos.tar.parta*, 44 GB) or cut at each point
-         (chunked_videos.tar.parta*, 144 GB). videos=chunks reads the cut videos: {id}.mp4, and
-         {id}_{i}.mp4 for point i. The ids of samples have the same form.
+         Questions of the tasks REC, SSR, and CRR are asked at several times, called points. There
+         are 3,035 points in total.
+         The videos are on the Hugging Face hub, either whole (src_videos.tar.parta*, 44 GB) or cut
+         at each point (chunked_videos.tar.parta*, 144 GB). With videos=chunks, the cut videos are
+         read: {id}.mp4, and {id}_{i}.mp4 for point i. The ids of samples have the same form.
 Prompt   `official`: the video up to the point, then the unchanged text of constant.py and
          utils/OVOBench.py#L112-L130.
-         With cut=ceil, a point at 12.3 s sees all frames before 13 s, as in chunk_videos.py. With
-         cut=exact, it sees all frames up to 12.3 s.
+         With cut=ceil, the prompt of a point at 12.3 s has all frames before 13 s, as in
+         chunk_videos.py. With cut=exact, the same prompt has all frames up to 12.3 s.
          The frames are sampled as ovo:uniform64, as in models/GPT.py#L31-L46, or as ovo:qwen2vl, as
          in models/QWen2VL.py#L23-L57.
-         The limit is 128 tokens.
+         Replies are limited to 128 tokens.
 Scoring  `official`: utils/OVOBenchScore.py. A reply is right if the right letter appears anywhere
-         in it. "Yes" and "No" are treated likewise: "Not sure" counts as No, and so does the reply
-         "N". For REC, a reply is right if all its digits, joined, are the count.
-         The figure of a task is the mean over its points, the figure of a group is the mean over
-         its tasks, and the total is the mean over the three groups.
-         The reply "A B C D E" gets 100 % on nine tasks, and "Yes No" gets 100 % on SSR and CRR. The
-         constant reply "Yes" gets 67.2 % on SSR and 60 % on CRR. "1" gets 20.5 % on REC.
-         `as-lists`: the same for replies that are lists of one text, which models/QWen2VL.py
-         returns. Then only the bare letter is right, and the script stops with an error at REC.
-         `robust`: ours.
-         `accuracy_by_question` is the paper's metric (its supplement, section 6). It first takes
-         the mean over the points of a question, which the script does not do.
-Proof    published outputs of six models, in seven folders: every item and every figure is equal
-         (tests/parity).
-         as-lists: the outputs of one model.
-         robust: examples worked out by hand.
+         in it. "Yes" and "No" are treated likewise: the replies "Not sure" and "N" count as No. For
+         REC, a reply is right if all digits in the reply, joined, are the count.
+         The accuracy of a task is the mean over the task's points. The accuracy of a group is the
+         mean over the group's tasks. The total is the mean over the three groups.
+         The constant reply "A B C D E" gets 100 % on nine tasks, and the reply "Yes No" gets 100 %
+         on SSR and CRR. The constant reply "Yes" gets 67.2 % on SSR and 60 % on CRR. The constant
+         reply "1" gets 20.5 % on REC.
+         `as-lists`: the official rule for replies that are lists of one text, as models/QWen2VL.py
+         returns them. For such replies, only the bare letter is right, and the authors' script
+         stops with an error at REC.
+         `robust`: Snellen's own rule. `accuracy_by_question` is the paper's metric (its supplement,
+         section 6). This metric first takes the mean over the points of each question, which the
+         authors' script does not do.
+Proof    For the published outputs of six models, in seven folders, every item and every accuracy
+         equals the authors' (tests/parity).
+         For `as-lists`, the outputs of one model are compared.
+         `robust` is checked on examples worked out by hand.
 """
 
 from __future__ import annotations
@@ -213,7 +215,7 @@ IDLE: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("clock", "logical"): ("drop", "speed"),
     ("clock", "real"): ("speed",),
 }
-"""The options that have no effect if another option has a certain value."""
+"""The options that have no effect, keyed by the name and value of the option that disables them."""
 
 
 def refuse_idle(**chosen: object) -> None:
@@ -236,8 +238,8 @@ def proactive(
     drop: Literal["none", "latest", "oldest"],
     speed: float,
 ) -> Benchmark:
-    """The benchmark with REC, SSR, and CRR as standing questions while the video runs
-    (`families.ovo_proactive`)."""
+    """Build the benchmark for mode=proactive, in which each question of REC, SSR, and CRR is asked
+    once and stays open while the video runs (`families.ovo_proactive`)."""
     from snellen.benchmarks.families import ovo_proactive
 
     tasks = [task for task in tasks if task in GROUPS["forward"]]
@@ -324,8 +326,8 @@ def scoring(
 
 
 def points(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield the questions as they are asked. A question of REC, SSR, or CRR is asked at several
-    times."""
+    """Yield a row for each time a question is asked. A question of REC, SSR, or CRR is asked at
+    several times."""
     for annotation in rows_of(path, tasks):
         if annotation["task"] not in GROUPS["forward"]:
             yield annotation
@@ -339,7 +341,7 @@ def points(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def rows_of(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield the authors' rows of these tasks."""
+    """Yield the authors' rows for these tasks."""
     try:
         for annotation in authors_files.of_json(path):
             task = annotation["task"]
@@ -357,7 +359,8 @@ def rows_of(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def out_of_range(annotation: Mapping[str, Any]) -> str | None:
-    """The reason why a question cannot be answered, as text. None if there is no reason."""
+    """The reason why a question cannot be asked or scored, as text. None if the question is
+    valid."""
     if annotation["task"] not in GROUPS["forward"]:
         right, n_options = annotation.get("gt"), len(annotation.get("options", ()))
         if right in range(n_options):
@@ -369,14 +372,15 @@ def out_of_range(annotation: Mapping[str, Any]) -> str | None:
     if annotation["task"] in YES_NO:
         for point in points:
             if point.get("type") not in (0, 1):
-                return f"has a point of type {point.get('type')!r}. It must be 0 (No) or 1 (Yes)."
+                kind = point.get("type")
+                return f"has a point of type {kind!r}. Types must be 0 (No) or 1 (Yes)."
     return None
 
 
 def not_theirs(path: Path, error: Exception) -> DataError:
     return DataError(
         f"{path} is JSON, but not in the format of OVO-Bench's annotations: {error!r}. "
-        "Check that it is the right file."
+        "Check that the file is the right one."
     )
 
 
@@ -429,7 +433,7 @@ def seen_until(seconds: float, cut: Literal["ceil", "exact"]) -> float:
 
 
 def rooted(folder: Path, places: Sequence[str]) -> Path:
-    """The first of these folders that exists, or otherwise `folder`."""
+    """The first of these subfolders of `folder` that exists. If none exists, `folder` itself."""
     return next((folder / name for name in places if (folder / name).is_dir()), folder)
 
 
@@ -446,7 +450,8 @@ def video_of(sample: Sample) -> str:
 
 
 def window_end(sample: Sample) -> float:
-    """The time in the stream at which a point is asked: the end of its window."""
+    """The time in the stream at which a point is asked: the end of the part of the video in the
+    sample."""
     (video,) = sample.media
     assert isinstance(video, Video) and video.end is not None
     return video.end
@@ -457,7 +462,7 @@ SESSIONS: Mapping[str, Callable[[Sample], str]] = {
     "question": lambda sample: sample.tags["question"],
     "point": lambda sample: sample.id,
 }
-"""The function that gives the key of a sample's session, for each scope."""
+"""A function for each scope that returns the key of a sample's session."""
 
 
 # -- prompts
@@ -514,8 +519,8 @@ def prompt(sample: Sample) -> str:
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the letters or words that appear anywhere in a reply. For REC, parse all its digits,
-    joined."""
+    """Parse the letters or words that appear anywhere in a reply. For REC, parse all digits in the
+    reply, joined."""
     text, task = reply.text, sample.tags["task"]
     if task == "REC":
         digits = "".join(re.findall(r"\d+", text))
@@ -537,8 +542,8 @@ def reading_of_matches(matches: Sequence[str]) -> Reading:
 
 
 def answer_of_list(reply: Reply, sample: Sample) -> Reading:
-    """The whole reply. For a reply that is a list, the authors' script looks for the answer among
-    the items of the list."""
+    """Take the whole reply as the answer. For a reply that is a list, the authors' script looks for
+    the answer among the items of the list."""
     if sample.tags["task"] == "REC":
         return Reading(answer=reply.text or None, rule="the script ends here")
     words = {"No": "no", "Yes": "yes"} if sample.tags["task"] in YES_NO else {}
@@ -570,10 +575,10 @@ def average(tasks: Sequence[str], without: Sequence[str] = ()) -> Metric:
         A = 1/3 Σ_g 1/|g| Σ_{t in g} 1/n_t Σ_i score
 
     In [0, 1]; higher is better. A task without replies is left out of its group's mean. There is no
-    value if a group has no replies, or if there are replies to a task in `without`: the authors'
-    script then ends with an error. For a single group or task, the value is that of the group or
-    task. The bootstrap for the interval resamples videos, across all tasks. For a single task, the
-    interval is that of a mean.
+    value if a group has no replies, or if there are replies to a task in `without`. In both cases,
+    the authors' script ends with an error. If there is only one group or task, the value is the
+    mean of this group or task. The bootstrap for the interval resamples videos, across all tasks.
+    For a single task, the interval is the same as for a plain mean.
     """
     wanted = {GROUP_OF[task] for task in tasks}
 
@@ -612,8 +617,8 @@ def average(tasks: Sequence[str], without: Sequence[str] = ()) -> Metric:
 
 
 def where_scored(metric: Metric) -> Metric:
-    """The metric, but without a value if the authors' script scores no point, as when the only task
-    is REC and the replies are lists."""
+    """Make a metric that has no value if the authors' script scores no point. For example, the
+    script scores no point if the only task is REC and the replies are lists."""
 
     def of_scores(columns: Columns) -> Estimate:
         if columns.score is None:
@@ -624,7 +629,8 @@ def where_scored(metric: Metric) -> Metric:
 
 
 def by_cluster(columns: Columns, code: NDArray[np.intp], n_codes: int) -> NDArray[np.float64]:
-    """The sum of scores and the number of points for each video and code: shape (G, 2 C)."""
+    """The sum of scores and the number of points for each video and code. The shape is (G, 2 C) for
+    G videos and C codes."""
     import numpy as np
 
     assert columns.score is not None
@@ -638,9 +644,9 @@ def by_cluster(columns: Columns, code: NDArray[np.intp], n_codes: int) -> NDArra
 
 
 def by_question(metric: Metric) -> Metric:
-    """A metric over questions instead of points. The score of a question is the mean over its
-    points. `n` counts questions. For the nine tasks that ask each question once, nothing
-    changes."""
+    """Make a metric over questions instead of points. The score of a question is the mean over the
+    question's points. `n` counts questions. For the nine tasks that ask each question once, the
+    result is the same as over points."""
 
     def of_questions(columns: Columns) -> Estimate:
         import numpy as np
@@ -657,7 +663,7 @@ def by_question(metric: Metric) -> Metric:
 
 
 def of_yes_no(metric: Metric) -> Metric:
-    """A metric over only the points whose answers are Yes or No."""
+    """Make a metric over only the points whose answers are Yes or No."""
 
     def part(columns: Columns) -> Estimate:
         kept = columns.tagged("task", YES_NO)
@@ -670,7 +676,7 @@ def of_yes_no(metric: Metric) -> Metric:
 
 @metric(better="higher", unit="fraction")
 def balanced_accuracy(columns: Columns) -> Estimate:
-    """The mean of two accuracies: that on points where yes is right, and that on points where no is
+    """The mean of the accuracy on points where yes is right and the accuracy on points where no is
     right. In [0, 1]; any constant reply gets 0.5; higher is better. The bootstrap for the interval
     resamples videos."""
     import numpy as np
@@ -689,7 +695,8 @@ def balanced_accuracy(columns: Columns) -> Estimate:
 
 
 def results(path: Path, samples: Iterator[Sample]) -> Published | None:
-    """Read the replies in the authors' results, a folder or a file. None for anything else."""
+    """Read the replies in the authors' results, which are a folder or a file. Returns None for
+    anything else."""
     ends = ("*.json", "*.json.gz")
     paths = sorted(file for end in ends for file in path.glob(end)) if path.is_dir() else [path]
     parts = {part.name: _results.of_json(part) for part in paths}
@@ -709,21 +716,21 @@ def is_results(content: Any) -> bool:
 
 
 class _ResultRows:
-    """The content of rows of results, keyed by point id."""
+    """Collects the content of result rows, keyed by point id."""
 
     def __init__(self, where: str, samples: Mapping[str, Sample]) -> None:
         self._where = where
         self._samples = samples
         self._responses: dict[str, list[tuple[str | None, str | None]]] = {}
-        """The replies of each point. Each reply is stored with the right answer according to its
-        row."""
+        """The replies to each point. Each reply is stored with the right answer that the reply's
+        row states."""
         self._lists = 0
         self._failed = 0
         self._unread: list[str] = []
-        """The rows and points that cannot be read: the position and the reason for each."""
+        """The rows and points that cannot be read, each with its position and the reason."""
 
     def add(self, name: str, row: Any) -> None:
-        """Add a row of a file. Parts that cannot be read are counted and skipped."""
+        """Add a row of a file. Points that cannot be read are recorded and skipped."""
         try:
             if row["task"] in GROUPS["forward"]:
                 for index, point in enumerate(row["test_info"]):
@@ -758,8 +765,8 @@ class _ResultRows:
         return sample is not None and sample.tags["task"] in YES_NO
 
     def published(self, n_files: int, others: Sequence[str]) -> Published:
-        """The content of the rows. `n_files` is the number of files of results, and `others` names
-        the files that are not results.
+        """The replies and notes from all rows that were added. `n_files` is the number of files of
+        results, and `others` lists the names of files that are not results.
 
         Raises:
             DataError: no row can be read.
@@ -785,9 +792,9 @@ class _ResultRows:
         )
 
     def _move_doubled(self) -> list[str]:
-        """If a question has two rows, move the second to a question with the same text that has no
-        row. The authors looked up ids by the text, so some rows have a wrong id. The right answer
-        in the row shows which question the row belongs to."""
+        """If a question has two rows, move the second row to a question that has the same text but
+        no row. The authors looked up ids by the text, so some rows have a wrong id. The right
+        answer in the row shows which question the row belongs to."""
         moved = []
         words = {
             (sample.tags["task"], sample.question, sample.target): name
@@ -820,8 +827,8 @@ class _ResultRows:
             )
         if self._unread:
             yield (
-                f"rows or points that cannot be read: {len(self._unread):,}. They are left out of "
-                f"all means. The first problem: {self._unread[0]}"
+                f"rows or points that cannot be read: {len(self._unread):,}. All means leave "
+                f"them out. The first problem: {self._unread[0]}"
             )
 
     def _notes(
@@ -886,11 +893,11 @@ ERROR = re.compile(
     r"(?:error|exception|traceback|failed to (?:call|generate|get|obtain))\b",
     re.IGNORECASE,
 )
-"""Matches the beginning of an error message of a program. After an error, the authors' own runners
+"""Matches the beginning of a program's error message. After an error, the authors' own scripts
 write null: utils/OVOBench.py#L40-L42, models/FlashVStream.py#L98-L100, models/Gemini.py#L55-L57.
-They also write null when a model stays silent, models/VideoLLM_Online.py#L72."""
+The scripts also write null when a model stays silent, models/VideoLLM_Online.py#L72."""
 MOST_NAMES = 5
-"""The maximum number of names that a note lists. It counts the others."""
+"""The maximum number of names that a note lists. The note states how many more there are."""
 
 
 def _first(names: Sequence[str]) -> str:

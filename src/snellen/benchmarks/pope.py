@@ -4,37 +4,41 @@ Paper    Li et al. 2023, Evaluating Object Hallucination in Large Vision-Languag
          https://arxiv.org/abs/2305.10355 (EMNLP).
 Data     RUCAIBox/POPE@3df3ba1b110ecce25696989577fad583b67d4239:output/, under MIT. Each set has
          3,000 questions about 500 images.
-         The objects that are not in the image are random (set random), frequent (popular), or often
-         seen together with those in the image (adversarial).
+         Questions with the answer no ask about absent objects: random objects (set random),
+         frequent objects (popular), or objects that often appear together with the objects in the
+         image (adversarial).
          `images=coco` uses COCO val2014. `images=aokvqa` and `images=gqa` use images that were
          labeled by SEEM.
          `release=e3e3926` is the older COCO set, which LLaVA's and many other published figures
-         use. In this release, the set random has 2,910 questions.
-         Ids are LLaVA's: question_id, plus 10,000,000 in random and 20,000,000 in popular.
-Prompt   `official`: the picture, then the question. The authors' files have only the question.
-         `vlmevalkit`: the same.
-         `llava`, `lmms-eval`: as official, followed by LLaVA's sentence about a single word or
+         use. In this older release, the set random has 2,910 questions.
+         Ids are the same as in LLaVA: question_id, plus 10,000,000 in random and 20,000,000 in
+         popular.
+Prompt   `official`: the picture, then the question. The authors' files contain only the question.
+         `vlmevalkit`: the same as official.
+         `llava`, `lmms-eval`: like official, followed by LLaVA's sentence about a single word or
          phrase, haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/
          Evaluation.md#L16-L17, EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
          lmms_eval/tasks/pope/pope.yaml#L33-L36.
-         The limit is 128 tokens, as in LLaVA and lmms-eval.
+         Replies are limited to 128 tokens, as in LLaVA and lmms-eval.
 Scoring  `official`: evaluate.py#L9-L34. The answer is no if the first sentence contains the word
-         No, not, or no. Otherwise it is yes, whatever the reply says. LLaVA's
-         llava/eval/eval_pope.py is the same code.
-         The authors' script pairs rows by their order; Snellen pairs them by id or question. If the
-         two differ in a file, the result says so.
-         `vlmevalkit`: exactly one of the two words occurs in the reply. Other replies are wrong,
-         since VLMEvalKit's judge is not asked, and they do not count as yes.
-         `lmms-eval`: the reply is exactly one of the two words. `precision` and `recall` count only
-         such replies. `yes_ratio` is the share of yes among the right answers, not among the
-         replies.
-         `robust`: ours.
-         `mean_f1` is the mean over the sets. Tables of LLaVA and later models call it "POPE". If
-         there are no true positives, F1 is 0 here; the official script divides by 0.
-Proof    published outputs of LLaVA-1.5-13B: every count and figure of the three sets, and the
-         published mean of 85.9.
-         Also the official rule on 1,500 generated replies (tests/parity).
-         Other rules: examples worked out by hand from their code.
+         No, not, or no. Otherwise, the answer is yes, whatever the reply contains. LLaVA's
+         llava/eval/eval_pope.py has the same code.
+         The authors' script pairs answers with labels by their order, while Snellen pairs them by
+         id or question. If the two pairings of a file differ, a note in the result reports the
+         difference. `vlmevalkit`: exactly one of the words yes and no occurs in the reply. Other
+         replies are wrong, since VLMEvalKit's judge is not used, and do not count as yes.
+         `lmms-eval`: the reply is exactly yes or no, in any case. Under this scoring, `precision`
+         and `recall` count only such replies, and `yes_ratio` is the share of yes among the right
+         answers, not among the replies.
+         `robust`: Snellen's own rule.
+         `mean_f1` is the mean of F1 over the sets. Tables of LLaVA and later models call this
+         metric "POPE". If there are no true positives, F1 is 0 here, while the official script
+         divides by 0.
+Proof    For the published outputs of LLaVA-1.5-13B, every count and metric of the three sets is
+         reproduced, and so is the published mean of 85.9 (tests/parity).
+         On 1,500 generated replies, the answers equal those of the official rule's code
+         (tests/parity).
+         The other rules are checked on examples worked out by hand from their code.
 """
 
 import math
@@ -82,10 +86,10 @@ OLDER = "e3e39262c85a6a83f26cf5094022a782cb0df58d"
 RAW = "https://raw.githubusercontent.com/RUCAIBox/POPE"
 SOURCE = f"RUCAIBox/POPE@{REVISION}:evaluate.py#L9-L34"
 SETS = ("adversarial", "popular", "random")
-"""The sets, in the order of LLaVA's questions and of lmms-eval's."""
+"""The sets, in the same order as in LLaVA and lmms-eval."""
 OFFSET = {"adversarial": 0, "random": 10_000_000, "popular": 20_000_000}
-"""The number that LLaVA's llava_pope_test.jsonl adds to each question_id of a set, since question
-ids restart in each set."""
+"""For each set, the number that LLaVA's llava_pope_test.jsonl adds to each question_id, since
+question ids restart in each set."""
 ALIASES = {
     "POPE": {"images": "coco", "sets": "all", "prompt": "vlmevalkit"},
     "pope_adv": {"sets": "adversarial", "prompt": "lmms-eval"},
@@ -226,8 +230,8 @@ def form_of(images: Images, release: Release) -> str:
 
 
 def names_of(form: str, name: str) -> Sequence[str]:
-    """The possible paths of a set's file: where `data get` puts the file, where it is in the
-    authors' repository, or directly in the data folder."""
+    """The possible paths of a set's file: the path that `data get` uses, the path in the authors'
+    repository, and the file name alone."""
     file = f"{form}{name}.json"
     return file, f"output/{file}", f"annotations/{file}", Path(file).name
 
@@ -257,11 +261,12 @@ def chosen(sets: Sets) -> Sequence[str]:
 
 
 def questions(data_files: Mapping[str, DataFile], data: Path | None) -> Iterator[dict[str, Any]]:
-    """Yield the rows of all sets. COCO's files are JSON lines; the other files are JSON lists."""
+    """Yield the rows of all sets. The files for COCO are JSON lines, and the other files are JSON
+    lists."""
     if len(data_files) > 1 and data is not None and data.is_file():
         raise DataError(
             f"pope: {data} is one file, but each of the three sets has a file of its own. Pass "
-            "their folder with --data, or choose a set: `-b pope:sets=random`."
+            "the folder of the three files with --data, or choose a set: `-b pope:sets=random`."
         )
     for name, data_file in data_files.items():
         with data_file.path.open("rb") as file:
@@ -292,8 +297,8 @@ def picture(name: str, data_file: DataFile) -> Image:
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse no if a word of the first sentence is No, not, or no. Otherwise parse yes, whatever the
-    reply says."""
+    """Parse no if a word of the first sentence is No, not, or no. Otherwise, parse yes, whatever
+    the reply contains."""
     # Only spaces separate words: "No\\nThe" is one word, and so is "No!". The words NO and Not do
     # not count as no.
     words = reply.text.split(".")[0].replace(",", "").split(" ")
@@ -310,8 +315,8 @@ ON_MISSING = (
 
 
 def question_order(table: ReplyTable) -> Resolution:
-    """Add a note if a file's answers to a set are not in the order of the labels. evaluate.py#L41
-    pairs answers with labels by line."""
+    """Add a note if a file's answers to a set are not in the order of the labels. The authors'
+    script pairs answers with labels by line (evaluate.py#L41)."""
     rows: dict[str, list[int]] = {}
     for line in table.lines:
         rows.setdefault(line.sample.tags["set"], []).append(line.row_index)
@@ -320,14 +325,14 @@ def question_order(table: ReplyTable) -> Resolution:
         return Resolution()
     note = (
         f"this file's answers are not in the order of the questions ({', '.join(sorted(other))}). "
-        "Snellen pairs answers with labels by id. The authors' script pairs them by line, so its "
-        "figures differ from these."
+        "Snellen pairs answers with labels by id. The authors' script pairs answers with "
+        "labels by line, so its figures differ from Snellen's."
     )
     return Resolution(notes=(note,))
 
 
 def lmms_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the reply if it is exactly one of the two words, in any case."""
+    """Parse the reply if it is exactly yes or no, in any case."""
     text = reply.text.lower().strip()
     known = text in YES_NO
     return Reading(answer=text if known else None, rule="the word" if known else "not the word")
@@ -335,7 +340,8 @@ def lmms_answer(reply: Reply, sample: Sample) -> Reading:
 
 @metric(better=None, unit="fraction")
 def gold_ratio(columns: Columns) -> Estimate:
-    """The share of rows for which yes is right: one half. lmms-eval prints it as pope_yes_ratio."""
+    """The share of rows whose right answer is yes, which is one half. In lmms-eval, the name of
+    this metric is pope_yes_ratio."""
     import numpy as np
 
     return stats.mean((columns.target == "yes").astype(np.float64), columns.cluster, columns.weight)
@@ -345,9 +351,9 @@ def gold_ratio(columns: Columns) -> Estimate:
 
 
 def answers_in_order(path: Path, table: Drawn) -> Published | None:
-    """Read answers in the format for evaluate.py. Each set has a file with `question` and `answer`
-    in the order of the set's questions. If there are several sets, the name of each file contains
-    the name of its set."""
+    """Read answers in the format that the authors' evaluate.py reads. Each set has a file with
+    `question` and `answer` in the order of the set's questions. If there are several sets, each
+    file's name contains the name of the file's set."""
     files = sorted(path.glob("*.json*")) if path.is_dir() else [path]
     answers = {file: rows for file in files if (rows := pairs(file)) is not None}
     if not answers:
@@ -372,7 +378,8 @@ def answers_in_order(path: Path, table: Drawn) -> Published | None:
         if len(rows) > len(of_set):
             raise DataError(
                 f"{file} has {len(rows):,} answers to the {len(of_set):,} questions of "
-                f"{matches[0]}. It may belong to the older release: `-b pope:release=e3e3926`."
+                f"{matches[0]}. The file may belong to the older release: "
+                "`-b pope:release=e3e3926`."
             )
         for number, ((question, answer), row) in enumerate(zip(rows, of_set, strict=False), 1):
             if question.strip().casefold() != row["text"].strip().casefold():

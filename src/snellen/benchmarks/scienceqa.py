@@ -4,30 +4,33 @@ Paper    Lu et al. 2022, Learn to Explain: Multimodal Reasoning via Thought Chai
          Question Answering, https://arxiv.org/abs/2209.09513 (NeurIPS).
 Data     lupantech/ScienceQA@2cbf8318e07b9ece895bb2ae605e71e38d623264:data/scienceqa/problems.json
          and images/<split>/<id>/image.png, under CC BY-NC-SA 4.0.
-         `test` and `val` have 4,241 questions each. 2,017 of test and 2,097 of val have a picture.
-         `images=only` asks only the questions with a picture. "SQA" or SQA-IMG usually means the
-         accuracy on these questions of test. The authors' table is for all questions.
+         `test` and `val` have 4,241 questions each, of which 2,017 in test and 2,097 in val have a
+         picture. `images=only` asks only the questions with a picture. In published tables, "SQA"
+         or SQA-IMG usually means the accuracy on the test questions with a picture. The authors'
+         table is for all questions.
 Prompt   `llava`: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/
-         model_vqa_science.py#L44-L64. The picture comes first. The limit is 1,024 tokens (#L80).
+         model_vqa_science.py#L44-L64. The picture comes first. Replies are limited to 1,024 tokens
+         (#L80).
          `qcm`, `cqm`: models/base_prompt.py#L41-L48, without examples. The picture comes first. The
-         authors' GPT-3 did not see it: at most, its caption was in the context.
+         authors' GPT-3 did not see the picture: at most, the picture's caption was in the context.
 Scoring  `official`: models/run_gpt3.py#L52-L70, then tools/evaluate_acc.py#L22-L72, which reads
          only the stored index. The answer is the letter X if the reply contains "The answer is X."
-         exactly once, or else a random letter. Here, the random letter depends on the question's
-         id, since the authors' random sequence restarts with their script. For a file of the
-         authors' results, the random letters are taken from the file.
-         `llava`: the rule of LLaVA's published "SQA" figures, llava/eval/
-         eval_science_qa.py#L28-L77, on replies that are stripped as in model_vqa_science.py#L84.
+         exactly once, and otherwise a random letter. Here, the random letter depends on the
+         question's id, since the authors' random sequence restarts with their script. For a file of
+         the authors' results, the random letters are taken from the file.
+         `llava`: the rule of LLaVA's published "SQA" scores, llava/eval/eval_science_qa.py#L28-L77,
+         on replies that are stripped as in model_vqa_science.py#L84.
          `mmpretrain`: the whole reply must be the letter. Otherwise, a letter is drawn at random.
-         `robust`: ours, the letter that a reply settles on.
-         For the prompt llava, the headline is llava; for the other prompts, it is official.
-         IMG, TXT, and NO are the authors' categories. TXT and IMG overlap. In mmpretrain's own
-         figures, IMG excludes TXT.
-Proof    published outputs of GPT-3 and LLaVA-1.5-13B: every stored index, and every published
-         figure of TXT, IMG, NO, and all questions, is reproduced from the published files
-         (tests/parity). The files contain GPT-3's 249 random letters: 243 for empty replies, and 6
-         for replies that state the answer twice.
-         Subjects, grades, topics: examples worked out by hand.
+         `robust`: Snellen's own rule, which takes the letter that a reply settles on.
+         With the prompt llava, the headline scoring is llava. With the other prompts, the headline
+         scoring is official.
+         IMG, TXT, and NO are the authors' categories of questions. TXT and IMG overlap. In
+         mmpretrain's own results, IMG excludes TXT.
+Proof    For the published outputs of GPT-3 and LLaVA-1.5-13B, every stored index and every
+         published accuracy of TXT, IMG, NO, and all questions is reproduced from the published
+         files (tests/parity). For GPT-3, the files contain 249 random letters: 243 for empty
+         replies, and 6 for replies that state the answer twice.
+         Subjects, grades, and topics are checked on examples worked out by hand.
 """
 
 import re
@@ -150,7 +153,7 @@ def scorings(prompt: Preset) -> dict[str, Scoring]:
             missing="wrong",
             resolve=by_id(
                 "The authors' script starts a new random sequence at every restart, so its draws "
-                "cannot be repeated. A file of its results contains them."
+                "cannot be repeated. A file of the script's results contains the letters."
             ),
         ),
         "mmpretrain": Scoring(
@@ -160,7 +163,8 @@ def scorings(prompt: Preset) -> dict[str, Scoring]:
             score=is_target,
             metrics=metrics,
             resolve=by_id(
-                "mmpretrain draws without a seed, so its figure differs from run to run."
+                "mmpretrain draws random letters without a seed, so its accuracy differs from run "
+                "to run."
             ),
         ),
         "robust": Scoring(
@@ -172,7 +176,7 @@ def scorings(prompt: Preset) -> dict[str, Scoring]:
 
 
 def problems(data_file: DataFile, split: Split, images: str) -> Iterator[dict[str, Any]]:
-    """Yield the questions of a split, from the JSON object that maps ids to questions."""
+    """Yield the questions of a split from the authors' JSON object, which maps ids to questions."""
     try:
         every = orjson.loads(file_content(data_file.path))
     except orjson.JSONDecodeError as error:
@@ -254,7 +258,7 @@ ANSWER_IS = re.compile(r"The answer is ([A-Z]).")
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
     """Parse the letter X if the reply contains "The answer is X." exactly once and X is the letter
-    of a choice. Otherwise a letter is drawn."""
+    of a choice. Otherwise, a random letter is drawn."""
     matches = ANSWER_IS.findall(reply.text.strip())
     if len(matches) == 1 and matches[0] in letters(sample):
         return Reading(answer=matches[0], rule="the answer is")
@@ -267,8 +271,8 @@ def llava_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def llava_reading(text: str) -> Reading:
-    """Parse a reply that is a letter, that begins like "B. ...", or that contains "The answer is
-    X." exactly once. The letter may be one that no choice has."""
+    """Parse a reply that is a single letter, that begins like "B. ...", or that contains "The
+    answer is X." exactly once. The parsed letter need not belong to a choice."""
     matches = ANSWER_IS.findall(text)
     if len(text) == 1 and text in "ABCDE":
         return Reading(answer=text, rule="letter")
@@ -280,7 +284,7 @@ def llava_reading(text: str) -> Reading:
 
 
 def mmpretrain_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the reply if it is the letter of a choice. Otherwise a letter is drawn."""
+    """Parse the reply if it is the letter of a choice. Otherwise, a random letter is drawn."""
     # mmpretrain's models strip their output before it is scored.
     text = reply.text.strip()
     if len(text) == 1 and text in letters(sample):
@@ -328,7 +332,7 @@ def of_results(path: Path, results: Any, outputs: Any) -> Published:
     for name, index in results.items():
         if not isinstance(index, int) or not -1 <= index < len(ascii_uppercase):
             raise DataError(
-                f"{path}: question {name!r} has {index!r} in `results`. It must be an index."
+                f"{path}: question {name!r} has {index!r} in `results`. Values must be indices."
             )
         letter = ascii_uppercase[index] if index >= 0 else None
         official[name] = Reading(answer=letter, rule="index in the file")

@@ -3,65 +3,68 @@
 Paper    Li et al. 2023, SEED-Bench: Benchmarking Multimodal LLMs with Generative Comprehension,
          https://arxiv.org/abs/2307.16125 (CVPR 2024).
          SEED-Bench-2 is arXiv 2311.17092, and SEED-Bench-2-Plus is arXiv 2404.16790.
-Data     AILab-CVC/SEED-Bench, SEED-Bench-2, and SEED-Bench-2-plus on the hub, under CC BY-NC 4.0.
-         `version=1` has 14,233 questions on pictures in 9 dimensions, and 3,757 questions on videos
-         in 3 dimensions, in the JSON of November 2023.
-         `version=2` has 24,371 questions in 27 dimensions. part=image keeps those on single,
-         multiple, and interleaved images.
+Data     AILab-CVC/SEED-Bench, SEED-Bench-2, and SEED-Bench-2-plus on the Hugging Face hub, under CC
+         BY-NC 4.0. `version=1` has 14,233 questions on pictures in 9 dimensions, and 3,757
+         questions on videos in 3 dimensions, in the JSON of November 2023.
+         `version=2` has 24,371 questions in 27 dimensions. With part=image, only the questions on
+         single, multiple, and interleaved images are kept.
          `version=2-plus` has 2,277 questions on charts, maps, and websites. The code for this
          version is not published, so Snellen reads the fields as other tools do.
-         `rows=vlmevalkit` is SEEDBench_IMG.tsv, which has its own ids.
-         part=video and part=all include the questions on videos. The videos of version 1 are those
-         of Something-Something v2, Epic-Kitchens, and Breakfast, in folders named as in the
-         authors' eval.py#L12-L17. `segment` is the part of the video, in seconds; for Breakfast, in
-         frames at 15 per second.
-         videos=frames reads the eight pictures of each part that the authors publish
-         (v1_video.zip.*, v1_video/task10/ssv2_8_frame/{id}/{1..8}.png). Version 2 has only such
-         pictures.
-         A repeated question id becomes `ID#2`.
+         `rows=vlmevalkit` reads VLMEvalKit's SEEDBench_IMG.tsv, which has its own ids.
+         `part=video` and `part=all` include the questions on videos. The videos of version 1 are
+         from Something-Something v2, Epic-Kitchens, and Breakfast, in folders named as in the
+         authors' eval.py#L12-L17. The field `segment` gives the part of the video in seconds or,
+         for Breakfast, in frames at 15 frames per second.
+         `videos=frames` reads the eight frames that the authors publish for each part
+         (v1_video.zip.*, v1_video/task10/ssv2_8_frame/{id}/{1..8}.png). For version 2, only such
+         frames are published.
+         The second question with the same id gets the id `ID#2`.
          The authors' files of results contain the right answers, so they can be read as data for
          scoring.
 Prompt   With ask=rank, the authors' prompts are in AILab-CVC/
          SEED-Bench@991e849be802b0de1cd4d45d929bf18e249f5b54. Version 1 uses model/
          instruct_blip_interface.py#L44-L45. Versions 2 and 2-plus use the bare question,
-         SEED-Bench-2/model/llava_v2_interface.py#L81-L106, with the pictures first or in place of
-         <img>. A video is shown as eight frames, the middles of equal parts; the frames in
-         instruct_blip_interface.py#L62-L123 are at most three frames away from these.
-         With ask=generate, the authors publish no prompt.
+         SEED-Bench-2/model/llava_v2_interface.py#L81-L106. The pictures come first, or replace
+         <img>. A video is shown as eight frames, from the middles of eight equal parts. The frames
+         chosen by instruct_blip_interface.py#L62-L123 are at most three frames away from the frames
+         here. With ask=generate, the authors publish no prompt.
          `official`: LLaVA's prompt, haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
-         docs/Evaluation.md#L22-L29. The limit is 128 tokens, llava/eval/model_vqa_loader.py#L141.
+         docs/Evaluation.md#L22-L29. Replies are limited to 128 tokens, llava/eval/
+         model_vqa_loader.py#L141.
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
          tasks/seedbench/utils.py#L8-L14 and #L49-L51. Versions 2 and 2-plus use
-         seedbench_2/utils.py#L8-L25, where <img> stays in the text, which follows the pictures; the
-         limit is 16 tokens. lmms-eval's tasks include the questions on videos, 17,990 in all for
-         version 1; here, its task names ask only the questions on pictures.
+         seedbench_2/utils.py#L8-L25, where the text follows the pictures and keeps <img>. With the
+         prompt lmms-eval, replies to these versions are limited to 16 tokens. The tasks in
+         lmms-eval include the questions on videos, so version 1 has 17,990 questions there. Here,
+         lmms-eval's task names ask only the questions on pictures.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
          dataset/image_mcq.py#L212-L247.
-Scoring  Scorings for ask=rank:
-         `official`: the choice with the smallest loss, eval.py#L110-L114. For version 1, the loss
-         is the sum over the tokens of the choice (lavis/models/blip2_models/
-         modeling_t5.py#L1874-L1877); for version 2, it is the mean. The code for 2-plus is not
-         published; we assume the mean.
-         `mean` (version 1): the mean over the tokens, model/
+Scoring  The following scorings are for ask=rank.
+         `official`: the answer is the choice with the smallest loss, eval.py#L110-L114. For version
+         1, the loss is the sum over the tokens of the choice (lavis/models/blip2_models/
+         modeling_t5.py#L1874-L1877). For version 2, the loss is the mean over the tokens. The code
+         for 2-plus is not published, and we assume the mean.
+         `mean` (version 1): like official, but the loss is the mean over the tokens, model/
          huggingface_instructblip_interface.py#L208-L225.
-         For version 2, the authors also rank the letters (InternLM_Xcomposer_VL_interface.py). This
-         is not implemented.
-         Scorings for ask=generate:
-         `letters`: the rule of LLaVA's published figures. The whole reply must be the letter,
+         For version 2, the authors also rank the letters (InternLM_Xcomposer_VL_interface.py).
+         Ranking of letters is not implemented here.
+         The following scorings are for ask=generate.
+         `letters`: the rule of LLaVA's published scores. The whole reply must be the letter,
          scripts/convert_seed_for_submission.py#L22-L35.
-         `lmms-eval`: the first character, utils.py#L17-L34. For version 2, it must be a capital.
+         `lmms-eval`: the answer is the first character, utils.py#L17-L34. For version 2, this
+         character must be a capital letter.
          `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127. Replies that VLMEvalKit leaves to
          its judge are wrong.
-         `robust`: ours, the letter that a reply settles on.
-         With the prompts lmms-eval and vlmevalkit, the scoring of the same name is the headline.
-         Metrics: `accuracy` is over all questions, eval.py#L125-L142. The loop in this published
-         code fails, because it reads fields that the records do not have. `dimension_average` is
-         the mean of the dimensions' accuracies.
-Proof    published outputs of GPT-4V on all of version 1: the counts equal those of the authors'
-         rule on their own records, and the accuracy on pictures equals the leaderboard's 69.1
-         (tests/parity).
-         Dimensions, rankings: examples worked out by hand. No outputs with dimensions or
-         log-likelihoods are published.
+         `robust`: Snellen's own rule, which takes the letter that a reply settles on.
+         With the prompts lmms-eval and vlmevalkit, the scoring of the same name is the headline
+         scoring. The metric `accuracy` is the mean over all questions, eval.py#L125-L142. The loop
+         in the authors' published code fails, because it reads fields that the records do not have.
+         `dimension_average` is the mean of the dimensions' accuracies.
+Proof    For the published outputs of GPT-4V on all of version 1, the counts equal those of the
+         authors' rule on the authors' own records, and the accuracy on pictures equals the
+         leaderboard's 69.1 (tests/parity).
+         Dimensions and rankings are checked on examples worked out by hand. No model outputs with
+         dimensions or log-likelihoods are published.
 """
 
 import re
@@ -156,8 +159,8 @@ ANSWERS = (
     "evaluate_result/SEED-Bench-{}/GPT-4V.json",
     "outputs/SEED-Bench-{}/GPT-4V.json.gz",
 )
-"""Result files that also contain the right answers. The first is a path in the authors' repository,
-the second a path among the outputs that are kept for parity tests."""
+"""Result files that also contain the right answers. The first is a path in the authors' repository.
+The second is a path among the outputs that are kept for parity tests."""
 SHEET = File(
     name="SEEDBench_IMG.tsv",
     url="https://opencompass.openxlab.space/utils/benchmarks/SEEDBench/SEEDBench_IMG.tsv",
@@ -183,8 +186,8 @@ OF_2 = (
     "Text-to-Image Generation", "Next Image Prediction", "Text-Image Creation",
 )  # fmt: skip
 DIMENSIONS: Mapping[str, tuple[str, ...]] = {"1": OF_1, "2": OF_2, "2-plus": ()}
-"""The dimension of each question_type_id, which counts from 1. The spelling is that in the authors'
-DATASET.md."""
+"""The dimension of each question_type_id, which counts from 1. The spelling is the same as in the
+authors' DATASET.md."""
 LEAVES = {
     "Scene Understanding": "perception/scene",
     "Instance Identity": "perception/object",
@@ -221,8 +224,8 @@ LEAVES = {
 """The capability of each dimension."""
 PICTURES = ("image", "Single Image", "Multiple Images", "Interleaved Image")
 VIDEOS = ("video", "Video")
-"""Data types that are videos. In all types other than these and `PICTURES`, the choices are
-pictures, and nothing is shown."""
+"""The data types of questions on videos. If a question has a data type that is neither here nor in
+`PICTURES`, the choices are pictures, and nothing is shown."""
 OF_VIDEOS = {
     "Action Recognition": ("SSV2/videos", "v1_video/task10/ssv2_8_frame"),
     "Action Prediction": (
@@ -231,8 +234,8 @@ OF_VIDEOS = {
     ),
     "Procedure Understanding": ("BreakfastII_15fps_qvga_sync", "v1_video/task12/breakfast_8_frame"),
 }
-"""For each video dimension of version 1: the folder of the videos, and the folder of the authors'
-frames."""
+"""The folder of the videos and the folder of the authors' frames, keyed by dimension. Only version
+1 has videos in these dimensions."""
 FRAMES = 8
 FPS = 15
 """The frame rate of Breakfast's videos, in frames per second."""
@@ -346,7 +349,8 @@ def questions(data_file: DataFile, version: Version, part: Kept) -> Iterator[dic
 
 
 def as_question(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The question of a line of results, with its right answer but without its text."""
+    """The question that a line of results is about, with the right answer but without the
+    question's text."""
     name = str(record["question_id"])
     dimension = re.match(r"(\d+)_", name)
     video = name.startswith("v") or bool(dimension and 19 <= int(dimension[1]) <= 22)
@@ -391,7 +395,8 @@ def to_sample(row: Row, data_file: DataFile, version: Version, videos: Videos) -
 
 
 def existing(folder: Path, names: Iterable[str]) -> str:
-    """The first of these folders that exists, as the beginning of a path, or "" if none exists."""
+    """The first of the folders `names` that exists, as the beginning of a path, or "" if none
+    exists."""
     return next((f"{name}/" for name in names if (folder / name).is_dir()), "")
 
 
@@ -431,7 +436,7 @@ def of_sheet(row: Row) -> Sample:
 
 
 def prompt_parts(sample: Sample, version: Version, ask: str, preset: Preset) -> list[Part]:
-    """The parts of the prompt: the text, with the pictures before it or in place of its marks.
+    """The parts of the prompt. The pictures come before the text, or replace the marks in the text.
 
     Raises:
         DataError: the choices are pictures, or the data do not have the question's text.
@@ -439,8 +444,8 @@ def prompt_parts(sample: Sample, version: Version, ask: str, preset: Preset) -> 
     if not sample.question or not sample.media:
         why = "has no text in the data" if not sample.question else "has no picture or video"
         raise DataError(
-            f"seed-bench: question {sample.id} {why}. It can be scored, but not asked. Use "
-            "part=image or part=video of the data set's own file."
+            f"seed-bench: question {sample.id} {why}. The question can be scored, but not asked. "
+            "Use part=image or part=video of the data set's own file."
         )
     text = (
         ranked_words(sample, version, preset)
@@ -539,8 +544,8 @@ def scorings(version: Version, ask: str, prompt: Preset) -> Mapping[str, Scoring
 
 
 def least_loss(reply: Reply, *, per_token: bool) -> Reading:
-    """Parse the letter of the most likely choice. Of equally likely choices, the first counts. If a
-    published result has a letter instead of likelihoods, this letter is the answer."""
+    """Parse the letter of the most likely choice. If choices are equally likely, the first counts.
+    If a published result has a letter instead of likelihoods, this letter is the answer."""
     if not reply.choices:
         return letter_alone(reply)
     values = [
@@ -573,7 +578,8 @@ def first_character(reply: Reply, *, any_case: bool) -> Reading:
 
 def results(path: Path) -> Published | None:
     """Read a file of results in the authors' format: a line {"question_id", "prediction"} for each
-    question, with or without a trailing comma. If a question repeats, its last line counts.
+    question, with or without a trailing comma. If a file has several lines for a question, the last
+    line counts.
 
     Raises:
         DataError: a line of such a file cannot be read.
@@ -587,8 +593,8 @@ def results(path: Path) -> Published | None:
         answer = record.get("prediction")
         if answer is not None and not isinstance(answer, str):
             raise DataError(
-                f"{path.name}: the prediction of result {number} must be text. Correct it, or "
-                "remove the line."
+                f"{path.name}: the prediction of result {number} must be text. Correct the "
+                "text, or remove the line."
             )
         again += name in replies
         other += name in replies and replies[name] != answer
@@ -607,8 +613,8 @@ def with_repeats(content: Published | None, table: Iterable[Row]) -> Published |
 
 
 def records_of(path: Path) -> list[tuple[str, dict[str, Any]]] | None:
-    """The lines of a file of results, each with its question id. None if the first line is not a
-    result."""
+    """The lines of a file of results, each with its question id. None if the first line is not in
+    the format of results."""
     if not path.is_file():
         return None
     records: list[tuple[str, dict[str, Any]]] = []

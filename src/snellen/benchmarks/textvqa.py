@@ -9,29 +9,30 @@ Data     The files are at https://textvqa.org/dataset, under CC BY 4.0:
          answers.
          `ocr=rosetta` reads an OCR system's tokens from TextVQA_Rosetta_OCR_v0.2_{val,test}.json in
          the same folder.
-         VLMEvalKit's TextVQA_VAL.tsv and the hub's lmms-lab/textvqa (parquet, with the tokens; pass
-         the file) have the same questions.
+         VLMEvalKit's TextVQA_VAL.tsv and lmms-lab/textvqa on the Hugging Face hub (parquet, with
+         the tokens; pass the file) have the same questions.
 Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
          `llava`: the prompts in LLaVA's published answers (haotian-liu/
-         LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a, by an outside contributor), which include
-         the tokens (ocr=rosetta). Without tokens, lmms-eval's prompt is the same: EvolvingLMMs-Lab/
-         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/textvqa/
-         utils.py#L43-L54.
+         LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a, by an outside contributor). With
+         ocr=rosetta, these prompts include the tokens. Without tokens, the prompt in lmms-eval is
+         the same: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
+         tasks/textvqa/utils.py#L43-L54.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
          dataset/image_vqa.py#L64-L69.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141.
-Scoring  `official`: mmf's evaluator, in the copy that LLaVA's figures used, haotian-liu/
+         Replies are limited to 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141.
+Scoring  `official`: mmf's evaluator, in the copy that LLaVA's published scores used, haotian-liu/
          LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/m4c_evaluator.py#L181-L257, over
-         the rows in a file, eval_textvqa.py#L35-L51. lmms-eval's rule is the same.
+         the rows in a file, eval_textvqa.py#L35-L51. The rule in lmms-eval is the same.
          `vlmevalkit`: uses VLMEvalKit's normalization.
-         `robust`: ours, the phrase that a reply settles on.
-         A picture has several questions, so intervals are clustered.
-Proof    1,500 generated pairs of a reply and an answer scored by the authors' evaluator, and 1,500
-         scored by VLMEvalKit's (tests/parity).
-         LLaVA-1.5's answers are published, but not with the data.
-         robust: examples worked out by hand.
+         `robust`: Snellen's own rule, which takes the phrase that a reply settles on.
+         A picture has several questions, so confidence intervals are clustered by picture.
+Proof    Tests compare our scores with those of the authors' evaluator for 1,500 generated pairs of
+         a reply and an answer, and with those of VLMEvalKit for 1,500 more (tests/parity).
+         LLaVA-1.5's answers are published, but the questions and right answers are not published
+         with them.
+         `robust` is checked on examples worked out by hand.
 """
 
 from __future__ import annotations
@@ -137,7 +138,8 @@ def textvqa(
 
 
 def published(split: Split = "val", **_: object) -> tuple[File, ...]:
-    """The split's questions, OCR tokens, and pictures. No digests of these files are published."""
+    """The published files with a split's questions, OCR tokens, and pictures. No digests of these
+    files are published."""
     archive = ARCHIVES[split]
     size = {"val": "6.6 GB", "test": "926 MB"}[split]
     return (
@@ -153,8 +155,8 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
 
 
 def rows(data_file: DataFile) -> Table:
-    """The questions in the authors' JSON, VLMEvalKit's TSV, or parquet, according to the file's
-    extension."""
+    """The table of questions. The file's extension determines whether the file is read as the
+    authors' JSON, VLMEvalKit's TSV, or parquet."""
     kind = Path(str(data_file)).suffix
     if kind == ".tsv":
         return vlmevalkit_tsv(data_file)
@@ -216,13 +218,13 @@ def to_sample(
 
 
 def id_of(row: Row) -> str:
-    """The row's id. If the row has VLMEvalKit's `index`, that is the id, since VLMEvalKit's files
+    """The row's id. VLMEvalKit's `index` has priority over `question_id`, since VLMEvalKit's files
     of predictions have no other id."""
     return str(row["index"] if "index" in row else row["question_id"])
 
 
 def picture(row: Row, data_file: DataFile, split: Split) -> tuple[Image, str]:
-    """The picture of a row, and its key."""
+    """The picture of a row, and the picture's key."""
     image = row.get("image")
     if isinstance(image, tuple):
         (image,) = image
@@ -233,8 +235,8 @@ def picture(row: Row, data_file: DataFile, split: Split) -> tuple[Image, str]:
 
 
 def answers_of(row: Row) -> tuple[str, ...]:
-    """The people's answers, or an empty tuple if they are hidden. The hub hides them as ten empty
-    texts."""
+    """The people's answers, or an empty tuple if the answers are hidden. The data on the Hugging
+    Face hub has ten empty texts in place of hidden answers."""
     answers = authors_files.texts(row["answer"] if "answer" in row else row.get("answers"))
     return answers if any(answers) else ()
 
@@ -243,9 +245,9 @@ def answers_of(row: Row) -> tuple[str, ...]:
 
 
 def llava_answers(path: Path, table: Table) -> Published | None:
-    """Read LLaVA's answers. Each line has the prompt and, as `question_id`, the picture's id.
-    Together they identify the question. Returns None for any other file, and if no row has the
-    picture id of the first line.
+    """Read LLaVA's answers. Each line has the prompt and, as `question_id`, the picture's id. The
+    prompt and the picture's id identify the question. Returns None for any other file, and if no
+    row has the picture id of the first line.
 
     Raises:
         DataError: no row has this question about this picture.
@@ -272,7 +274,8 @@ def llava_answers(path: Path, table: Table) -> Published | None:
 
 
 def question_of(prompt: str) -> str | None:
-    """The question in a prompt of one of LLaVA's three forms, in lowercase. None for other prompts.
+    """The question, in lowercase, from a prompt in one of LLaVA's three forms. None for other
+    prompts.
 
     haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/eval_textvqa.py#L17-L32.
     """

@@ -2,33 +2,36 @@
 
 Paper    Zhang et al. 2024, VCR: A Task for Pixel-Level Complex Reasoning in Vision Language Models
          via Restoring Occluded Text, https://arxiv.org/abs/2406.06462 (ICLR 2025).
-Data     vcr-org/VCR-wiki-{en,zh}-{easy,hard}-test[-500,-100] on the hub, under CC BY-SA 4.0.
+Data     vcr-org/VCR-wiki-{en,zh}-{easy,hard}-test[-500,-100] on the Hugging Face hub, under CC
+         BY-SA 4.0.
          There are 5,000, 500, or 100 pictures, each with several covered texts.
-         The TSVs on the hub, with VLMEvalKit's MD5s, have only the complete picture
-         (`shown=stacked_image`). A folder of parquet files has all three pictures.
+         The TSV files on the hub, for which VLMEvalKit gives MD5s, have only the complete picture
+         (`shown=stacked_image`). The parquet files have all three pictures of a question.
 Prompt   The picture comes first in all prompts.
          `official`: tianyu-z/VCR@b3be5a9e6ad73edb8f6b612d94a83f958dd5c8cb:src/evaluation/
-         inference.py#L67-L71. lmms-eval's prompt is the same.
+         inference.py#L67-L71. The prompt in lmms-eval is the same.
          `focused`: #L72-L76.
          `vlmevalkit`: the question in the TSV.
-         The limit is 256 tokens, closed_source_eval.py#L71.
+         Replies are limited to 256 tokens (closed_source_eval.py#L71).
 Scoring  `official` (English): src/evaluation/evaluation_metrics.py#L57-L187, utils.py#L330-L342,
-         gather_results.py#L44-L62. For each covered text, the answer is the most similar run of
-         tokens in the reply.
+         gather_results.py#L44-L62. For each covered text, the answer is the run of consecutive
+         tokens in the reply that is most similar to the text.
          `exact_match` and `jaccard` are computed from these runs, over all covered texts, not over
-         pictures. `precision`, `recall`, and `f1` are computed likewise; the authors store them but
-         do not print them.
+         pictures. `precision`, `recall`, and `f1` are computed likewise. The authors' code stores
+         these three metrics but does not print them.
          A reply that contains "sorry" scores 0. The authors have a filter for such replies for each
-         kind of model; this is the one for models without a filter of their own (#L199-L329).
-         VLMEvalKit's rules are the same. Our rules in text/english.py reproduce spaCy's tokens.
-         `characters` (Chinese): ours, with characters as tokens. The authors' scoring of Chinese
-         needs the model zh_core_web_sm, whose tokens no rule can reproduce, so there is no official
-         scoring for Chinese.
+         kind of model. The filter here is the one that they use for models without a filter of
+         their own (#L199-L329). VLMEvalKit's rules are the same as the authors'. Our rules in
+         text/english.py reproduce spaCy's tokens.
+         `characters` (Chinese): Snellen's own rule, with characters as tokens. The authors' scoring
+         of Chinese needs the model zh_core_web_sm, whose tokens no rule can reproduce, so there is
+         no official scoring for Chinese.
          ROUGE-1, which the authors compute but do not report, is left out.
-Proof    generated pairs: the authors' find_best_match on 1,500 English pairs. The similarity, the
-         run of tokens, and all five metrics are equal (tests/parity).
-         No outputs are published.
-         Chinese: examples worked out by hand.
+Proof    On 1,500 generated English pairs of a reply and a covered text, the similarity, the run of
+         tokens, and all five metrics equal those of the authors' code, such as find_best_match
+         (tests/parity).
+         No model outputs are published.
+         The scoring of Chinese is checked on examples worked out by hand.
 """
 
 import ast
@@ -117,9 +120,9 @@ FOCUS = {
 }
 
 LACKS = (
-    "there is no official scoring for Chinese: it needs the tokens of spaCy's zh_core_web_sm, "
-    "which no rule reproduces. Figures of the scoring `characters` cannot be compared with "
-    "published ones"
+    "there is no official scoring for Chinese: the authors' scoring needs the tokens of spaCy's "
+    "zh_core_web_sm, which no rule reproduces. Figures of the scoring `characters` cannot be "
+    "compared with published ones"
 )
 
 Lang = Literal["en", "zh"]
@@ -189,7 +192,7 @@ def vcr_wiki(
 def published(
     lang: Lang = "en", difficulty: Difficulty = "easy", size: Size = "all", **_: object
 ) -> tuple[File, ...]:
-    """The TSV file for these options."""
+    """The published TSV file for these options."""
     name = f"{lang}-{difficulty}-test{'' if size == 'all' else f'-{size}'}"
     full = f"VCR-wiki-{name}"
     url = f"https://huggingface.co/datasets/vcr-org/{full}/resolve/main/{full}.tsv"
@@ -242,21 +245,21 @@ def words(sample: Sample, lang: Lang, prompt: Preset) -> str:
 
 
 class Rule(NamedTuple):
-    """How texts of a language are split into tokens and joined again."""
+    """The functions that split texts of a language into tokens and join tokens again."""
 
     tokens: Callable[[str], Sequence[str]]
-    """Splits a text into tokens."""
+    """A function that splits a text into tokens."""
     joint: str
-    """The text that is put between two tokens to join them."""
+    """The text between two tokens in a joined run."""
     parts: Callable[[str], Sequence[str]]
-    """Splits a joined run of tokens into its tokens again."""
+    """A function that splits a joined run of tokens into tokens again."""
 
     def run(self, text: str) -> str:
         return self.joint.join(self.tokens(text))
 
 
 def with_blanks(run: str) -> list[str]:
-    """The tokens of a run that was joined by spaces. A token may be whitespace."""
+    """Split a run that was joined by spaces into its tokens. A token may itself be whitespace."""
     parts = re.split(r"(\S+)", run)
     if len(parts) == 1:
         return parts
@@ -275,8 +278,8 @@ REFUSALS = ("I can't", "I cannot", "无法", "抱歉")
 
 
 def restored(reply: Reply, sample: Sample, rule: Rule) -> Reading:
-    """Parse, for each covered text, the most similar run of tokens in the reply. It is "" if no run
-    shares a token with the text."""
+    """For each covered text, parse the most similar run of tokens in the reply. The run is "" if no
+    run shares a token with the text."""
     text = reply.text.split("Assistant: ")[-1]
     if "sorry" in text.lower() or any(refusal in text for refusal in REFUSALS):
         return Reading(answer=None, rule="refusal")
@@ -288,9 +291,9 @@ def restored(reply: Reply, sample: Sample, rule: Rule) -> Reading:
 
 
 def best_run(covered: str, tokens: Sequence[str], rule: Rule) -> tuple[str, float]:
-    """The run of tokens that is most similar to the covered text, and the similarity. All runs
-    considered have as many tokens as the covered text, and share at least one with it. Of equally
-    similar runs, the first counts."""
+    """The run of tokens that is most similar to the covered text, and the similarity. Only runs
+    that have as many tokens as the covered text, and share at least one token with the text, are
+    considered. If runs are equally similar, the first counts."""
     wanted = rule.tokens(covered)
     length = len(wanted)
     # counts[i] is the number of wanted tokens before index i.
@@ -316,8 +319,9 @@ def best_run(covered: str, tokens: Sequence[str], rule: Rule) -> tuple[str, floa
 
 
 def overlap(reading: Reading, sample: Sample, rule: Rule) -> float | None:
-    """The mean over the covered texts of the number of shared tokens over the number of all tokens,
-    each counted once. None if the picture has no covered text."""
+    """The mean Jaccard index over the covered texts of a picture: the number of distinct shared
+    tokens, divided by the number of all distinct tokens. None if the picture has no covered
+    text."""
     if not sample.references:
         return None
     if not isinstance(reading.answer, tuple):
@@ -332,10 +336,10 @@ def of_sets(tokens: Sequence[str], other: Sequence[str]) -> float:
 
 
 class SharedTokens(NamedTuple):
-    """The numbers of distinct tokens in a run, in a covered text, and in both."""
+    """The numbers of distinct tokens in a run, in a covered text, and in both of them."""
 
     shared: int
-    """The number of distinct tokens that are in both."""
+    """The number of distinct tokens that occur in both the run and the covered text."""
     run: int
     """The number of distinct tokens in the run."""
     covered: int
@@ -409,7 +413,8 @@ def over_texts(measure: Callable[[str, str, Rule], float], rule: Rule) -> Metric
 
 @metric(better="higher", unit="fraction")
 def jaccard(columns: Columns) -> Estimate:
-    """The mean over all covered texts of the share of common tokens; in [0, 1]."""
+    """The mean Jaccard index over all covered texts: the share of distinct tokens that the run and
+    the text have in common. In [0, 1]; higher is better."""
     import numpy as np
 
     scores = np.zeros(columns.n) if columns.score is None else columns.score

@@ -2,46 +2,47 @@
 
 Paper    Fu et al. 2024, Video-MME: The First-Ever Comprehensive Evaluation Benchmark of Multi-modal
          LLMs in Video Analysis, https://arxiv.org/abs/2405.21075 (CVPR 2025).
-Data     lmms-lab/Video-MME on the hub, to which the authors link. It has 2,700 questions, three on
-         each of 900 videos: 300 short, 300 medium, and 300 long ones.
-         videos_chunked_01.zip to _20.zip contain data/{videoID}.mp4. subtitle.zip contains
-         subtitle/{videoID}.srt for 744 videos.
+Data     lmms-lab/Video-MME on the Hugging Face hub, to which the authors link. The data set has
+         2,700 questions, three on each of 900 videos: 300 short, 300 medium, and 300 long videos.
+         The archives videos_chunked_01.zip to _20.zip contain data/{videoID}.mp4, and subtitle.zip
+         contains subtitle/{videoID}.srt for 744 videos.
          The data is only for academic research, and may not be redistributed without approval.
          The authors' format of results can also be read: MME-Benchmarks/
          Video-MME@06c2315b892f88578f81d73205d07cf576f292b9:evaluation/output_test_template.json,
          with its trailing commas, and with the field names used until June 2024. If a row has no
-         videoID, its video is data/{video_id}.mp4.
+         videoID, the video is data/{video_id}.mp4.
 Prompt   `official`: README.md#L107-L134 in the authors' repository, as in its examples. A video
          without subtitles gets the prompt without subtitles. The authors do not prescribe the
-         frames or the decoding. Here, the frames are uniform:64, and the limit is 128 tokens.
-         subtitles=all adds all lines of the video's subtitles. The authors add only the lines at
-         the sampled frames, one line per frame, which are known only after decoding. For a long
-         video of which few frames are sampled, the prompt here has more lines than the authors'
-         prompt.
+         frames or the decoding. Here, the frames are uniform:64, and replies are limited to 128
+         tokens. `subtitles=all` adds all lines of the video's subtitles to the prompt. The authors
+         add only the lines at the sampled frames, one line per frame, which are known only after
+         decoding. If few frames of a long video are sampled, the prompt here has more lines than
+         the authors' prompt.
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
          tasks/videomme/utils.py#L153-L164, which mentions subtitles even if there are none. With
-         subtitles=all, the prompt is lmms-eval's prompt for Gemini, #L204-L216 and #L248-L252. The
-         limit is 16 tokens.
+         subtitles=all, the prompt is lmms-eval's prompt for Gemini, #L204-L216 and #L248-L252. With
+         the prompt lmms-eval, replies are limited to 16 tokens.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
          dataset/videomme.py#L46-L58 and #L235-L240. VLMEvalKit's 64 frames exclude the first and
          the last frame.
 Scoring  `official`: thanku-all/parse_answer@afd52cfe3dde5b3685e0d4f760c10c756860c758:
-         eval_your_results.py#L62-L87 and #L157-L176. First, a list of phrases is deleted anywhere
-         in the reply. Then the first capital A to D is the answer, even inside a word: "An apple"
-         is read as A, and "Definitely C" as D. The list lacks two commas, so four of its phrases
-         never match: "Best answer: C" is read as B. A reply without such a letter is left out of
-         all means.
-         `vlmevalkit`: the same without the last two phrases, vlmeval/dataset/utils/
+         eval_your_results.py#L62-L87 and #L157-L176. First, the phrases in the authors' list are
+         deleted wherever they occur in the reply. Then, the first capital letter from A to D is the
+         answer, even inside a word: "An apple" is read as A, and "Definitely C" as D. The authors'
+         list lacks two commas, so four of its phrases never match: "Best answer: C" is read as B. A
+         reply without a capital letter from A to D is left out of all means.
+         `vlmevalkit`: the official rule without the last two phrases, vlmeval/dataset/utils/
          videomme.py#L130-L152. A reply without a letter is wrong.
-         `lmms-eval`: lmms_eval/tasks/_task_utils/mcq_extract.py#L66-L158. Here too, a reply without
-         a letter is wrong.
-         `robust`: ours, the letter that a reply settles on.
-         With the prompts lmms-eval and vlmevalkit, the scoring of the same name is the headline.
-Proof    the three tools' own code on 200,000 generated replies: every letter is equal.
-         The authors' script on a generated file of 2,700 replies, and on their template: all
-         figures are equal to the printed digit.
-         The tests contain replies for each quirk.
-         No outputs are published.
+         `lmms-eval`: lmms_eval/tasks/_task_utils/mcq_extract.py#L66-L158. Under this scoring too, a
+         reply without a letter is wrong.
+         `robust`: Snellen's own rule, which takes the letter that a reply settles on.
+         With the prompts lmms-eval and vlmevalkit, the scoring of the same name is the headline
+         scoring.
+Proof    On 200,000 generated replies, every letter equals that of the three tools' own code.
+         On a generated file of 2,700 replies, and on the authors' template, all accuracies equal
+         those of the authors' script to the printed digit.
+         The tests contain replies for each of the quirks above.
+         No model outputs are published.
 """
 
 from __future__ import annotations
@@ -111,8 +112,8 @@ FILES = (
     "evaluation/output_test_template.json",
 )
 VIDEOS = ("data", "video", "videos")
-"""The possible folders of the videos. The hub's archives create the first one, and VLMEvalKit the
-second."""
+"""The possible folders of the videos. The archives on the Hugging Face hub create the first folder,
+and VLMEvalKit creates the second."""
 SUBTITLES = ("subtitle", "subtitles")
 OLDER = {
     "duration_category": "duration",
@@ -190,7 +191,7 @@ def video_mme(
 
 
 def scorings(prompt: Preset) -> Mapping[str, Scoring]:
-    """All scorings. The scoring that belongs to the prompt comes first."""
+    """The scorings, keyed by name. The headline scoring for the prompt comes first."""
     by_name = {
         "official": Scoring(
             version=1,
@@ -231,7 +232,8 @@ LETTERS = "ABCD"
 
 
 def questions(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the questions of a file in the authors' format, each with the fields of its video."""
+    """Yield the questions of a file in the authors' format, each with the fields that describe its
+    video."""
     for video in of_template(path):
         common = {OLDER.get(key, key): value for key, value in video.items() if key != "questions"}
         for question in video["questions"]:
@@ -281,7 +283,7 @@ def video_of(sample: Sample) -> str:
 
 
 def data_set_folder(data_file: DataFile) -> Path:
-    """The folder of the data set. The file of questions may be in a subfolder of it."""
+    """The folder of the data set. The file of questions may be in a subfolder of this folder."""
     folder = (
         data_file.data
         if data_file.data is not None and data_file.data.is_dir()
@@ -291,7 +293,7 @@ def data_set_folder(data_file: DataFile) -> Path:
 
 
 def placed(folder: Path, names: Iterable[str]) -> Path:
-    """The first of these folders that exists. If none exists, the first of them."""
+    """The first of the folders `names` that exists. If none exists, the first folder."""
     first, *others = (folder / name for name in names)
     return next((candidate for candidate in (first, *others) if candidate.is_dir()), first)
 
@@ -332,8 +334,8 @@ HEARD = "This video's subtitles are listed below:"
 
 
 def prompt_parts(sample: Sample, preset: Preset, lines: tuple[str, ...] | None) -> tuple[Part, ...]:
-    """The parts of the prompt after the video. `lines` are the subtitles, or None with
-    subtitles=off."""
+    """The parts of the prompt that follow the video. `lines` are the lines of the subtitles, or
+    None with subtitles=off."""
     options = sample.data["options"]
     assert isinstance(options, list)
     # Each choice keeps the letter that it has in the data.
@@ -390,8 +392,8 @@ def first_letter(reply: Reply, deleted: Iterable[str]) -> Reading:
 
 
 def if_there(reading: Reading, sample: Sample) -> float | None:
-    """The score. None for a reply in which no choice letter was found: the authors leave such a
-    reply out of all means."""
+    """1 if the answer is right, else 0. None for a reply in which no choice letter was found: the
+    authors leave such a reply out of all means."""
     return None if reading.answer is None else is_target(reading, sample)
 
 
@@ -413,7 +415,7 @@ def mean_of_answered(columns: Columns) -> Estimate:
 
 
 def results(path: Path, samples: Iterable[Sample]) -> Published | None:
-    """Read the replies of a file in the authors' format. None for any other file."""
+    """Read the replies of a file in the authors' format. Returns None for any other file."""
     if not path.is_file() or path.name.removesuffix(".gz")[-5:].lower() != ".json":
         return None
     try:
@@ -433,7 +435,7 @@ def results(path: Path, samples: Iterable[Sample]) -> Published | None:
 
 @dataclass
 class _FileReplies:
-    """The content of a file's rows, keyed by question."""
+    """Collects the replies and right answers in a file, keyed by question."""
 
     name: str
     responses: dict[str, list[str | None]] = field(default_factory=dict)
@@ -449,8 +451,8 @@ class _FileReplies:
             ) from error
         if response is not None and not isinstance(response, str):
             raise DataError(
-                f"{self.name}: the response to {name} is {str(response)[:60]}. It must be text or "
-                "null."
+                f"{self.name}: the response to {name} is {str(response)[:60]}. Responses must "
+                "be text or null."
             )
         self.responses.setdefault(name, []).append(response)
         self.right.setdefault(name, question.get("answer"))

@@ -1,40 +1,45 @@
-"""VLMEvalKit's data sets by name: choices, yes or no, short answers, scored mostly by our rules.
+"""VLMEvalKit's data sets: choices, yes or no, and short answers, scored mostly by our own rules.
 
 Paper    none. Each set has its own paper. VLMEvalKit is Duan et al. 2024,
          https://arxiv.org/abs/2407.11691.
-Data     VLMEvalKit's TSV files, called sheets here. Select one with `name=MMStar` or `-b MMStar`.
-         The sets are those of the kinds MCQ, Y/N, and VQA in open-compass/
+Data     VLMEvalKit's TSV files, called sheets here. Select a data set by name, as in `name=MMStar`
+         or `-b MMStar`. The data sets are those of the kinds MCQ, Y/N, and VQA in open-compass/
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/
-         {image_mcq,image_yorn,image_vqa}.py. Their URLs and MD5s are in families/
-         vlmevalkit_sets.tsv. Each set has a license of its own.
+         {image_mcq,image_yorn,image_vqa}.py. The URLs and MD5s of the sheets are in
+         families/vlmevalkit_sets.tsv. Each data set has a license of its own.
          Rows without a picture are left out, as in VLMEvalKit.
-         A choice such as "None" is text here. pandas, and therefore VLMEvalKit, reads it as a
+         A choice such as "None" is text here, while VLMEvalKit, which uses pandas, reads it as a
          missing cell.
-         BLINK's MD5 belongs to the sheet with corrected answers in the 134 rows of
-         Relative_Reflectance (VLMEvalKit#1539, May 2026). The older sheet, which earlier figures
-         use, has the MD5 3b6649b6a662184ea046908e5506260e.
-Prompt   `vlmevalkit`: build_prompt of the set's class in these files, except where it depends on
-         the model. Pictures come first.
-         `short`: ours. It has the pictures, the hint, the question, the choices, and a line on the
-         form of the answer.
-         The limit is 2,048 tokens: vlmeval/api/gpt.py#L93.
+         For BLINK, the MD5 belongs to the sheet in which the answers of the 134 rows of
+         Relative_Reflectance are corrected (VLMEvalKit#1539, May 2026). The older sheet, which
+         earlier published scores use, has the MD5 3b6649b6a662184ea046908e5506260e.
+Prompt   `vlmevalkit`: the prompt from build_prompt of the data set's class in these files, except
+         where that prompt depends on the model. Pictures come first.
+         `short`: Snellen's own prompt, with the pictures, the hint, the question, the choices, and
+         a line on the form of the answer.
+         Replies are limited to 2,048 tokens (vlmeval/api/gpt.py#L93).
          MMStar's authors use their own sheet, with the choices in the question, and another prompt.
 Scoring  `official` (MMStar): MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33aecb22819881a1:eval/
-         vlmeval/evaluate/mmstar.py#L41-L81. The answer is the letter at the beginning of the reply,
-         which may follow "(", "option ", or "the answer is ". Missing rows are wrong, as in all of
-         the authors' figures except those for l2-category, which use only the rows in the file.
-         `generic`: ours. It is not the official scoring of any set. MCQ: the letter that the reply
-         settles on. Y/N: the word at the beginning of the reply, or else the only one of the two
-         words in it. VQA: the whole reply, compared with the answer without case, punctuation, and
-         articles; with three or more answers, the score is min(1, number of equal answers / 3).
-         `robust` (VQA): as generic, but applied to the text after "the answer is".
+         vlmeval/evaluate/mmstar.py#L41-L81. The answer is the letter at the beginning of the reply.
+         The letter may follow "(", "option ", or "the answer is ". Missing rows are wrong. The
+         authors do the same, except in their scores by l2-category, which use only the rows in the
+         file.
+         `generic`: Snellen's own rule, which is not the official scoring of any set. For MCQ, the
+         answer is the letter that the reply settles on. For Y/N, the answer is the word yes or no
+         at the beginning of the reply. If the reply begins with neither word, the answer is the
+         only one of the two words that the reply contains. For VQA, the whole reply is compared
+         with the right answer, without case, punctuation, and articles. If there are three or more
+         right answers, the score is min(1, number of equal answers / 3).
+         `robust` (VQA): like generic, but applied to the text after "the answer is".
          `judged` (VQA): a judge compares the reply with the answers and gives it a grade from 0 to
          10 (`snellen judge`).
-         Published figures of sets other than MMStar use other rules. Some also use pairs of rows,
-         or a judge.
-Proof    the prompts of all sets: VLMEvalKit's build_prompt on 3,000 generated rows.
-         official: 1,500 generated replies, parsed by MMStar's code (tests/parity).
-         Other scorings: examples worked out by hand.
+         Published scores on data sets other than MMStar use other rules. Some of these rules score
+         pairs of rows, or use a judge.
+Proof    For all data sets, the prompts are compared with those of VLMEvalKit's build_prompt on
+         3,000 generated rows.
+         The official scoring is compared with MMStar's code on 1,500 generated replies
+         (tests/parity).
+         The other scorings are checked on examples worked out by hand.
 """
 
 import ast
@@ -145,9 +150,9 @@ OTHER_WORDS = {
     "WeMath": LISTED,
     "WeMath_COT": LISTED + "\n{requirement}",
 }
-"""The prompts of sets that do not use the prompt of their kind."""
+"""The prompts of data sets that do not use the usual prompt for their kind."""
 INTERLEAVED = ("MUIRBench",)
-"""Sets whose pictures replace the marks `<image>` in the text."""
+"""The data sets whose pictures replace the marks `<image>` in the text."""
 
 
 def vlmevalkit(
@@ -212,7 +217,7 @@ OFFICIAL = {
         missing="wrong",
     )
 }
-"""The official scorings, for the sets that have one here."""
+"""The official scorings that are implemented here, keyed by data set."""
 
 
 def published(name: str = "MMStar", **_: object) -> tuple[File, ...]:
@@ -265,7 +270,7 @@ def which(image: Image) -> str:
 
 
 def choices_of(row: Row, where: str) -> tuple[str, ...]:
-    """The choices: the cells A, B, ... up to the last nonempty one."""
+    """The choices: the cells A, B, ... up to the last nonempty cell."""
     choices = [row.get(letter, "") for letter in ascii_uppercase]
     while choices and not choices[-1]:
         choices.pop()
@@ -280,7 +285,8 @@ def choices_of(row: Row, where: str) -> tuple[str, ...]:
 def right(
     row: Row, kind: Kind, choices: tuple[str, ...], where: str
 ) -> tuple[str | None, tuple[str, ...]]:
-    """The target, or several people's answers. None and () if they are hidden."""
+    """The target or, if several people answered, their answers. None and () if the right answer is
+    hidden."""
     cell = (row.get("answer") or row.get("answers", "")).strip()
     if not cell:
         return None, ()
@@ -313,7 +319,8 @@ def texts(cell: str) -> tuple[str, ...]:
 
 
 def kit_message(sample: Sample, words: str, *, interleaved: bool) -> tuple[Message, ...]:
-    """The set's prompt with its fields filled in. Pictures come first, or replace their marks."""
+    """The data set's prompt with its fields filled in. Pictures come first, or replace their
+    marks."""
     hint = sample.data["hint"]
     text = words.format(
         **{
@@ -334,13 +341,14 @@ def kit_message(sample: Sample, words: str, *, interleaved: bool) -> tuple[Messa
 
 
 def short_message(sample: Sample, task: Task) -> tuple[Message, ...]:
-    """Our prompt: pictures first, then one line for each part of the text."""
+    """Build Snellen's own prompt, with the pictures first and then one line for each part of the
+    text."""
     choices = choice_lines(sample).rstrip("\n") if task == "mcq" else ""
     lines = (str(sample.data["hint"]), sample.question, choices, ASK[task])
     return (user(*sample.media, "\n".join(filter(None, lines))),)
 
 
 def choice_lines(sample: Sample) -> str:
-    """One line for each choice, with its letter. Empty choices between others are skipped."""
+    """One line for each choice, with its letter. Empty choices are skipped."""
     pairs = zip(ascii_uppercase, sample.choices, strict=False)
     return "".join(f"{letter}. {choice}\n" for letter, choice in pairs if choice)

@@ -6,9 +6,10 @@ Data     The files are at https://visualqa.org/download.html, under CC BY 4.0:
          v2_OpenEnded_mscoco_{val2014,test-dev2015,test2015}_questions.json and
          v2_mscoco_val2014_annotations.json. The pictures are COCO's val2014 and test2015.
          `val` has 214,354 questions on 40,504 pictures. `test` has 447,793 questions with hidden
-         answers; 107,394 of these questions form test-dev.
+         answers, of which 107,394 form test-dev.
          BLIP's lists, vqa_val.json and vqa_test.json, have the same questions without types. The
-         hub's lmms-lab/VQAv2 has these questions too (parquet; pass the file).
+         dataset lmms-lab/VQAv2 on the Hugging Face hub has these questions too (parquet; pass the
+         file).
 Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
          `llava`: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/
          Evaluation.md#L13-L18. lmms-eval uses the same prompt, EvolvingLMMs-Lab/
@@ -18,20 +19,22 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          eval/vqav2_zeroshot_flant5xl_eval.yaml#L43.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. The other tools
-         use 10 to 16.
+         Replies are limited to 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. The
+         other tools limit replies to between 10 and 16 tokens.
 Scoring  `official`: GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
          PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172 under Python 3, over all questions,
          by answer type, and by question type. The authors' script rejects files that lack a
-         question; here, a missing question is wrong, as in LLaVA's uploads, which send "" for it.
-         `lavis`: the rule of BLIP-2's figures.
+         question. Here, a missing question is wrong, as in LLaVA's uploads, which contain "" for
+         each missing question.
+         `lavis`: the rule of BLIP-2's published scores.
          `mmpretrain`, `lmms-eval`: the tools' own rules.
-         `robust`: ours, the phrase that a reply settles on, always normalized.
-         A picture has several questions, so intervals are clustered.
-Proof    1,500 generated pairs of a reply and an answer scored by the authors' code, LAVIS's, and
-         mmpretrain's (tests/parity).
-         No outputs are published together with the answers.
-         Types, lmms-eval, and robust: examples worked out by hand.
+         `robust`: Snellen's own rule, which takes the phrase that a reply settles on and always
+         normalizes it.
+         A picture has several questions, so confidence intervals are clustered by picture.
+Proof    Tests compare our scores with those of the authors' code, LAVIS, and mmpretrain for 1,500
+         generated pairs of a reply and an answer (tests/parity).
+         No model outputs are published together with the answers.
+         Types, `lmms-eval`, and `robust` are checked on examples worked out by hand.
 """
 
 from __future__ import annotations
@@ -82,7 +85,7 @@ LISTS: Mapping[Split, tuple[str, ...]] = {
     "test-dev": (),
     "test": ("vqa_test.json",),
 }
-"""The names of BLIP's and LAVIS's lists, for each split."""
+"""The file names of BLIP's and LAVIS's lists of questions, keyed by split."""
 SUBSETS: Mapping[Split, str] = {
     "val": "val2014",
     "test-dev": "test-dev2015",
@@ -93,8 +96,8 @@ LEAVES = {
     "yes/no": "perception/object",
     "other": "perception/attribute",
 }
-"""For each answer type, the capability that most of its questions need. The data do not give the
-capability of single questions."""
+"""The capability that most questions of an answer type need, keyed by answer type. The data set
+does not give the capability of single questions."""
 
 
 def vqav2(split: Split = "val", prompt: Preset = "llava", data: Path | None = None) -> Benchmark:
@@ -156,8 +159,8 @@ def vqav2(split: Split = "val", prompt: Preset = "llava", data: Path | None = No
 
 
 def published(split: Split = "val", **_: object) -> tuple[File, ...]:
-    """The split's questions, its answers if they are public, and its pictures. No digests of these
-    files are published."""
+    """The published files with a split's questions, pictures, and, if public, answers. No digests
+    of these files are published."""
     if split != "val":
         return (
             File(

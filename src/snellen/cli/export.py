@@ -30,7 +30,9 @@ PATH = click.Path(path_type=Path)
 )
 @own_benchmark
 @click.option(
-    "--data", type=DATA, help="For `authors`: where the rows are, if they have moved since the run."
+    "--data",
+    type=DATA,
+    help="For `authors`: the path of the rows, if the rows have moved since the run.",
 )
 @click.option(
     "--sample",

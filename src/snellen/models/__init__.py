@@ -1,5 +1,6 @@
-"""The back ends, one per file, the wrappers around them, and `executors/` (servers and replicas).
+"""The back ends (one per file), the wrappers around models, and the servers and replicas that run
+models (`executors/`).
 
-This package may import core, media, transport, and stores. A back end never imports another. Start
-with `openai.py`, then `service.py`.
+This package may import core, media, transport, and stores. A back end never imports another. Read
+`openai.py` first, then `service.py`.
 """

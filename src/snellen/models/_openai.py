@@ -1,4 +1,4 @@
-"""Shared parts of the back ends for OpenAI's two APIs: errors, pictures, and the key."""
+"""Code that the back ends for OpenAI's two APIs share: errors, pictures, and the API key."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from snellen.transport import Response
 
 VARIABLE = "OPENAI_API_KEY"
 FILTERED = ("content_filter", "image_content_policy_violation", "bio_policy")
-"""Error codes which mean that the service withheld the reply."""
+"""Error codes that mean that the service withheld the reply."""
 STATUS = {
     "rate_limit_exceeded": 429,
     "rate_limit_error": 429,
@@ -47,8 +47,8 @@ def opened(name: str, *, profile: Profile, api_key: str | None, path: str) -> Se
 
 
 class OpenAIService(OnServer):
-    """A model behind one of the two APIs. Errors are raised, except that an error of the content
-    filter is converted to a reply."""
+    """A model behind one of OpenAI's two APIs. An error of the content filter becomes a reply. All
+    other errors are raised."""
 
     def _withheld(self, status: int, error: Mapping[str, Any], response: Response) -> Reply:
         if status == 400 and error.get("code") in FILTERED:
@@ -67,8 +67,8 @@ class OpenAIService(OnServer):
 
 
 def status_of(error: Mapping[str, Any]) -> int:
-    """The HTTP status to assume for an error inside a reply. For an unknown error, the status is
-    500 (server error)."""
+    """Return the HTTP status to assume for an error inside a reply. For an unknown error, the
+    status is 500 (server error)."""
     code = error.get("code")
     if isinstance(code, int) and 400 <= code < 600:
         return code
@@ -81,7 +81,7 @@ def status_of(error: Mapping[str, Any]) -> int:
 
 
 def data_url(image: Image) -> Encoded:
-    """A `data:` URL that holds exactly the bytes that were loaded."""
+    """Return a `data:` URL with exactly the bytes that were loaded."""
     mime, data = encoded(image)
     return Encoded((f"data:{mime};base64,".encode(), data))
 
@@ -99,8 +99,8 @@ def chat_message(message: Message, url: Callable[[Image], object]) -> dict[str, 
 
 
 def usage_of(counts: object, read: str, written: str) -> Usage | None:
-    """The server's token counts. `read` and `written` are the prefixes of the names of its
-    fields."""
+    """Return the server's token counts. `read` and `written` are the prefixes of the field names
+    for input and output tokens."""
     if not isinstance(counts, dict):
         return None
     return Usage(

@@ -1,15 +1,16 @@
-"""Anthropic's Messages API, and servers that implement it.
+"""Anthropic's Messages API, and other servers that implement this API.
 
 The model accepts text and images (JPEG, PNG, WebP, GIF) in any order, and several turns. A system
-message must come first. Images are sent in base64, with their bytes unchanged, at their place in
-the message. A video is sent as one image per frame. The seed is not sent, because the API has no
-field for it.
+message must come first. Images are sent in base64 at their position in the message, with their
+bytes unchanged. A video is sent as one image per frame. The seed is not sent, because the API has
+no field for it.
 
-The service has limits of its own (see its pages Vision and Errors): 32 MB per request, 100 or 600
-images per request (depending on the model), and 8,000 pixels per side, or 2,000 with more than 20
-images. Set the limits on images in a profile's `[images]`. A profile's `extra` is merged into the
-request and overrides our own fields. A value of None removes our field. Example: `thinking = { type
-= "enabled", budget_tokens = 8000 }`. The profile's `token_floor` must then be above 8000.
+The service has its own limits (see the pages Vision and Errors of its documentation): 32 MB per
+request, 100 or 600 images per request (depending on the model), and 8,000 pixels per side, or 2,000
+with more than 20 images. Set limits on images in a profile's `[images]`. A profile's `extra` is
+merged into the request and overrides Snellen's own fields. If a field in `extra` is None, it is not
+sent. Example: `thinking = { type = "enabled", budget_tokens = 8000 }`. With this example, the
+profile's `token_floor` must be above 8000.
 
 Sources of fields and errors: anthropics/anthropic-sdk-python@009b035: src/anthropic/types
 (message_create_params.py, message.py, usage.py, raw_message_stream_event.py), _exceptions.py.
@@ -48,10 +49,10 @@ from snellen.transport import Response
 PATH = "messages"
 VERSION = {"anthropic-version": "2023-06-01"}
 MOST_TOKENS = 4096
-"""The default token limit of a reply, since the service requires a limit."""
+"""The default token limit of a reply. The service requires a limit."""
 STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "filter"}
 SILENT = {"text", "thinking", "redacted_thinking"}
-"""Types of blocks that hold text or have no content."""
+"""Types of blocks that contain text or nothing."""
 STATUS = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -69,7 +70,7 @@ UNPAID = "credit balance is too low"
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Anthropic:
-    """Open the model with this name on the profile's server."""
+    """Open the model `name` on the profile's server."""
     return Anthropic(
         service(
             name,
@@ -181,8 +182,8 @@ class Anthropic(OnServer):
 
 
 def _content(message: Message) -> list[dict[str, Any]]:
-    """The content blocks of a turn. Text that contains only white space is omitted, since the
-    service rejects it."""
+    """Return the content blocks of a turn. Text that contains only white space is omitted, since
+    the service rejects it."""
     blocks = parts_of(message, lambda text: {"type": "text", "text": text}, _image)
     return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
 
@@ -194,7 +195,7 @@ def _image(image: Image) -> dict[str, Any]:
 
 
 def _of_kind(name: str, message: Mapping[str, Any]) -> list[str]:
-    """The texts of all blocks of one type."""
+    """Return the texts of all blocks of one type."""
     blocks = [block for block in objects(message["content"]) if block.get("type") == name]
     return [text for block in blocks if (text := string(block.get(name)))]
 
@@ -204,7 +205,7 @@ def _is_delta(delta: Mapping[str, Any]) -> bool:
 
 
 def _counted(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The token counts that an event contains. They are cumulative."""
+    """Return the token counts in an event. The counts are cumulative."""
     usage = event.get("usage")
     if not isinstance(usage, dict):
         return {}
@@ -212,8 +213,8 @@ def _counted(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _usage(usage: object) -> Usage | None:
-    """The token counts. The service reports tokens that are read from and written to its cache
-    separately, so they are added to the input."""
+    """Return the token counts. The service reports the tokens that it reads from its cache or
+    writes to its cache separately. The returned number of input tokens includes these tokens."""
     if not isinstance(usage, dict):
         return None
     cached = count(usage, "cache_read_input_tokens")

@@ -1,19 +1,20 @@
 """Baseline models, which do not look at pictures or videos.
 
-`baseline/random`, `first`, and `longest` use only the text and the choices of a question. Their
-replies to questions without choices are empty.
+`baseline/random`, `first`, and `longest` use only the text and the choices of a question. If a
+question has no choices, the reply is empty.
 
-`baseline/silent`, `eager`, `after:SECONDS`, and `blind-history` watch a stream. They use only the
-text of questions, the choices, and the times of frames.
+`baseline/silent`, `eager`, `after:SECONDS`, and `blind-history` watch a stream. These baselines use
+only the text of questions, the choices, and the times of frames.
 
 If a question may be answered at any time, `silent` and `blind-history` say nothing. `eager` speaks
-immediately. `after` speaks at the first frame that is at least SECONDS later than the newest frame
-at the time of the question. Both say the numbers of all choices, or "1" if there are no choices.
+immediately. `after` waits for the first frame that is at least SECONDS later than the newest frame
+at the time of the question. `eager` and `after` say the numbers of all choices, or "1" if there are
+no choices.
 
-If a question must be answered, `silent` returns an empty text. The others say "Yes" if the choices
-are yes and no. Otherwise they give the first choice, or "1" if there are no choices. However,
-`blind-history` answers a yes-or-no question with "No" the first two times it is asked, and with
-"Yes" after that.
+If a question must be answered, `silent` returns an empty text. The other baselines say "Yes" if the
+choices are yes and no. If the choices are different, these baselines give the first choice, or "1"
+if there are no choices. However, `blind-history` answers "No" the first two times that a yes-or-no
+question is asked, and "Yes" after that.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from snellen.errors import UsageError
 from snellen.media.content import Frame
 
 Pick = Callable[[Sequence[str], int], int]
-"""Returns the index of the choice to pick. Its arguments are the choices and a random number that
+"""Returns the index of the choice to pick. The arguments are the choices and a random number that
 is derived from the request's text and seed."""
 
 PICKS: dict[str, Pick] = {
@@ -46,7 +47,7 @@ twice before the answer is visible."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Blind | Watcher:
-    """Open the baseline with this name.
+    """Open the baseline `name`.
 
     Raises:
         UsageError: SECONDS in after:SECONDS is not a number of seconds.
@@ -72,8 +73,8 @@ def _seconds(title: str, amount: str) -> float:
 
 
 class Blind:
-    """Picks a choice without looking. The reply is the choice's letter if the question shows
-    letters, and otherwise the choice's text."""
+    """Picks a choice without looking at the picture. The reply is the choice's letter if the
+    question shows letters, and otherwise the choice's text."""
 
     wants_frames = False
 
@@ -93,8 +94,8 @@ class Blind:
 
 
 def _choice_text(question: str, choices: Sequence[str], number: int) -> str:
-    """The choice's letter if the question lists it, as in "B. …" or "(B) …". Otherwise, the
-    choice's text."""
+    """Return the choice's letter if the question lists it, as in "B. …" or "(B) …". Otherwise,
+    return the choice's text."""
     letter = ascii_uppercase[number : number + 1]
     listed = rf"(?<!\w){letter}[).:]\s*{re.escape(choices[number].strip())}"
     return letter if letter and re.search(listed, question) else choices[number]
@@ -114,8 +115,8 @@ class Watcher:
 
 
 class WatcherSession:
-    """A session of a `Watcher`. The session stores the time of the newest frame, the scheduled
-    messages, and the texts of earlier questions."""
+    """A session of a `Watcher`, which stores the time of the newest frame, the scheduled messages,
+    and the texts of earlier questions."""
 
     def __init__(
         self,

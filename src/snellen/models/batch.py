@@ -1,4 +1,5 @@
-"""Protocols for models that answer several requests in one call, which `models.batching` uses."""
+"""Protocols for models that answer several requests in one call. `models.batching` calls such
+models."""
 
 from __future__ import annotations
 
@@ -9,15 +10,13 @@ from snellen.core.model import Reply, Request
 from snellen.media.content import Image
 
 PATCH = 28
-"""The approximate side length, in pixels, of a square that a vision-language model turns into one
-token."""
+"""The approximate side length, in pixels, of the square of a picture that becomes one token."""
 CHARACTERS = 4
 """The approximate number of characters in a text token."""
 
 
 class Batches(Protocol):
-    """A model that answers several requests in one call, in order. It is called from a single
-    thread."""
+    """A model that answers several requests in one call. A single thread calls the model."""
 
     name: str
 
@@ -31,7 +30,7 @@ class Prepares(Protocol):
 
     All requests of a batch have the same `group`. `size` returns the approximate number of tokens
     of a request, and `rows` the number of rows that the request takes in a batch. If `ranks` is
-    true, replies to `rank` requests contain only `choices`.
+    true, the model accepts `rank` requests, and its replies to them contain only `choices`.
     """
 
     name: str
@@ -53,18 +52,18 @@ class TooMuch(Exception):
 
 
 def size_of(request: Request) -> int:
-    """The approximate number of tokens in a request."""
+    """Estimate the number of tokens in a request."""
     return text_size(request) + sum(
         image_size(image) for message in request.messages for image in message.images
     )
 
 
 def text_size(request: Request) -> int:
-    """The approximate number of text tokens in a request."""
+    """Estimate the number of text tokens in a request."""
     parts = (part for message in request.messages for part in message.content)
     return sum(len(part) // CHARACTERS for part in parts if isinstance(part, str))
 
 
 def image_size(image: Image) -> int:
-    """The approximate number of tokens that an image takes."""
+    """Estimate the number of tokens that an image takes."""
     return (image.width or 0) * (image.height or 0) // PATCH**2

@@ -50,7 +50,7 @@ class _Waiting:
 
 @dataclass(frozen=True)
 class _Lane:
-    """A replica of the model, and the only thread that calls it."""
+    """A replica of the model, and the only thread that calls that replica."""
 
     model: Prepares
     thread: CallThreads
@@ -59,15 +59,15 @@ class _Lane:
 class Batching:
     """Gathers requests into batches for one or several replicas of a model.
 
-    A batch consists of the oldest waiting request and those closest to it in size, so that every
-    request gets its turn. A batch has at most `most` requests. The rows of a batch, padded to the
-    longest row, have at most `budget` tokens in all (None: no limit). A batch goes to the first
-    replica that is free. While the replicas work, `ahead` more batches are prepared. A batch that
-    is not full waits `patience` seconds for more requests.
+    A batch consists of the oldest waiting request and the requests that are closest to it in size.
+    Every request therefore gets its turn. A batch has at most `most` requests. The rows of a batch,
+    padded to the longest row, have at most `budget` tokens in all (None: no limit). Each batch goes
+    to the first free replica. While the replicas work, `ahead` more batches are prepared. A batch
+    that is not full waits `patience` seconds for more requests.
 
     A batch that does not fit in memory is split in half, and later batches are limited to half its
-    size. After any other error, the requests of the batch are repeated one by one, so that no
-    request fails because of another.
+    size. After any other error, each request of the batch is repeated alone, so that no request
+    fails because of another.
     """
 
     def __init__(
@@ -101,11 +101,11 @@ class Batching:
         self._callers = 0
 
     async def generate(self, request: Request) -> Reply:
-        """The reply to a request. If the caller is cancelled while the request is waiting, the
-        request is dropped.
+        """Return the reply to a request. If the caller is cancelled while the request is waiting,
+        the request is dropped.
 
         Raises:
-            Exception: whatever the model raises for this request.
+            Exception: any exception that the model raises for this request.
         """
         if self._closed:
             raise RuntimeError(f"{self.name} is closed")
@@ -134,7 +134,8 @@ class Batching:
             self._callers -= 1
 
     async def _rank(self, request: Request) -> Sequence[Ranked]:
-        """The log-probabilities of the choices. Raises the same errors as `generate`."""
+        """Return the log-probabilities of the choices. This raises the same errors as
+        `generate`."""
         return (await self.generate(request)).choices
 
     async def close(self) -> None:
@@ -194,9 +195,9 @@ class Batching:
                     await self._full.wait()
 
     def _next(self) -> Sequence[_Waiting]:
-        """The next batch: the oldest request, and those of its group that are closest to it in
-        size. If each batch began with the largest request instead, small requests might have to
-        wait until the end of a run."""
+        """Return the next batch: the oldest request, and the requests of its group that are closest
+        to it in size. If each batch started with the largest request, small requests might wait
+        until the end of a run."""
         self._queue = [waiting for waiting in self._queue if not waiting.reply.done()]
         if not self._queue:
             return []
@@ -259,7 +260,7 @@ class Batching:
             if isinstance(error, TooMuch):
                 error = Rejected(
                     f"{self.name}: this request of about {size:,} tokens does not fit into memory, "
-                    "even alone. Make its pictures or frames smaller (the profile's [images], "
+                    "even alone. Make the pictures or frames smaller (the profile's [images], "
                     "--frames), or use a larger device."
                 )
             batch[0].reply.set_exception(error)
@@ -273,8 +274,8 @@ def _begun(
 
 
 async def _ended(call: asyncio.Task[Any], batch: Sequence[_Waiting]) -> BaseException | None:
-    """Wait for a call and return its exception. If no caller is waiting for the replies any longer,
-    the call is abandoned."""
+    """Wait for a call, and return its exception. Abandon the call if no caller is waiting for the
+    replies any longer."""
     replies = asyncio.gather(*(waiting.reply for waiting in batch), return_exceptions=True)
     try:
         await asyncio.wait({call, replies}, return_when=asyncio.FIRST_COMPLETED)

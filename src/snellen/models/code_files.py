@@ -1,9 +1,10 @@
-"""Finds the files of a user's code: a file, and the author's other modules that it imports.
+"""Finds the files of a user's code: a file, and the author's other modules that the file imports.
 
 The author's modules are those in the file's folder or below it. If the file is a module of a
-package, they also include all modules of that package. These are left out: modules of Python,
-Snellen, and other packages (in `site-packages`), imports by computed names (`importlib`), files
-that the code reads, and a package's `__init__.py` (unless something is imported from it).
+package, all modules of that package count as the author's, too. The following are left out: modules
+of Python, Snellen, and other packages (in `site-packages`), imports by computed names
+(`importlib`), files that the code reads, and a package's `__init__.py` (unless the code imports
+something from it).
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from weakref import WeakKeyDictionary
 PACKAGE = Path(__file__).resolve().parents[1]
 STANDARD_LIBRARY = Path(os.__file__).parent.resolve()
 INSTALLED = frozenset(("site-packages", "dist-packages"))
-"""Folders that hold packages of several authors."""
+"""Names of folders that contain packages of several authors."""
 
 Files = Mapping[Path, str]
 """Maps each file to the digest of its content."""
 
 
 def files_of(file: Path, module: str | None = None) -> Files:
-    """A file and the author's other modules that it imports. `module` is the dotted name of the
-    file as a Python module, or None if the file belongs to no package.
+    """Return a file and the author's other modules that the file imports. `module` is the dotted
+    name of the file as a Python module, or None if the file belongs to no package.
 
     Raises:
         OSError: the file cannot be read.
@@ -62,9 +63,9 @@ _files_when_loaded: WeakKeyDictionary[ModuleType, Files] = WeakKeyDictionary()
 
 
 def files_of_module(module: ModuleType) -> Files:
-    """The files of an imported module, with their digests at the time of the first call in this
-    process, since later edits do not change code that is already loaded. Empty if the module is not
-    a Python file."""
+    """Return the files of an imported module, or no files if the module is not a Python file. The
+    digests are those at the first call in this process, since later edits do not change code that
+    is already loaded."""
     files = _files_when_loaded.get(module)
     if files is None:
         file = getattr(module, "__file__", None)
@@ -74,14 +75,14 @@ def files_of_module(module: ModuleType) -> Files:
 
 
 def digest_of_files(files: Files) -> str | None:
-    """The digest of a single file, or a combined digest of several files. None if there are no
-    files."""
+    """Return the digest of a single file, or a combined digest of several files, or None if there
+    are no files."""
     return digest_of_all(files.values())
 
 
 def digest_of_code(file: Path, module: str | None = None) -> str:
-    """The digest of a file and of the author's modules that it imports. If the file imports none of
-    the author's modules, this is the digest of the file.
+    """Return the digest of a file and of the author's modules that the file imports. If there are
+    no such modules, this is the digest of the file.
 
     Raises:
         OSError: the file cannot be read.
@@ -103,8 +104,8 @@ def digest_of(text: bytes) -> str:
 
 
 def file_of_module(module: str, search: Sequence[str] | None = None) -> Path | None:
-    """Find a module's file without importing its packages. `search` lists the folders in which the
-    first part of the name is looked up (None: `sys.path`)."""
+    """Find a module's file without importing the packages that contain the module. `search` lists
+    the folders that may contain the first part of the module's name (None: `sys.path`)."""
     path: Any = search
     loader = None
     parts = module.split(".")
@@ -123,21 +124,22 @@ def file_of_module(module: str, search: Sequence[str] | None = None) -> Path | N
 
 @dataclass(frozen=True)
 class _Home:
-    """Where the author of a file keeps code."""
+    """The folders in which the author of a file keeps code."""
 
     folder: Path
-    """The folder whose files, including those in subfolders, are the author's."""
+    """The folder that contains the author's files, also in subfolders."""
     search: Path
-    """The folder in which the first part of a module's name is looked up."""
+    """The folder that contains the file's top-level package or module."""
     package: str
-    """The dotted name of the file's package; empty if there is none."""
+    """The dotted name of the file's package; empty if the file is in no package."""
     is_own: dict[str, bool] = field(default_factory=dict)
     """A cache that maps the first part of a module's name to whether modules with this first part
-    may contain files of the author."""
+    may be the author's."""
 
 
 def _home_of(file: Path, module: str | None) -> _Home | None:
-    """The home of a file, or None if the file is directly in a folder of installed packages."""
+    """Return where the author of a file keeps code, or None if the file is directly in a folder of
+    installed packages."""
     is_package = file.name == "__init__.py"
     stems = file.parent.parts if is_package else file.with_suffix("").parts
     parts = tuple(module.split(".")) if module else ()
@@ -165,7 +167,7 @@ def _own_imports(text: bytes, package: str, home: _Home) -> Iterator[tuple[str, 
 
 
 def _own_file(name: str, home: _Home) -> Path | None:
-    """The file of a module, or None if it does not exist or is not the author's."""
+    """Return the file of a module, or None if the file does not exist or is not the author's."""
     top = name.partition(".")[0]
     if top not in home.is_own:  # cached, since most imports are of other people's packages
         home.is_own[top] = top not in sys.stdlib_module_names and _may_be_in(home, top)
@@ -182,8 +184,8 @@ def _own_file(name: str, home: _Home) -> Path | None:
 
 
 def _may_be_in(home: _Home, top: str) -> bool:
-    """Whether a module or package may contain files of the author. `top` is the first part of its
-    name."""
+    """Return whether a module or package may contain files of the author. `top` is the first part
+    of the module's name."""
     spec = PathFinder.find_spec(top, [f"{home.search}", *sys.path])
     if spec is None:
         return False
@@ -199,8 +201,8 @@ def _may_be_in(home: _Home, top: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _imports(text: bytes) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
-    """The imports of a file, each as the number of leading dots, the module, and the imported
-    names."""
+    """Return the imports of a file. Each import consists of the number of leading dots, the module,
+    and the imported names."""
     try:
         waiting: list[ast.AST] = [ast.parse(text)]
     except (SyntaxError, ValueError):  # the import will report it

@@ -1,18 +1,18 @@
-"""Google's Gemini API (generateContent), and servers that implement it.
+"""Google's Gemini API (generateContent), and other servers that implement this API.
 
 The model accepts text and images in any order, and several turns. A system message must come first.
-Images (JPEG, PNG, WebP) are sent in base64, with their bytes unchanged, at their place in the
-message. A GIF is converted to PNG. A video is sent as one image per frame.
+Images (JPEG, PNG, WebP) are sent in base64 at their position in the message, with their bytes
+unchanged. A GIF is converted to PNG. A video is sent as one image per frame.
 
-With `native_video = true` in the profile's `extra`, the whole file of a video is sent instead, with
-the start and end of the visible part in seconds. No frames are decoded here. The service samples
+With `native_video = true` in the profile's `extra`, the whole video file is sent instead, with the
+start and end of the visible part in seconds. Snellen then decodes no frames. The service samples
 frames at a fixed rate, so the frame policy must be `fps:RATE`, with a rate of at most 24. Other
 policies are rejected. The model also gets the sound in the file. A request can have at most 100 MB,
 so a file can have at most 75 MB.
 
-The rest of `extra` is merged into the request and overrides our own fields. A value of None removes
-our field. `generationConfig` is merged into our field of that name. Example: `generationConfig = {
-thinkingConfig = { thinkingBudget = 0, includeThoughts = true } }`.
+The rest of `extra` is merged into the request and overrides Snellen's own fields. If a field in
+`extra` is None, it is not sent. `generationConfig` is merged into Snellen's own `generationConfig`.
+Example: `generationConfig = { thinkingConfig = { thinkingBudget = 0, includeThoughts = true } }`.
 
 Sources of fields and errors: googleapis/python-genai@6680718: google/genai/types.py (FinishReason,
 GenerateContentResponse, VideoMetadata), models.py; the service's pages Troubleshooting, Image
@@ -67,7 +67,8 @@ VIDEOS = {
 }
 NATIVE_VIDEO = "native_video"
 MOST_BYTES = 75_000_000
-"""The maximum size of a video's file, in bytes. In base64, a file of this size fills a request."""
+"""The maximum size of a video file, in bytes. In base64, a file of this size fills a whole
+request."""
 MOST_RATE = 24.0
 ROLES = {"user": "user", "assistant": "model"}
 WITHHELD = (
@@ -75,14 +76,14 @@ WITHHELD = (
     *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
 )
 SILENT = {"text", "thought", "thoughtSignature", "partMetadata"}
-"""Fields of a part that hold text or have no content."""
+"""Fields of a part that contain text or nothing."""
 WRONG_CALLS = {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"}
-"""Finish reasons that mean that the model tried to call a tool."""
+"""Finish reasons of replies in which the model tried to call a tool."""
 STOPS = {"MAX_TOKENS": "length", **dict.fromkeys(WITHHELD, "filter")}
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Google:
-    """Open the model with this name on the profile's server.
+    """Open the model `name` on the profile's server.
 
     Raises:
         UsageError: a field in the profile's `extra` that Snellen uses has the wrong type.
@@ -111,7 +112,8 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Google:
 
 
 class Google(OnServer):
-    """A model behind the generateContent API. With `native_video`, it needs no decoded frames."""
+    """A model behind the generateContent API. With `native_video`, the model needs no decoded
+    frames."""
 
     what = "a reply of Gemini's"
 
@@ -181,8 +183,8 @@ class Google(OnServer):
         )
 
     def _streamed(self, response: Response) -> Reply:
-        """Assemble the reply from a stream of chunks. The stream is complete only if a chunk has a
-        finish reason or says that the prompt was blocked."""
+        """Assemble the reply from a stream of chunks. The stream is complete only if a chunk
+        contains a finish reason or states that the prompt was blocked."""
         parts: list[dict[str, Any]] = []
         stop = usage = blocked = first = None
         others: set[str] = set()
@@ -235,7 +237,7 @@ def _inline(mime: str, data: bytes) -> dict[str, Any]:
 
 
 def _file(video: Video) -> dict[str, Any]:
-    """The part of a request that holds the whole file of a video, the start and end of the visible
+    """Return the part of a request with the whole video file, the start and end of the visible
     part, and the frame rate.
 
     Raises:
@@ -270,7 +272,7 @@ def _file(video: Video) -> dict[str, Any]:
 
 
 def _rate(video: Video) -> float | None:
-    """The frame rate that the video's policy sets, or None if the video has no policy."""
+    """Return the frame rate that the video's policy sets, or None if the video has no policy."""
     if video.policy is None:
         return None
     policy = videos.policy(video.policy)
@@ -293,7 +295,8 @@ def _seconds(value: float) -> str:
 
 
 def _wait(details: list[dict[str, Any]]) -> float | None:
-    """The number of seconds to wait according to a RetryInfo; None if there is no RetryInfo."""
+    """Return the number of seconds to wait according to a RetryInfo, or None if there is no
+    RetryInfo."""
     for detail in details:
         number = (string(detail.get("retryDelay")) or "").removesuffix("s")
         if number.replace(".", "", 1).isdecimal():
@@ -302,13 +305,13 @@ def _wait(details: list[dict[str, Any]]) -> float | None:
 
 
 def _is_blocked(feedback: object) -> bool:
-    """Whether the service withheld the prompt from the model."""
+    """Return whether the service withheld the prompt from the model."""
     return isinstance(feedback, dict) and bool(feedback.get("blockReason"))
 
 
 def _are_candidates(candidates: object) -> bool:
-    """Whether the content of each candidate is an object with a list of parts, and the text of each
-    part is a string."""
+    """Return whether each candidate's content is an object with a list of parts, and the text of
+    each part is a string."""
     if not are_objects(candidates):
         return False
     contents = [candidate.get("content") for candidate in objects(candidates)]
@@ -322,14 +325,14 @@ def _is_content(content: object) -> bool:
 
 
 def _others(candidate: Mapping[str, Any]) -> set[str]:
-    """The kinds of content in a candidate that are neither text nor reasoning, such as tool calls
-    and pictures."""
+    """Return the kinds of content in a candidate that are neither text nor reasoning, such as tool
+    calls and pictures."""
     parts = objects((candidate.get("content") or {}).get("parts"))
     return {name for part in parts for name in part} - SILENT
 
 
 def _parts_of(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The parts of a candidate that contain text."""
+    """Return the parts of a candidate that contain text."""
     content = candidate.get("content")
     parts = objects(content.get("parts")) if isinstance(content, dict) else []
     return [part for part in parts if isinstance(part.get("text"), str)]

@@ -1,26 +1,26 @@
-"""Runs models that transformers loads from a local folder or from the hub. They generate replies,
-and most rank choices by log-probability. Most models are loaded by AutoModelForImageTextToText and
-AutoProcessor, and the rest of this text is about these. `hf_forms` also supports some models that
-bring their own code.
+"""Runs models that transformers loads from a local folder or from the Hugging Face hub. The models
+generate replies, and most of them also rank choices by log-probability. Most models are loaded by
+AutoModelForImageTextToText and AutoProcessor. `hf_forms` also supports some models that bring their
+own code, to which not all of the following applies.
 
-Prompts are padded on the left and end with the generation prompt of the chat template. Each row
-ends at its own end token, limit, or stop string, independently of the other rows in the batch. The
-text is decoded without special tokens. The model's thinking remains part of the text.
+Prompts are padded on the left and end with the generation prompt of the chat template. Each row of
+a batch ends at its own end token, limit, or stop string, independently of the other rows. The text
+is decoded without special tokens. The model's thinking remains part of the text.
 
-If the temperature is None, the model's own generation_config.json applies. If it is 0, decoding is
-greedy. Beam search is never used. Other settings have the defaults of transformers, for example
-sampling from the 50 most likely tokens. A request that is sampled with a seed gets a batch of its
-own, since all rows of a batch share one random generator. A repeated request therefore gets the
-same reply.
+If the temperature is None, the model's own generation_config.json applies. If the temperature is 0,
+decoding is greedy. Beam search is never used. Other settings have transformers' defaults, for
+example sampling from the 50 most likely tokens. All rows of a batch share one random generator. A
+request that is sampled with a seed therefore gets its own batch, so that the same request always
+gets the same reply.
 
-The log-probability of a choice is the sum over its tokens, which follow the prompt. The choice is
-tokenized separately from the prompt, exactly as it is written (a leading space counts). No end
-token is added.
+The log-probability of a choice is the sum of its tokens' log-probabilities after the prompt. The
+choice is tokenized separately from the prompt, exactly as it is written (a leading space counts).
+No end token is added.
 
-If the processor supports videos, a video is sent as a video, with the times of its frames.
-Otherwise it is sent as one image per frame.
+If the processor supports videos, a video is sent as a video, with the times of its frames. If the
+processor does not, one image per frame is sent.
 
-A profile's `extra` can contain the fields of `HfSettings`.
+For the fields of a profile's `extra`, see `HfSettings`.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
 
 
 def in_training(name: str, model: Any, processor: Any, weights: str, settings: HfSettings) -> Hf:
-    """Wrap a model that is already loaded and is being trained. It generates in evaluation mode and
-    without gradients. It leaves no inference tensors behind, since autograd cannot use them.
+    """Wrap a model that is already loaded and is being trained. The model generates in evaluation
+    mode, without gradients, and without inference tensors, which autograd could not use.
 
     Args:
         name: The model's name in results.
         model: A transformers model, on its device.
-        processor: Its processor, which is copied.
+        processor: The model's processor, which is copied.
         weights: A text that identifies the weights, such as a step and a digest.
         settings: The same settings as for `hf/` models, but `dtype`, `device`, `replicas`, and
             `attention` have no effect.
@@ -138,15 +138,15 @@ class Hf:
     runs_on: Mapping[str, Any]
     """The software and the devices that the model runs on."""
     replicas: Sequence[Any]
-    """The copies of the model, one for each device."""
+    """The copies of the model, one copy for each device."""
     batches: Mapping[str, int]
-    """The settings of batches, which are arguments of `Batching`."""
+    """The arguments of `Batching`."""
     speed = ("device", "replicas", "batch_size", "batch_tokens")
 
     @property
     def concurrency(self) -> int:
-        """The number of concurrent requests. It is large enough that the next batches can be chosen
-        from a queue."""
+        """The number of concurrent requests. The number is large enough to leave requests in the
+        queue from which the next batches are chosen."""
         return self.batches["most"] * (len(self.replicas) + self.batches["ahead"] + 1)
 
 
@@ -161,7 +161,7 @@ def _settings(spec: str, profile: Profile) -> HfSettings:
 
 
 def _devices(spec: str, settings: HfSettings, torch: Any) -> Sequence[str]:
-    """The device of each replica."""
+    """Return the device of each replica."""
     device = settings.device
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -179,10 +179,10 @@ def _devices(spec: str, settings: HfSettings, torch: Any) -> Sequence[str]:
 
 
 def _options(spec: str, name: str, profile: Profile) -> Mapping[str, Any]:
-    """The arguments of `from_pretrained` that say which files are read.
+    """Return the arguments of `from_pretrained` that select the checkpoint's files.
 
     Raises:
-        UsageError: the name is that of a folder that does not exist.
+        UsageError: `name` is the path of a folder that does not exist.
     """
     options: dict[str, Any] = {"trust_remote_code": profile.trust_remote_code}
     if not Path(name).is_dir():
@@ -199,7 +199,7 @@ def _load(
     """Choose the form of the model, and load a copy of the model on each device.
 
     Raises:
-        UsageError: the model cannot be loaded. The message says why.
+        UsageError: the model cannot be loaded. The message states the reason.
     """
     spec = checkpoint.spec
     if settings.image_processor == "torchvision" and not library.utils.is_torchvision_available():
@@ -235,7 +235,8 @@ def _called(device: str, torch: Any) -> str:
 
 
 def _sampling(model: Any) -> dict[str, Any]:
-    """The model's default generation settings. A model with its own code may have none."""
+    """Return the model's default generation settings. A model with its own code may have no such
+    settings."""
     config = getattr(model, "generation_config", None)
     settings = {} if config is None else config.to_diff_dict()
     return {name: value for name, value in settings.items() if isinstance(value, (int, float, str))}

@@ -1,8 +1,9 @@
-"""Reads the JSON files of a transformers checkpoint. This runs none of the checkpoint's own code.
+"""Reads the JSON files of a transformers checkpoint, without running the checkpoint's own code.
 
-`auto_map` in `config.json` names a model's own classes. For example, if `AutoModel` is
-`modeling_internvl_chat.InternVLChatModel`, then `AutoModel` loads the class `InternVLChatModel` in
-the checkpoint's file `modeling_internvl_chat.py`.
+The field `auto_map` in `config.json` maps auto classes of transformers to classes in the
+checkpoint's own code. For example, if `auto_map` contains `"AutoModel":
+"modeling_internvl_chat.InternVLChatModel"`, then `AutoModel` loads the class `InternVLChatModel`
+from the checkpoint's file `modeling_internvl_chat.py`.
 """
 
 from __future__ import annotations
@@ -16,30 +17,31 @@ from typing import Any
 from snellen.errors import UsageError
 
 USUAL = "AutoModelForImageTextToText"
-"""The class of transformers that loads models whose code is part of transformers."""
+"""The auto class that loads models whose code is part of transformers."""
 AUTO_CLASSES = (USUAL, "AutoModelForCausalLM", "AutoModel")
-"""The classes of transformers that can load a model's own class, in order of preference. Older
-versions of transformers also had `AutoModelForVision2Seq`."""
+"""The auto classes that can load a model's own class, in order of preference. Older versions of
+transformers also had `AutoModelForVision2Seq`."""
 PROCESSOR_FILES = ("processor_config.json", "preprocessor_config.json", "tokenizer_config.json")
-"""The files, besides config.json, that can name a processor."""
+"""Files other than config.json that can name a processor."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """A checkpoint in a folder or on the hub, and what its files say."""
+    """A checkpoint in a folder or on the Hugging Face hub, and the content of its files."""
 
     spec: str
-    """The name of the model in messages: `hf/NAME`."""
+    """The model's name in messages, such as `hf/NAME`."""
     name: str
-    """The path of the folder, or the name on the hub."""
+    """The path of the checkpoint's folder, or its name on the hub."""
     options: Mapping[str, Any]
-    """Arguments for `from_pretrained`: `trust_remote_code`, and on the hub also `revision`."""
+    """Arguments for `from_pretrained`: `trust_remote_code`, and `revision` for a checkpoint on the
+    hub."""
     config: Mapping[str, Any]
-    """The content of config.json; empty if there is none."""
+    """The content of config.json; empty if the file does not exist."""
     auto_class: str
-    """The class of transformers that loads the model."""
+    """The auto class that loads the model."""
     reference: str | None
-    """The model's own class, as `FILE.CLASS`; None if its class is part of transformers."""
+    """The model's own class, as `FILE.CLASS`; None if the model's class is part of transformers."""
     has_processor: bool
     """Whether the files name a processor, which prepares text and pictures together."""
 
@@ -50,7 +52,8 @@ class Checkpoint:
 
     @property
     def architecture(self) -> str:
-        """The name of the model's class: the first of `architectures`, or the one in `auto_map`."""
+        """The name of the model's class: the first entry of `architectures` in config.json, or
+        otherwise the class in `auto_map`."""
         names = self.config.get("architectures")
         if isinstance(names, list) and names and isinstance(names[0], str):
             return names[0]
@@ -58,12 +61,12 @@ class Checkpoint:
 
     @property
     def written_for(self) -> str | None:
-        """The version of transformers that config.json names; None if it names none."""
+        """The version of transformers in config.json; None if config.json contains no version."""
         version = self.config.get("transformers_version")
         return version if isinstance(version, str) else None
 
     def own_class(self) -> type:
-        """Import the model's own class. This runs the checkpoint's code.
+        """Import the model's own class, which runs the checkpoint's code.
 
         Raises:
             ImportError: a package that the code imports is missing.
@@ -81,12 +84,12 @@ def read_checkpoint(spec: str, name: str, options: Mapping[str, Any]) -> Checkpo
     """Read a checkpoint's files.
 
     Args:
-        spec: The name of the model in messages.
-        name: The path of the folder, or the name on the hub.
+        spec: The model's name in messages.
+        name: The path of the checkpoint's folder, or its name on the hub.
         options: Arguments for `from_pretrained`.
 
     Raises:
-        UsageError: a file is not a valid JSON object, or its `auto_map` is malformed.
+        UsageError: a file does not contain a valid JSON object, or has a malformed `auto_map`.
     """
     config = _json(spec, name, "config.json", options)
     own = _auto_map(spec, config)
@@ -107,7 +110,7 @@ def read_checkpoint(spec: str, name: str, options: Mapping[str, Any]) -> Checkpo
 
 
 def _model_class(config: Mapping[str, Any], own: Mapping[str, Any]) -> tuple[str, str | None]:
-    """The class of transformers that loads the model, and the model's own class, if it has one."""
+    """Return the auto class that loads the model, and the model's own class, if it has one."""
     from transformers.models.auto.modeling_auto import (
         MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as known,
     )
@@ -118,11 +121,11 @@ def _model_class(config: Mapping[str, Any], own: Mapping[str, Any]) -> tuple[str
 
 
 def _auto_map(spec: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The `auto_map` of a file, which maps classes of transformers to the model's own classes that
-    they load; empty if the file has none.
+    """Return the `auto_map` of a file, or an empty mapping if the file has none. An `auto_map` maps
+    auto classes of transformers to the model's own classes.
 
     Raises:
-        UsageError: it is malformed.
+        UsageError: the `auto_map` is malformed.
     """
     own = content.get("auto_map")
     if own is None:
@@ -141,7 +144,7 @@ def _auto_map(spec: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _json(spec: str, name: str, file: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The content of a JSON file; empty if there is no such file."""
+    """Return the content of a JSON file, or an empty mapping if the file does not exist."""
     path = Path(name) / file
     if not Path(name).is_dir():
         from transformers.utils import cached_file

@@ -1,4 +1,4 @@
-"""Shared parts of the models that transformers runs in this process."""
+"""Code that the back ends for transformers share."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Any
 from snellen.errors import Rejected, UsageError, install
 
 BROKEN = (ValueError, TypeError, LookupError, RuntimeError, AttributeError, AssertionError)
-"""Exceptions that processors and models raise for inputs that they do not accept."""
+"""Exceptions that processors and models raise for invalid inputs."""
 MAX_TOKENS = 1024
-"""The token limit of a reply, unless the request sets one."""
+"""The default token limit of a reply."""
 SHORT = ("out of memory", "ALLOC_FAILED", "can't allocate memory", "not enough memory")
-"""Texts in error messages which mean that memory ran out. They identify errors other than
-OutOfMemoryError, such as those of CUDA, its libraries, and the CPU allocator."""
+"""Phrases in error messages that show that memory ran out. These phrases identify errors that are
+not an OutOfMemoryError, such as errors from CUDA, CUDA's libraries, and the CPU allocator."""
 _GENERATORS: dict[str, threading.Lock] = {}
-"""One lock for each device, because all models on a device share its random generator."""
+"""One lock for each device, because all models on a device share the device's random generator."""
 
 
 def libraries(model: str) -> tuple[ModuleType, ModuleType]:
     """Import torch and transformers.
 
     Raises:
-        UsageError: one of them is missing.
+        UsageError: torch or transformers is missing.
     """
     try:
         import torch
@@ -36,7 +36,7 @@ def libraries(model: str) -> tuple[ModuleType, ModuleType]:
 
 
 def stop_tokens(model: Any, tokenizer: Any) -> set[int]:
-    """The ids of the tokens that end a reply, according to the model and to its tokenizer."""
+    """Return the ids of the tokens that end a reply, according to the model and its tokenizer."""
     end_tokens = model.generation_config.eos_token_id
     return {
         tokenizer.eos_token_id,
@@ -45,15 +45,15 @@ def stop_tokens(model: Any, tokenizer: Any) -> set[int]:
 
 
 def is_short(error: BaseException | None, torch: Any) -> bool:
-    """Whether an error means that memory ran out."""
+    """Return whether an error means that memory ran out."""
     kinds = (MemoryError, torch.OutOfMemoryError)
     return isinstance(error, kinds) or any(words in str(error) for words in SHORT)
 
 
 @contextmanager
 def drawing(device: Any, seed: int | None, torch: Any) -> Iterator[None]:
-    """Reserve the random generator of a device for the caller. Only this generator is seeded, if
-    there is a seed, since those of other GPUs may be in use."""
+    """Reserve a device's random generator for the caller, and seed the generator if there is a
+    seed. The generators of other devices may be in use, so they are not seeded."""
     with _GENERATORS.setdefault(str(device), threading.Lock()):
         if seed is not None and device.type == "cuda":
             with torch.cuda.device(device):
@@ -64,11 +64,11 @@ def drawing(device: Any, seed: int | None, torch: Any) -> Iterator[None]:
 
 
 class ScoreCheck:
-    """Detects whether the model's scores are NaN. In that case, the first token of the vocabulary
-    would always count as the most likely one."""
+    """Detects whether the model's scores are NaN. If the scores are NaN, the first token of the
+    vocabulary always counts as the most likely token."""
 
     lacking: Any = False
-    """Whether a score was NaN; a tensor on the device after the first step."""
+    """Whether a score was NaN. After the first step, this is a tensor on the device."""
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         self.lacking = scores.isnan().any() | self.lacking  # stays on the device, so no wait

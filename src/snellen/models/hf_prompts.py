@@ -1,5 +1,4 @@
-"""Converts requests to the inputs of a transformers model, with the model's chat template and
-processor.
+"""Converts requests to a transformers model's inputs, with the model's chat template and processor.
 
 Several threads may prepare batches concurrently.
 """
@@ -26,7 +25,7 @@ from snellen.models.hf_common import BROKEN
 from snellen.models.hf_settings import HfSettings
 
 TICKS = 1000
-"""The times of frames are passed to processors in units of 1/TICKS seconds."""
+"""Processors get the times of frames in units of 1/TICKS seconds."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class PreparedBatch:
     lengths: Sequence[int]
     """The number of tokens in each prompt."""
     choices: Sequence[Sequence[int]] = ()
-    """The token ids of each choice, if choices are ranked."""
+    """The token ids of each choice; empty unless choices are ranked."""
 
 
 class BatchPrompts(Protocol):
@@ -50,15 +49,16 @@ class BatchPrompts(Protocol):
     """The tokenizer that decodes replies."""
 
     def lengths(self, request: Request) -> Hashable:
-        """What the requests of a batch must have in common; None if any can share a batch."""
+        """Return a key that must be the same for all requests of a batch, or None if all requests
+        can share a batch."""
         ...
 
     def size(self, request: Request) -> int:
-        """The approximate number of tokens of a request."""
+        """Estimate the number of tokens in a request."""
         ...
 
     def prepared(self, requests: Sequence[Request]) -> PreparedBatch:
-        """The tensors of a batch.
+        """Prepare the tensors of a batch.
 
         Raises:
             Rejected: the model does not accept the batch, or a picture is damaged.
@@ -108,7 +108,9 @@ class HfPrompts:
                 self._plain_words = {}
                 self._inputs(chats, [])
         except Rejected as error:
-            raise UsageError(f"{error}. Are `processor` and `template` right?") from error
+            raise UsageError(
+                f"{error}. Check `processor` and `template` in the profile's `extra`."
+            ) from error
         clips = [[black] * 2, [black] * 4] if self._videos else []
         chats = [[_turn("user", [{"type": "video", "video": clip}])] for clip in clips]
         try:
@@ -119,7 +121,8 @@ class HfPrompts:
     def _check_thinking(self) -> None:
         """
         Raises:
-            UsageError: the settings turn thinking on or off, and the template cannot.
+            UsageError: the settings turn thinking on or off, but the chat template does not support
+                that.
         """
         templates = (self._processor, self.tokenizer)
         template = next(
@@ -129,19 +132,19 @@ class HfPrompts:
             if name in self._settings.template and not re.search(rf"\b{name}\b", str(template)):
                 raise UsageError(
                     f"{self._spec}: its chat template has no {name}, so that thinking cannot be "
-                    "turned on or off. Leave the setting (or --effort) out."
+                    "turned on or off. Remove the setting (or --effort)."
                 )
 
     def lengths(self, request: Request) -> Hashable:
-        """The number of frames of each video in the request, if the processor requires that all
-        videos of a batch have the same length; otherwise None."""
+        """Return the number of frames of each video in the request. Return None if the processor
+        accepts videos of different lengths in a batch."""
         if not self._alike:
             return None
         return tuple(len(video.frames) for message in request.messages for video in message.videos)
 
     def size(self, request: Request) -> int:
-        """The approximate number of tokens in a request. If the processor can count the tokens of
-        pictures, its count is used."""
+        """Estimate the number of tokens in a request. The processor counts the tokens of pictures
+        if it can."""
         shown = (image for message in request.messages for image in message.images)
         return text_size(request) + sum(
             self.image_tokens(image.width, image.height)
@@ -223,8 +226,8 @@ class HfPrompts:
         return inputs
 
     def _mine(self) -> Any:
-        """This thread's own copy of the processor, since a tokenizer fails if two threads use it
-        concurrently."""
+        """Return this thread's own copy of the processor, since its tokenizer fails if two threads
+        use it concurrently."""
         if not hasattr(self._of_thread, "processor"):
             with self._copying:
                 self._of_thread.processor = copy.deepcopy(self._processor)
@@ -257,9 +260,9 @@ def _text(text: str) -> dict[str, str]:
 
 
 def video_metadata(times: Sequence[float]) -> dict[str, Any]:
-    """The metadata of a video for the processor. The times in milliseconds are passed as the frame
-    numbers of a video with 1,000 frames per second. The total duration is computed from the mean
-    distance between frames."""
+    """Return the metadata of a video for the processor. The frame numbers are the times in
+    milliseconds, as in a video with 1,000 frames per second. The total duration is computed from
+    the mean distance between frames."""
     ticks = [round(time * TICKS) for time in times]
     step = (ticks[-1] - ticks[0]) / (len(ticks) - 1) if len(ticks) > 1 else TICKS
     total = max(1, round(len(ticks) * step))

@@ -1,4 +1,4 @@
-"""A transformers model on one device. It generates replies and ranks choices in a single thread."""
+"""A transformers model on one device. A single thread generates replies and ranks choices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from snellen.models.hf_prompts import BatchPrompts, PreparedBatch
 from snellen.models.hf_settings import HfSettings
 
 PIXELS = ("pixel_values", "images")
-"""Beginnings of the names of inputs that hold pixels."""
+"""Prefixes of the names of inputs that contain pixels."""
 
 
 class HfReplica:
@@ -60,8 +60,8 @@ class HfReplica:
         return 1
 
     def group(self, request: Request) -> Hashable:
-        """A key that is the same for requests that can share a batch. A request that needs a batch
-        of its own gets a unique object."""
+        """Return a key that is the same for all requests that can share a batch. For a request that
+        needs its own batch, the key is a unique object."""
         generation = request.generation
         if request.kind == "rank":
             return object()
@@ -107,7 +107,7 @@ class HfReplica:
         return bool(self.model.generation_config.do_sample if temperature is None else temperature)
 
     def _config(self, request: Request, most: int) -> Any:
-        """The generation settings of a batch, taken from its first request."""
+        """Return the generation settings of a batch, which are those of its first request."""
         generation = request.generation
         config = copy.deepcopy(self.model.generation_config)
         config.max_length, config.max_new_tokens, config.num_beams = None, most, 1
@@ -152,7 +152,7 @@ class HfReplica:
         ]
 
     def _limit(self, request: Request, length: int) -> int:
-        """The maximum number of tokens of a reply.
+        """Return the maximum number of tokens in a reply.
 
         Raises:
             Rejected: the prompt leaves no room for a reply.
@@ -190,7 +190,7 @@ class HfReplica:
 
     def _ranked(self, prepared: PreparedBatch) -> Reply:
         """Rank all choices in one batch, with the whole prompt in each row. The prompt is not
-        cached, since some models would then derive wrong positions from their last input."""
+        cached, since some models would derive wrong positions from a cached prompt."""
         length, choices = prepared.lengths[0], prepared.choices
         longest = length + max(map(len, choices))
         if self._positions is not None and longest > self._positions:
@@ -211,8 +211,8 @@ class HfReplica:
     def _rows(
         self, inputs: Mapping[str, Any], length: int, choices: Sequence[Sequence[int]]
     ) -> Sequence[Ranked]:
-        """The log-probabilities of choices after a prompt. No token attends to the padding of the
-        choices."""
+        """Return the log-probabilities of choices after a prompt. No token attends to the padding
+        after the choices."""
         torch = self._torch
         n, most = len(choices), max(map(len, choices))
         rows: dict[str, Any] = {}
@@ -242,7 +242,7 @@ class HfReplica:
 
 
 def _can_rank(model: Any) -> bool:
-    """Whether the model's `forward` can return the scores of the last positions alone."""
+    """Return whether the model's `forward` can return only the scores of the last positions."""
     parameters = inspect.signature(model.forward).parameters
     return "logits_to_keep" in parameters or any(
         parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()
@@ -250,8 +250,8 @@ def _can_rank(model: Any) -> bool:
 
 
 class _Ends:
-    """Stops each row of a batch at its token limit or at a stop string. `lengths` holds the number
-    of tokens after which each row ends."""
+    """Stops each row of a batch at its token limit or at a stop string. `lengths` contains the
+    number of tokens after which each row ends."""
 
     def __init__(
         self,

@@ -17,20 +17,20 @@ class HfSettings(StrictStruct, frozen=True):
     attention: Literal["sdpa", "eager", "flash_attention_2"] | None = None
     """The attention implementation; None for the default of transformers."""
     device: str = "auto"
-    """The device: `auto`, `cpu`, `cuda`, or one GPU, such as `cuda:1`. `auto` uses a GPU if there
-    is one."""
+    """The device: `auto`, `cpu`, `cuda`, or one GPU, such as `cuda:1`. `auto` uses a GPU if the
+    machine has a GPU."""
     replicas: Count = 1
     """The number of copies of the model. With `cuda`, each copy has its own GPU."""
     batch_size: Count = 16
     """The maximum number of requests per batch."""
     batch_tokens: Count = 16384
-    """The maximum number of tokens per batch, which is the number of rows times the length of the
-    longest prompt."""
+    """The maximum number of tokens per batch. A batch has as many tokens as its number of rows
+    times the length of its longest prompt."""
     image_processor: Literal["pil", "torchvision"] | None = None
     """The implementation of the image processor; None for the default of transformers."""
     video: Literal["native", "frames"] = "native"
-    """`native` sends a video as a video if the processor supports that. `frames` sends its frames
-    as pictures."""
+    """`native` sends a video as a video if the processor supports videos. `frames` sends a video's
+    frames as pictures."""
     processor: dict[str, Any] = msgspec.field(default_factory=dict)
     """Arguments for the processor, such as `{max_pixels = 1003520}`."""
     template: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -38,5 +38,5 @@ class HfSettings(StrictStruct, frozen=True):
     chat: dict[str, Any] = msgspec.field(default_factory=dict)
     """Arguments for the `chat` method of a model's own code, such as `{max_slice_nums = 9}`."""
     tiles: Count | None = None
-    """The maximum number of tiles of a picture, for InternVL's own code; None for the number in its
-    config.json."""
+    """The maximum number of tiles of a picture, for InternVL's own code; None for the number in the
+    model's config.json."""

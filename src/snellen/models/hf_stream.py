@@ -1,15 +1,16 @@
-"""Runs a Qwen-VL model from a local folder with transformers, to watch a stream. Each frame goes
-through the model only once.
+"""Runs a Qwen-VL model from a local folder with transformers, to watch a stream. The model
+processes each frame only once.
 
-The cache keeps the keys and values of the whole stream, so a question costs only its own tokens and
-those of the reply. A fork refers to a length of the cache, and after its questions the cache is cut
-back to that length. Each frame is a separate block. (The processor repeats the frame, since it
-expects pairs of frames.) A prompt with all frames of a video in one block is a different prompt, so
-replies are comparable only with those of offline runs that use the same layout.
+The cache keeps the keys and values of the whole stream, so a question costs only the tokens of the
+question and the reply. A fork stores the length of the cache at the time of the fork. For a
+question to the fork, the cache is cut back to that length, and the later tokens are put back after
+the reply. Each frame is a separate block in the prompt. (The processor repeats the frame, since the
+model expects pairs of frames.) Replies are comparable with those of an offline run only if the
+offline run also puts each frame in a separate block.
 
-Each call gets explicit positions. Otherwise, the model would derive them from its last input
-(`rope_deltas`, which all sessions share) and give wrong results without an error. Decoding is
-always greedy, regardless of the model's own sampling settings.
+Each call of the model gets explicit positions. Without explicit positions, the model would use
+`rope_deltas` from its last input, which may belong to another session, and give wrong results
+without an error. Decoding is always greedy, regardless of the model's own sampling settings.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ FAMILY = ("qwen2_vl", "qwen2_5_vl")
 """The types of models whose positions and frame blocks this module supports."""
 CACHE_BYTES = 8 << 30
 """The maximum size of a session's keys and values, in bytes. Qwen2.5-VL-7B needs 57 kB per token,
-so this is enough for ten minutes at one frame per second and 256 tokens per frame."""
+so 8 GiB are enough for ten minutes at one frame per second and 256 tokens per frame."""
 MAX_TOKENS = 512
-"""The token limit of a reply, unless the question or the session sets one."""
+"""The default token limit of a reply."""
 MARK = "\N{SYMBOL FOR RECORD SEPARATOR}"
-"""A placeholder for texts, at which the rendered chat template is split."""
+"""A placeholder for texts. The rendered chat template is split at this placeholder."""
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -65,7 +66,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> HfStream:
 
 class HfStream:
     """A model that watches streams. At most `sessions` sessions are open at once. A further session
-    waits until another is closed."""
+    waits until an open session is closed."""
 
     def __init__(self, name: str, qwen: _Qwen, sessions: int) -> None:
         self.name = name
@@ -104,8 +105,8 @@ class HfStream:
         self._thread.close()
 
     def _room_here(self) -> asyncio.Semaphore:
-        """The semaphore for this event loop. A new loop gets a new semaphore, since waiting tasks
-        do not outlive their loop."""
+        """Return the semaphore of this event loop. A new loop gets a new semaphore, since tasks
+        that wait for a semaphore end with their loop."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._loop, self._room = loop, asyncio.Semaphore(self.concurrency)
@@ -113,8 +114,8 @@ class HfStream:
 
 
 class HfSession:
-    """A session for one stream. It keeps its own questions and answers, but not those of its
-    forks."""
+    """A session for one stream. The session keeps its own questions and answers, but not those of
+    its forks."""
 
     def __init__(
         self,
@@ -144,7 +145,7 @@ class HfSession:
         return []
 
     async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
-        """The reply to a question, decoded greedily.
+        """Return the reply to a question, with greedy decoding.
 
         Raises:
             Rejected: the question does not fit into the cache or the model's context, or
@@ -166,7 +167,7 @@ class HfSession:
 
 
 class HfFork:
-    """A fork: the stream up to a position, and the fork's own input, which goes through the model
+    """A fork: the stream up to a position, and the fork's own input, which the model processes
     again for every question."""
 
     def __init__(
@@ -191,7 +192,7 @@ class HfFork:
         return []
 
     async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
-        """The reply to a question. Raises the same errors as `HfSession.ask`."""
+        """Return the reply to a question. This raises the same errors as `HfSession.ask`."""
         limit = _limit(self._model.name, self._spec, query, must_answer)
         emission, turn = await self._model.call(
             self._qwen.answer, self._past, self._start, self._own, query, limit
@@ -209,7 +210,7 @@ class HfFork:
 def _limit(name: str, spec: SessionSpec, query: Query, must_answer: bool) -> int:
     if not must_answer:
         raise Rejected(
-            f"{name} only answers questions. It cannot watch a stream and speak unprompted.",
+            f"{name} only answers questions. The model cannot watch a stream and speak unprompted.",
             hopeless=True,
         )
     return query.max_tokens or spec.generation.max_tokens or MAX_TOKENS
@@ -220,8 +221,8 @@ def _limit(name: str, spec: SessionSpec, query: Query, must_answer: bool) -> int
 
 @dataclass(frozen=True)
 class _Piece:
-    """A sequence of tokens. If it contains a frame, `pixels` holds the frame's pixels and `grid`
-    its size in patches (1, height, width)."""
+    """A sequence of tokens. For a frame, `pixels` contains the frame's pixels, and `grid` the
+    frame's size in patches (1, height, width)."""
 
     ids: Sequence[int]
     pixels: Any = None
@@ -230,8 +231,8 @@ class _Piece:
 
 @dataclass(frozen=True)
 class _Layout:
-    """The tokens before the first frame (`head`), between a question and its answer (`ask`), and
-    after an answer (`close`)."""
+    """The chat template's tokens before the first frame (`head`), between a question and its answer
+    (`ask`), and after an answer (`close`)."""
 
     head: Sequence[int]
     ask: Sequence[int]
@@ -240,7 +241,8 @@ class _Layout:
 
 @dataclass(frozen=True)
 class _StreamPosition:
-    """A point in a stream: the number of tokens before it, and the position of the next token."""
+    """A point in a stream: the number of tokens before the point, and the position of the next
+    token."""
 
     length: int
     position: int
@@ -248,7 +250,7 @@ class _StreamPosition:
 
 @dataclass
 class _Past:
-    """The cache of a stream, and the position of its next token."""
+    """The cache of a stream, and the position of the stream's next token."""
 
     layout: _Layout
     cache: Any
@@ -309,7 +311,7 @@ class _Qwen:
         return past.end
 
     def block(self, image: Image) -> _Piece:
-        """The tokens and pixels of a frame."""
+        """Return the tokens and pixels of a frame."""
         inputs = self._processor(
             images=[images.pixels(image)], input_data_format="channels_last", return_tensors="pt"
         )
@@ -318,7 +320,7 @@ class _Qwen:
         return _Piece((self._start, *[self._image] * n, self._end), inputs["pixel_values"], grid)
 
     def converse(self, past: _Past, query: Query, limit: int) -> tuple[Emission, _StreamPosition]:
-        """The reply to a question. The question and the reply become part of the stream."""
+        """Return the reply to a question. The question and the reply become part of the stream."""
         emission, _, left = self._ask(past, query, limit, past.length)
         self._append(past, _Piece(left))
         return emission, past.end
@@ -326,10 +328,10 @@ class _Qwen:
     def answer(
         self, past: _Past, start: _StreamPosition, own: Sequence[_Piece], query: Query, limit: int
     ) -> tuple[Emission, _Piece]:
-        """The reply to a fork's question, and the piece that this turn adds to the fork.
+        """Return the reply to a fork's question, and the tokens that the fork keeps from this turn.
 
-        The model gets the stream up to `start`, then the fork's own pieces, then the question. The
-        stream itself does not change.
+        The model gets the stream up to `start`, the fork's own input, and the question. The stream
+        itself does not change.
         """
         with self._back_at(past, start):
             for piece in own:
@@ -342,8 +344,8 @@ class _Qwen:
     def _ask(
         self, past: _Past, query: Query, limit: int, cached: int
     ) -> tuple[Emission, Sequence[int], Sequence[int]]:
-        """The reply, the tokens of the turn, and the last of these tokens, which have not gone
-        through the model yet."""
+        """Return the reply, the tokens of the turn, and the last of these tokens, which the model
+        has not processed yet."""
         question = [*self._tokens(query.text, plain=True), *past.layout.ask]
         before, close = past.length, past.layout.close
         least = len(question) + 1 + len(close)
@@ -374,13 +376,14 @@ class _Qwen:
         return emission, turn, turn[past.length - before :]
 
     def _tokens(self, text: str, *, plain: bool = False) -> Sequence[int]:
-        """The tokens of a text, independent of the text before it. If the text is `plain`, special
-        tokens in it are treated as ordinary text."""
+        """Tokenize a text independently of the text before it. If `plain` is true, special tokens
+        in the text are treated as ordinary text."""
         encoding = self._tokenizer(text, add_special_tokens=False, split_special_tokens=plain)
         return list(encoding["input_ids"])
 
     def _layout(self, system: str) -> _Layout:
-        """The tokens that the model's chat template puts around frames, questions, and answers.
+        """Return the tokens that the model's chat template puts around frames, questions, and
+        answers.
 
         Raises:
             UsageError: the template does not keep the parts of a message in order.
@@ -406,8 +409,8 @@ class _Qwen:
     # -- the cache
 
     def _append(self, past: _Past, piece: _Piece) -> Any:
-        """Append a piece to a stream, and return the scores of the next token, of shape
-        (vocabulary,). If this fails, the stream is unchanged.
+        """Append a piece to a stream, and return the scores of the next token, as a tensor of shape
+        (vocabulary,). After an error, the stream is unchanged.
 
         Raises:
             Rejected: the piece does not fit into the cache or the model's context.
@@ -461,8 +464,8 @@ class _Qwen:
 
     @contextmanager
     def _back_at(self, past: _Past, start: _StreamPosition) -> Iterator[None]:
-        """Restore the stream to its state at `start` inside a `with` block. Afterwards, tokens that
-        were added in the block are removed, and the stream's later tokens are put back."""
+        """Restore the stream to its state at `start` inside a `with` block. After the block, the
+        stream loses the tokens that were added inside the block, and gets back its later tokens."""
         layers, end = past.cache.layers, past.end
         later = [
             tuple(of[..., start.length :, :].clone() for of in (layer.keys, layer.values))
@@ -482,8 +485,8 @@ class _Qwen:
 
 
 def _cut(cache: Any, length: int) -> None:
-    """Cut the cache to a length. Each layer is cut separately, since a call that failed may have
-    extended only some of them."""
+    """Cut the cache to a length. Each layer is cut separately, since a failed call may have
+    extended only some of the layers."""
     for layer in cache.layers:
         layer.crop(min(0, length - layer.get_seq_length()))
 

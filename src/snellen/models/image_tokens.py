@@ -1,8 +1,7 @@
-"""The number of tokens of a picture, for estimates before a run. The rules are those of the models'
-vendors.
+"""Estimates the number of tokens in a picture before a run, with the rules of the models' vendors.
 
-The rules differ between models and change over time, so token counts that a server reported in an
-earlier run take precedence.
+The rules differ between models and change over time. Token counts that a server reported in an
+earlier run therefore take precedence.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from snellen.core.profile import ImageRule
 
 
 def image_tokens(rule: ImageRule | int, width: int, height: int) -> int:
-    """The number of tokens of a picture of `width` x `height` pixels. If `rule` is a number, that
-    number is returned.
+    """Return the number of tokens in a picture of `width` x `height` pixels. If `rule` is a number,
+    return that number.
 
     >>> image_tokens("openai-tiles", 2048, 4096), image_tokens(1120, 64, 64)
     (1105, 1120)
@@ -24,9 +23,9 @@ def image_tokens(rule: ImageRule | int, width: int, height: int) -> int:
 
 
 def _qwen(side: int, least: int, most: int) -> Callable[[int, int], int]:
-    """The rule of Qwen-VL models: the picture is scaled to a whole number of squares of `side` x
-    `side` pixels, from `least` to `most` squares. Each square is one token. There is one more token
-    before the squares, and one after them.
+    """Return the rule of Qwen-VL models. The picture is scaled to consist of `least` to `most`
+    squares of `side` x `side` pixels. Each square is one token. One more token comes before the
+    squares, and another after them.
 
     Source:
     huggingface/transformers@v5.23.0:src/transformers/models/qwen2_vl/image_processing_qwen2_vl.py
@@ -49,9 +48,9 @@ def _qwen(side: int, least: int, most: int) -> Callable[[int, int], int]:
 
 
 def _openai_tiles(width: int, height: int) -> int:
-    """The rule of gpt-4o and gpt-4.1: 85 tokens, plus 170 for each tile of 512 x 512 pixels. Before
-    that, the picture is scaled to fit in 2,048 x 2,048 pixels, and so that its shorter side is at
-    most 768 pixels. Other models of OpenAI have different numbers.
+    """Apply the rule of gpt-4o and gpt-4.1: a picture has 85 tokens, plus 170 for each tile of 512
+    x 512 pixels. Before the picture is cut into tiles, it is scaled to fit in 2,048 x 2,048 pixels,
+    and its shorter side to at most 768 pixels. OpenAI's other models have different numbers.
 
     Source: platform.openai.com/docs/guides/images-vision, "Calculating costs", `detail: high`.
     """
@@ -62,14 +61,14 @@ def _openai_tiles(width: int, height: int) -> int:
 
 
 def _anthropic(longest: int, most: int) -> Callable[[int, int], int]:
-    """The rule of Claude models: one token for each square of 28 x 28 pixels, with partial squares
-    at the edges counted as whole ones. Before that, the picture is scaled so that its longer side
-    has at most `longest` pixels and it has at most `most` tokens.
+    """Return the rule of Claude models. Each square of 28 x 28 pixels is one token, and partial
+    squares at the edges count as whole squares. Before the squares are counted, the picture is
+    scaled to at most `longest` pixels on its longer side and at most `most` tokens.
 
     Source: platform.claude.com/docs/en/build-with-claude/vision. The limits are 1,568 pixels and
     1,568 tokens for models up to Claude 4.6, and 2,576 pixels and 4,784 tokens for later models.
-    Until early 2026, that page gave the formula width x height / 750. The results are accurate to
-    within 7%.
+    Until early 2026, Anthropic's page gave the formula width x height / 750. The estimates are
+    accurate to within 7 %.
     """
 
     def tokens(width: int, height: int) -> int:
@@ -81,10 +80,10 @@ def _anthropic(longest: int, most: int) -> Callable[[int, int], int]:
 
 
 def _gemini(width: int, height: int) -> int:
-    """The rule of Gemini 2.x: 258 tokens if the picture fits in 384 x 384 pixels, and otherwise 258
-    tokens for each tile. A tile is a square whose side is the picture's shorter side divided by
-    1.5, but at least 256 and at most 768 pixels. Gemini 3 has a fixed number of tokens; set
-    `image_tokens` in the profile to that number.
+    """Apply the rule of Gemini 2.x: a picture that fits in 384 x 384 pixels has 258 tokens, and a
+    larger picture has 258 tokens for each tile. A tile is a square whose side is the picture's
+    shorter side divided by 1.5, but at least 256 and at most 768 pixels. Gemini 3 uses a fixed
+    number of tokens per picture. For Gemini 3, set `image_tokens` in the profile to that number.
 
     Sources: ai.google.dev/gemini-api/docs/image-understanding, "Token calculation"; for the limits
     of a tile, cloud.google.com/vertex-ai/generative-ai/docs/multimodal/image-understanding.

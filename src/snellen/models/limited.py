@@ -1,5 +1,5 @@
-"""Wraps models that accept only pictures within certain limits. Other pictures are resized before
-they are sent."""
+"""Wraps models that accept only pictures within certain limits. Pictures outside the limits are
+resized before they are sent."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from snellen.models.traits import copy_traits
 T = TypeVar("T")
 Ask = Callable[[Request], Coroutine[Any, Any, T]]
 KEPT = 64 << 20
-"""The maximum total size, in bytes, of resized pictures that are kept. This is enough for several
-hundred pictures."""
+"""The maximum total size, in bytes, of resized pictures that are kept. This size is enough for
+several hundred pictures."""
 
 
 def limited(model: Model, limits: ImageLimits) -> Model:
-    """Wrap a model so that it gets only pictures within the limits. Other pictures are resized.
+    """Wrap a model so that it gets only pictures within the limits. Pictures outside the limits are
+    resized.
 
     Raises:
         UsageError: the model watches streams. Limits do not apply to the frames of streams.
@@ -39,8 +40,8 @@ def limited(model: Model, limits: ImageLimits) -> Model:
 
 
 class Limited:
-    """A model with limits for pictures. It can generate and rank if `model` can. It raises
-    `Rejected` if a picture cannot be resized to fit the limits, or if a request has too many
+    """A model with limits for pictures. The wrapper can generate and rank if `model` can. A request
+    raises `Rejected` if a picture cannot be resized to fit the limits, or if there are too many
     pictures."""
 
     def __init__(self, model: Model, limits: ImageLimits) -> None:
@@ -83,8 +84,9 @@ class Limited:
 
 
 class _Smaller:
-    """Resizes pictures to fit the limits. The most recently resized pictures are kept, since later
-    attempts, repeats, and rotations show the same pictures. This class is thread-safe."""
+    """Resizes pictures to fit the limits. The most recently resized pictures are kept, since
+    retries, repeats, and rotations of a question show the same pictures. This class is
+    thread-safe."""
 
     def __init__(self, limits: dict[str, int]) -> None:
         self._limits = dict(limits)
@@ -133,7 +135,7 @@ class _Smaller:
 
 
 def _with_sizes(answer: T, request: Request) -> T:
-    """Add the sizes of the request's pictures to the answer, if a picture was resized."""
+    """Add the sizes of the request's pictures to the model's answer, if a picture was resized."""
     pictures = [
         part for message in request.messages for part in message.content if isinstance(part, Image)
     ]

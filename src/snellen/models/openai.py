@@ -1,14 +1,16 @@
-"""Any server with OpenAI's chat completions API: vLLM, SGLang, `transformers serve`, and services.
+"""Servers with OpenAI's chat completions API, such as vLLM, SGLang, `transformers serve`, and
+online services.
 
 The model accepts text and images in any order, a system message, and several turns. Images (JPEG,
-PNG, WebP, GIF) are sent as `data:` URLs, with their bytes unchanged, at their place in the message.
-A video is sent as one image per frame.
+PNG, WebP, GIF) are sent as `data:` URLs at their position in the message, with their bytes
+unchanged. A video is sent as one image per frame.
 
-A profile's `extra` is merged into the request and overrides our own fields. A value of None removes
-our field. `max_completion_tokens` in `extra` replaces `max_tokens`, since servers reject requests
-with both. Azure expects the key in the header `api-key` (openai/openai-python@e43b422:
-src/openai/lib/azure.py), so set the profile's `key_header` to that. The address on Azure may be
-that of a deployment, with a query string, or an address that ends in /openai/v1.
+A profile's `extra` is merged into the request and overrides Snellen's own fields. If a field in
+`extra` is None, it is not sent. `max_completion_tokens` in `extra` replaces `max_tokens`, since
+servers reject requests that contain both fields. Azure expects the key in the header `api-key`
+(openai/openai-python@e43b422: src/openai/lib/azure.py), so set the profile's `key_header` to
+`api-key`. On Azure, the base URL may be the address of a deployment with a query string, or an
+address that ends in /openai/v1.
 """
 
 from __future__ import annotations
@@ -43,19 +45,18 @@ from snellen.transport import Response
 PATH = "chat/completions"
 OFFICIAL = "https://api.openai.com"
 STOPS = {"content_filter": "filter", "model_length": "length"}
-"""Stop reasons that we rename. `model_length` is Mistral's word for a full context."""
+"""Stop reasons that Snellen renames. `model_length` is Mistral's name for a full context."""
 CALLS = {"tool_calls", "function_call"}
-"""Names of fields that hold tool calls. These names are also the finish reasons of replies with
-tool calls."""
+"""Names of fields that contain tool calls, and finish reasons of replies with tool calls."""
 SILENT = {"text", "thinking", "reasoning", "refusal"}
-"""Types of parts of a message that hold text or have no content."""
+"""Types of message parts that contain text or nothing."""
 BROKEN_OFF = ("abort", "error", "insufficient_system_resource")
-"""Finish reasons that mean that the server interrupted the reply. They are used by vLLM and SGLang,
-by OpenRouter, and by DeepSeek (see their pages on errors or on chat completions)."""
+"""Finish reasons that mean that the server interrupted the reply. vLLM, SGLang, OpenRouter, and
+DeepSeek use these reasons (see their pages on errors or on chat completions)."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAI:
-    """Open the model with this name on the profile's server."""
+    """Open the model `name` on the profile's server."""
     return OpenAI(opened(name, profile=profile, api_key=api_key, path=PATH))
 
 
@@ -167,8 +168,8 @@ class OpenAI(OpenAIService):
 
 
 def _is_message(message: Mapping[str, Any]) -> bool:
-    """Whether a message, or a piece of one, has the format of the API: the content is text or a
-    list of parts."""
+    """Return whether a message, or a piece of a message, has the format of the API. The content of
+    the message must be text or a list of parts."""
     content = message.get("content")
     if not is_optional(message.get("refusal"), str):
         return False
@@ -178,14 +179,14 @@ def _is_message(message: Mapping[str, Any]) -> bool:
 
 
 def _others(message: Mapping[str, Any]) -> set[str]:
-    """The kinds of content in a message that are neither text nor reasoning, such as tool calls and
-    pictures."""
+    """Return the kinds of content in a message that are neither text nor reasoning, such as tool
+    calls and pictures."""
     kinds = {part["type"] for part in objects(message.get("content"))}
     return (kinds - SILENT) | {name for name in CALLS if message.get(name)}
 
 
 def _text(content: object) -> str:
-    """The text of a message, whether the content is text or a list of parts."""
+    """Return the text of a message whose content is text or a list of parts."""
     if not isinstance(content, list):
         return string(content) or ""
     texts = [string(part.get("text")) for part in objects(content)]

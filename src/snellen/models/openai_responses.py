@@ -1,14 +1,15 @@
-"""OpenAI's Responses API, and servers that implement it.
+"""OpenAI's Responses API, and other servers that implement this API.
 
 The model accepts text and images (JPEG, PNG, WebP, still GIF) in any order, a system message, and
-several turns. Images are sent as `data:` URLs, with their bytes unchanged, at their place in the
-message. A video is sent as one image per frame. The seed is not sent, because the API has no field
-for it. The API does not support stop sequences, so a request that has them is rejected. The service
-is asked not to store anything (`store: false`).
+several turns. Images are sent as `data:` URLs at their position in the message, with their bytes
+unchanged. A video is sent as one image per frame. The seed is not sent, because the API has no
+field for it. The API does not support stop sequences, so a request with stop sequences is rejected.
+The service is asked not to store anything (`store: false`).
 
-A profile's `extra` is merged into the request and overrides our own fields. A value of None removes
-our field. Example: `reasoning = { effort = "low", summary = "auto" }`. The official service returns
-only summaries of the model's reasoning. For the header of the key on Azure, see `openai.py`.
+A profile's `extra` is merged into the request and overrides Snellen's own fields. If a field in
+`extra` is None, it is not sent. Example: `reasoning = { effort = "low", summary = "auto" }`. The
+official service returns only summaries of the model's reasoning. `openai.py` describes the header
+that holds the key on Azure.
 
 Sources of fields and errors: openai/openai-python@e43b422: src/openai/types/responses
 (response_create_params.py, response.py, response_usage.py, response_error.py,
@@ -39,7 +40,7 @@ from snellen.transport import Response
 PATH = "responses"
 STOPS = {"max_output_tokens": "length", "content_filter": "filter"}
 SILENT = {"message", "reasoning", "output_text", "refusal"}
-"""Types of items and parts that hold text or have no content."""
+"""Types of items and parts that contain text or nothing."""
 ENDS = ("response.completed", "response.incomplete", "response.failed")
 """Events that end a stream. Each contains the whole response."""
 PIECES = (
@@ -51,7 +52,7 @@ PIECES = (
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAIResponses:
-    """Open the model with this name on the profile's server."""
+    """Open the model `name` on the profile's server."""
     return OpenAIResponses(opened(name, profile=profile, api_key=api_key, path=PATH))
 
 
@@ -84,7 +85,7 @@ class OpenAIResponses(OpenAIService):
     # -- and back
 
     def _streamed(self, response: Response) -> Reply:
-        """The reply, taken from the last event of the stream."""
+        """Return the reply that the last event of the stream contains."""
         first = None
         for event in response.events:
             fields = self._there.json(event.data, "an event of a response")
@@ -151,7 +152,7 @@ def _image(image: Image) -> dict[str, Any]:
 
 
 def _is_output(output: object) -> bool:
-    """Whether the content of each message is a list of parts with text."""
+    """Return whether the content of each message is a list of parts with text."""
     if not are_parts(output):
         return False
     contents = [message.get("content") for message in _of_kind("message", objects(output))]

@@ -1,5 +1,4 @@
-"""Converts a message's parts, in the order in which a model gets them. A video becomes its
-frames."""
+"""Converts the parts of a message, and keeps their order. A video is converted to its frames."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ def parts_of(
     video: Callable[[Video], T] | None = None,
 ) -> list[T]:
     """Convert texts with `text`, and images and frames of videos with `image`. If `video` is
-    passed, it converts whole videos instead of their frames.
+    passed, convert whole videos with `video` instead.
 
     Raises:
         Rejected: the frames of a video were not decoded.

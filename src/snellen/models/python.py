@@ -1,38 +1,39 @@
-"""A model of your own, in a few lines and without importing Snellen: python:FILE:NAME, or an object
-that you pass to `snellen.evaluate`.
+"""A model of your own: python:FILE:NAME, or an object that you pass to `snellen.evaluate`. The
+model's code does not need to import Snellen.
 
 FILE is a path that ends in .py, or the name of an installed module. NAME in FILE, or the object
 that you pass, must be one of these:
 
 - A function `answer(messages) -> str`, sync or async. `messages[-1].text` is the question's text.
-  `messages[-1].images` are its images, with their bytes (`image.source`), type (`image.mime`), and
-  size in pixels (`image.width`, `image.height`).
+  `messages[-1].images` are the question's images, with their bytes (`image.source`), type
+  (`image.mime`), and size in pixels (`image.width`, `image.height`).
 
-- An object with a method `generate(messages) -> str`, which works like such a function, or the
-  object's class. A class is instantiated once, without arguments.
+- An object with a method `generate(messages) -> str`, which works like the function `answer`, or
+  the object's class. A class is instantiated once, without arguments.
 
 - An object or class with a sync method `generate_batch(list of messages) -> list of str`, which
-  answers up to 8 of the waiting questions together, or up to the object's attribute `batch_size`.
+  answers several waiting questions together: at most 8, or the number in the object's attribute
+  `batch_size`.
 
 - An object or class with `inference(video_file_name, prompt, start_time, end_time)`, as in
-  OVO-Bench. It gets the path of the video's file, the question's text, and the start and end of the
-  visible part in seconds, and it reads the file itself. It returns a text, a list with a single
-  text, or None if it failed. Without the last two parameters, it gets only questions about whole
-  files.
+  OVO-Bench. `inference` gets the path of the video file, the question's text, and the start and end
+  of the visible part in seconds, and reads the file itself. `inference` returns a text, a list with
+  a single text, or None after a failure. If `inference` has no parameters `start_time` and
+  `end_time`, it gets only questions about whole files.
 
 - An object or class with `open(spec)`, which returns a session that watches a stream. The session
   has `feed(frames)` and `ask(query, must_answer)`, and optionally `fork()` and `close()`. `feed`
   and `ask` return text, a `snellen.core.model.Emission`, a list of these, or None.
 
 A sync function gets one question at a time, unless `--concurrency` or the profile sets a higher
-number. In that case, the function must be thread-safe. If a call exceeds the total timeout, it is
-abandoned, and its question fails. The next question runs in another thread. The abandoned call gets
-an exception as soon as it executes Python code again.
+number. If this number is above 1, the function must be thread-safe. A call that exceeds the total
+timeout is abandoned, and the question fails. The next question runs in another thread. As soon as
+the abandoned call executes Python code again, an exception is raised in it.
 
-If the first parameter is named `request` (or `requests`), or annotated as `Request`, the function
-gets the whole request (`snellen.core.model.Request`). The function may return a `Reply` instead of
-text. An object's attribute `revision` (a text) identifies the object, together with the digest of
-its file. If the revision or the digest changes, questions are asked again.
+If a function's first parameter is named `request` (or `requests`), or is annotated as `Request`,
+the function gets the whole request (`snellen.core.model.Request`). The function may return a
+`Reply` instead of text. An object is identified by its attribute `revision` (a text) and the digest
+of its file. If the revision or the digest changes, Snellen asks the questions again.
 """
 
 from __future__ import annotations
@@ -74,14 +75,15 @@ def of_object(
     source: str | None = None,
     digest: str | None = None,
 ) -> Python | Batched | Files | PythonStream:
-    """Wrap a function, an object, or a class as a model with that name.
+    """Wrap a function, an object, or a class as a model with the name `name`.
 
-    `threads` is the number of threads for sync calls. `source` is the file whose line numbers error
-    messages quote. The model's revision consists of the revision that the object declares and the
-    file's `digest`. If there is neither, the revision is a digest of the model's source code.
+    `threads` is the number of threads for sync calls. `source` is the file whose line numbers
+    appear in error messages. The model's revision consists of the revision that the object declares
+    and the file's `digest`. If both are missing, the revision is a digest of the model's source
+    code.
 
     Raises:
-        UsageError: the value is not a model, or it is a class that cannot be instantiated without
+        UsageError: the value is not a model, or is a class that cannot be instantiated without
             arguments.
     """
     if inspect.isclass(value):
@@ -126,14 +128,16 @@ def of_object(
 
 
 def _entry_point(value: Any) -> Callable[..., Any] | None:
-    """The method of an object that answers questions, or the object itself if it is callable."""
+    """Return the method of an object that answers questions, or the object itself if it is
+    callable."""
     methods = [getattr(value, name, None) for name in ("generate_batch", "generate", "inference")]
     ways: list[Any] = [*methods, value, getattr(value, "open", None)]
     return next((way for way in ways if callable(way)), None)
 
 
 def name_of(value: Any) -> str:
-    """An object's attribute `name`, or otherwise the name of its function or class."""
+    """Return an object's attribute `name`. If it has none, return the name of the function or of
+    the object's class."""
     name = getattr(value, "name", None)
     if not inspect.isclass(value) and isinstance(name, str) and name:
         return name
@@ -142,13 +146,13 @@ def name_of(value: Any) -> str:
 
 
 def _declared(value: Any) -> str | None:
-    """The revision that an object declares, if any."""
+    """Return the revision that an object declares, if any."""
     revision = getattr(value, "revision", None)
     return revision if isinstance(revision, str) and revision else None
 
 
 def _batch_size(name: str, value: Any) -> int | None:
-    """The largest batch that an object declares, if any.
+    """Return the maximum batch size that an object declares, if any.
 
     Raises:
         UsageError: the attribute `batch_size` is not a whole number above 0.
@@ -156,13 +160,15 @@ def _batch_size(name: str, value: Any) -> int | None:
     size = getattr(value, "batch_size", None)
     if size is None or (type(size) is int and size > 0):
         return size
-    raise UsageError(f"{name}: batch_size is {size!r:.80}. It must be a whole number above 0.")
+    raise UsageError(
+        f"{name}: batch_size is {size!r:.80}. batch_size must be a whole number above 0."
+    )
 
 
 class Python:
     """A model that calls a function with messages. A sync function runs in `threads` threads (None:
-    one). `limit` is the number of concurrent requests for an async function (None: adapted during
-    the run)."""
+    one thread). `limit` is the number of concurrent requests for an async function (None: Snellen
+    adapts the number during the run)."""
 
     rank: Callable[[Request], Coroutine[Any, Any, Sequence[Ranked]]]
     open: Callable[[SessionSpec], Coroutine[Any, Any, Session]]
@@ -184,11 +190,11 @@ class Python:
         self._threads = CallThreads(threads or 1, name)
 
     async def generate(self, request: Request) -> Reply:
-        """The function's reply.
+        """Return the function's reply.
 
         Raises:
-            Rejected: the function raised an exception. The message quotes the exception and the
-                number of its line.
+            Rejected: the function raised an exception. The message contains the exception and the
+                number of the line that raised it.
         """
         argument = self._answer.argument(loaded(request))
         if self._answer.is_async:
@@ -204,8 +210,8 @@ class Python:
 
 
 class Batched:
-    """A model that calls a function with several conversations. `models.batching` makes the
-    batches, of at most `size` conversations (None: its default)."""
+    """A model that calls a function with several conversations. `models.batching` makes batches of
+    at most `size` conversations (None: the default of `models.batching`)."""
 
     def __init__(
         self, name: str, answer: _AnswerFunction, revision: str | None, size: int | None = None
@@ -216,7 +222,7 @@ class Batched:
         self._answer = answer
 
     def generate_batch(self, requests: Sequence[Request]) -> Sequence[Reply]:
-        """Answer the requests with one reply each, in order.
+        """Return one reply per request, in the order of the requests.
 
         Raises:
             Rejected: the function raised an exception, or did not return a list with one reply per
@@ -230,13 +236,13 @@ class Batched:
             output.close()  # avoids Python's warning that it was never awaited
         what = f"a list of {len(output)}" if isinstance(output, list | tuple) else type_of(output)
         raise Rejected(
-            f"{self.name} returned {what} for {n} conversation{'s' * (n != 1)}. It must return a "
-            "list with one reply per conversation."
+            f"{self.name} returned {what} for {n} conversation{'s' * (n != 1)}. The function must "
+            "return a list with one reply per conversation."
         )
 
 
 class Files:
-    """A model that calls a function that reads the video's file itself and picks its own frames."""
+    """A model that calls a function that reads the video file and picks the frames itself."""
 
     wants_frames = False
     """The model needs no decoded frames."""
@@ -258,12 +264,12 @@ class Files:
         self._calls = Calls(name=name, source=source, threads=self._threads)
 
     async def generate(self, request: Request) -> Reply:
-        """The function's reply to a question about a single video.
+        """Return the function's reply to a question about a single video.
 
         Raises:
-            Rejected: the function raised an exception or did not return text. Or the request does
-                not have exactly one video. Or it is about a part of a video, and the function has
-                no parameters for times.
+            Rejected: the function raised an exception or did not return text, the request does not
+                have exactly one video, or the request is about a part of the video and the function
+                has no parameters for times.
         """
         videos = [video for message in request.messages for video in message.videos]
         if len(videos) != 1:
@@ -328,7 +334,7 @@ class PythonStream:
 
 
 def _silence(name: str, model: Any) -> Sequence[str]:
-    """The texts that the object returns to indicate that it stays silent.
+    """Return the texts with which the object indicates that it stays silent.
 
     Raises:
         UsageError: `silence` is not a list of texts.
@@ -341,7 +347,7 @@ def _silence(name: str, model: Any) -> Sequence[str]:
 
 
 class _AnswerFunction:
-    """Calls a user's function. It converts the argument, and it raises the function's exceptions as
+    """Calls a user's function with a converted argument. The function's exceptions are raised as
     `Rejected`."""
 
     def __init__(self, name: str, answer: Callable[[Any], Any], source: str | None) -> None:
@@ -360,7 +366,7 @@ class _AnswerFunction:
             return self._answer(argument)
 
     async def awaited(self, output: Awaitable[Any]) -> Any:
-        """The result of an async function."""
+        """Wait for an async function, and return its result."""
         # Closing a coroutine raises GeneratorExit in it.
         with errors_as(Rejected, self._name, self._source, but=(ModelError, GeneratorExit)):
             return await output
@@ -392,7 +398,7 @@ def _unwrapped(value: Any) -> Any:
 
 
 def _file(value: Any) -> str | None:
-    """The file that defines a function or class, if it is known."""
+    """Return the file that defines a function or class, or None if the file is not known."""
     try:
         return inspect.getsourcefile(_unwrapped(value))
     except TypeError:  # it is built in, or it was typed at a prompt
@@ -400,8 +406,9 @@ def _file(value: Any) -> str | None:
 
 
 def _digest(value: Any, ask: Any) -> str | None:
-    """A digest of the source code of a function or of an object's class. None if the source is not
-    available, or if it is Snellen's own, which changes only with this package."""
+    """Return a digest of the source code of a function or of an object's class. Return None if the
+    source is not available, or if it is Snellen's own code, which changes only with this
+    package."""
     value = _unwrapped(value)
     what = value if inspect.isroutine(value) else type(value)
     if str(what.__module__).partition(".")[0] == "snellen":

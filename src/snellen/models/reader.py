@@ -1,21 +1,25 @@
 """baseline/reader: reads letters, colors, counts, and positions with classical image processing.
 
-Like any model, it gets the encoded picture and the question. It knows the shapes of letters from
-its own bitmaps of five by five cells. It does not learn, and it has no randomness, so the same
-picture and question always give the same reply.
+Like any model, the reader gets the encoded picture and the question. The reader recognizes letters
+by its own bitmaps of five by five cells. The reader does not learn and uses no random numbers, so
+the same picture and question always give the same reply.
 
-    letters    The row of letters is split at empty columns. If the picture has other content, the
-               row is found from pieces that are in line, and it is split at even steps. Each letter
-               is compared with the bitmaps.
-    colors     The answer is the named color that is nearest to the mean color of the ink. Ink is
-               everything that differs from the background.
-    counts     The answer is the number of connected pieces of ink.
-    positions  The answer is the part of the picture that contains the center of the ink.
-    relations  The answer is the side of one piece on which the other piece is. The rounder piece is
-               the circle.
+- Letters: The row of letters is split at empty columns. If the picture has other content, the row
+  consists of the pieces of ink that are in line, and is split into equal steps. Each letter is
+  compared with the bitmaps.
 
-A noisy picture is blurred until something stands out. In videos whose letters come and go, all
-frames are read in order. If consecutive frames show the same letter, it is counted once.
+- Colors: The answer is the named color that is nearest to the mean color of the ink. Ink is
+  everything that differs from the background.
+
+- Counts: The answer is the number of connected pieces of ink.
+
+- Positions: The answer is the part of the picture that contains the center of the ink.
+
+- Relations: The answer is on which side of one piece the other piece is. The rounder piece is the
+  circle.
+
+A noisy picture is blurred until something stands out from the noise. In videos whose letters come
+and go, all frames are read in order. A letter that appears in consecutive frames is counted once.
 """
 
 from __future__ import annotations
@@ -41,8 +45,8 @@ from snellen.media.content import Image, Message, Video
 Pixels = NDArray[np.uint8] | NDArray[np.float64]
 """A picture of shape (height, width, 3), in RGB, with values from 0 to 255."""
 Ink = NDArray[np.float64]
-"""An array of shape (height, width). It is 0 where the picture has the background's color, and 1
-where it differs most from that color."""
+"""An array of shape (height, width). A value is 0 where the picture has the background's color, and
+1 where the picture differs most from that color."""
 
 LETTERS = {
     "A": "..#.. .#.#. #...# ##### #...#",
@@ -87,16 +91,16 @@ COLORS = {
     "white": (255, 255, 255),
 }
 PLACES = {"top": (3, 1), "bottom": (3, 5), "left": (1, 3), "right": (5, 3)}
-"""For each word, the center of that part of the picture, as (x, y) in sixths of the width and
-height. If the name of a part contains none of these words, it means the middle."""
+"""Maps each word to the center of that part of the picture, as (x, y) in sixths of the width and
+height. The name of a part that contains none of these words means the middle."""
 FAINTEST_NOISE = 1.0
 """The noise level below which a picture is not blurred, on a scale from 0 to 255."""
 BLURS = (3, 5, 7, 9, 11)
-"""The widths, in pixels, of the square over which a picture is blurred. The first width that is
-large enough is used."""
+"""The widths, in pixels, of the square over which a picture is blurred. The first width with which
+something stands out is used."""
 STANDS_OUT = 8.0
-"""The number of standard deviations of the blurred noise by which something that stands out must
-differ from the median."""
+"""The minimum difference from the median of something that stands out, in standard deviations of
+the blurred noise."""
 SMALLEST = 6
 """The minimum height of a piece of ink, in pixels. Smaller pieces are ignored as specks."""
 EMPTY = 40
@@ -104,7 +108,7 @@ EMPTY = 40
 empty screen has compression artifacts."""
 ORDINALS = {"first": 0, "second": 1, "third": 2, "last": -1}
 SOLID = 0.5
-"""Pixels whose ink value is higher than this are ink. The others are background."""
+"""Pixels with a higher ink value than this are ink. All other pixels are background."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Reader:
@@ -113,13 +117,14 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Reader:
 
 
 class Reader:
-    """Recognizes the kind of a question by its words. The reply to other questions is empty."""
+    """Recognizes the kind of a question by its words. The reply to a question of unknown kind is
+    empty."""
 
     def __init__(self, name: str = "baseline/reader") -> None:
         self.name = name
 
     def generate_batch(self, requests: Sequence[Request]) -> list[Reply]:
-        """Answer the requests with one reply each.
+        """Return one reply per request.
 
         Raises:
             Rejected: a picture cannot be decoded.
@@ -159,7 +164,7 @@ class Reader:
 
 
 def _pictures(message: Message) -> list[Image]:
-    """The pictures and video frames in a message, in order."""
+    """Return the pictures and video frames in a message, in order."""
     shown: list[Image] = []
     for part in message.content:
         if isinstance(part, Image):
@@ -170,7 +175,8 @@ def _pictures(message: Message) -> list[Image]:
 
 
 def _calmed(pixels: NDArray[np.uint8]) -> Pixels:
-    """If the picture is noisy, blur it with the smallest square that makes something stand out."""
+    """Blur a noisy picture with the smallest square that makes something stand out. Return other
+    pictures unchanged."""
     grey = pixels[:, :, 1].astype(np.int16)
     # The noise is estimated from second differences (Immerkaer 1996, Computer Vision and Image
     # Understanding 64, 300), but with the median instead of the mean, so that shapes do not count.
@@ -187,8 +193,8 @@ def _calmed(pixels: NDArray[np.uint8]) -> Pixels:
 
 
 def _blurred(pixels: NDArray[np.uint8], width: int) -> NDArray[np.float64]:
-    """Replace each pixel with the mean over a square around it, whose width must be odd. The result
-    has the shape (height, width, 3)."""
+    """Replace each pixel with the mean over a square around the pixel. The width of the square must
+    be odd. The result has the shape (height, width, 3)."""
     before, after = width // 2 + 1, width // 2
     around = np.pad(pixels, ((before, after), (before, after), (0, 0)), "edge").astype(np.int64)
     sums = around.cumsum(axis=0).cumsum(axis=1)
@@ -198,8 +204,8 @@ def _blurred(pixels: NDArray[np.uint8], width: int) -> NDArray[np.float64]:
 
 
 def _ink(pixels: Pixels) -> Ink | None:
-    """How much each pixel differs from the color at the edges of the picture; None if no pixel
-    differs from that color."""
+    """Return how much each pixel differs from the color at the edges of the picture, or None if no
+    pixel differs from that color."""
     edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
     background = np.median(edge, axis=0)
     far: Ink = np.maximum.reduce([np.abs(pixels[:, :, k] - background[k]) for k in range(3)])
@@ -208,14 +214,14 @@ def _ink(pixels: Pixels) -> Ink | None:
 
 
 def _spans(there: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """The ranges of consecutive True values, each as the first index and the index after the
-    last."""
+    """Return the ranges of consecutive True values. Each range consists of its first index and the
+    index after its last."""
     ends = np.flatnonzero(np.diff(there, prepend=False, append=False)).tolist()
     return list(zip(ends[::2], ends[1::2], strict=True))
 
 
 class _Box(NamedTuple):
-    """The bounding box of a piece with `area` pixels. `bottom` and `right` are exclusive."""
+    """The bounding box of a piece of ink with `area` pixels. `bottom` and `right` are exclusive."""
 
     top: int
     bottom: int
@@ -229,8 +235,8 @@ class _Box(NamedTuple):
 
 
 def _pieces(inked: NDArray[np.bool_]) -> list[_Box]:
-    """The bounding boxes of the connected pieces. Pixels are connected if they touch at a side or a
-    corner."""
+    """Return the bounding boxes of the connected pieces of ink. Two pixels are connected if they
+    share a side or a corner."""
     lines, ends = np.nonzero(np.diff(inked, axis=1, prepend=False, append=False))
     runs = list(zip(lines[::2].tolist(), ends[::2].tolist(), ends[1::2].tolist(), strict=True))
     # A union-find forest of runs. The entry of a run is another run of the same piece, and the
@@ -265,8 +271,8 @@ COME_AND_GO = re.compile(r"\b(on the screen now|letters come and go)\b", re.IGNO
 
 @lru_cache(maxsize=128)  # many frames are equal, and they appear in several questions
 def _letter_on(picture: Image, letters: str) -> str:
-    """The letters on the screen; "" if it is empty. If `letters` lists letters, only those are
-    recognized."""
+    """Return the letters on the screen, or "" if the screen is empty. If `letters` lists letters,
+    only those letters are recognized."""
     pixels = images.pixels(picture)
     if (pixels.max(axis=(0, 1)) - pixels.min(axis=(0, 1))).max() < EMPTY:
         return ""
@@ -275,9 +281,9 @@ def _letter_on(picture: Image, letters: str) -> str:
 
 
 def _came(seen: Sequence[str], question: str) -> str:
-    """Answer a question from the letter in each frame: how many times a letter came, which letter
-    came first, second, third, or last, or which letter is on the screen now. The answer is "" if
-    too few letters came."""
+    """Answer a question about the letters in the frames: how many times a letter came, which letter
+    came first, second, third, or last, or which letter is on the screen now. If too few letters
+    came, the answer is ""."""
     came = [letter for letter, _ in groupby(seen) if letter]
     if match := re.search(r"\bhow many times has the letter ([A-Z])\b", question, re.IGNORECASE):
         return str(came.count(match[1]))
@@ -293,8 +299,8 @@ LISTED = re.compile(r"\b[A-Z](?:, [A-Z]\b)+")
 
 
 def _letters(ink: Ink, question: str) -> str:
-    """The letters in the row, from left to right. If the question lists letters, only those are
-    recognized."""
+    """Return the letters in the row, from left to right. If the question lists letters, only those
+    letters are recognized."""
     listed = LISTED.search(question)
     names = listed.group().split(", ") if listed else list(LETTERS)
     number = re.search(r"\b([1-9]) letters\b", question)
@@ -308,11 +314,11 @@ def _letters(ink: Ink, question: str) -> str:
 
 
 def _places(inked: NDArray[np.bool_], n: int | None) -> list[tuple[int, int, int, int]]:
-    """The top, bottom, left, and right of each letter in the row. `n` is the number of letters, or
-    None if it is not known.
+    """Return the top, bottom, left, and right of each letter in the row. `n` is the number of
+    letters, or None if the number is not known.
 
-    In a wide and flat picture, all ink belongs to the row. In other pictures, the row is found from
-    pieces that are in line.
+    In a wide and flat picture, all ink belongs to the row. In other pictures, the row consists of
+    pieces of similar height that are in line.
     """
     columns: NDArray[np.bool_] = np.logical_or.reduce(inked, axis=0)
     lines = np.flatnonzero(inked.any(axis=1))
@@ -332,8 +338,8 @@ def _places(inked: NDArray[np.bool_], n: int | None) -> list[tuple[int, int, int
 def _in_line(
     pieces: Sequence[_Box], inked: NDArray[np.bool_], n: int
 ) -> list[tuple[int, int, int, int]]:
-    """The places of the `n` letters of a row, found from those pieces that look like letters in
-    line. Empty if no two pieces are in line."""
+    """Return the positions of the `n` letters in a row, estimated from the pieces that look like
+    letters in line. If no two pieces are in line, return an empty list."""
     large = [piece for piece in pieces if piece.bottom - piece.top >= SMALLEST]
 
     def like(box: _Box) -> list[_Box]:
@@ -372,9 +378,10 @@ def _in_line(
 
 
 def _joined(spans: Sequence[tuple[int, int]], n: int) -> list[tuple[int, int]]:
-    """Join ranges across the narrowest gaps until `n` are left.
+    """Join ranges across the narrowest gaps until `n` ranges are left.
 
-    If there are fewer than `n` ranges, their whole extent is divided into `n` equal parts.
+    If there are fewer than `n` ranges, divide the interval from the first to the last into `n`
+    equal parts.
     """
     if len(spans) < n:
         first, last = spans[0][0], spans[-1][1]
@@ -387,8 +394,8 @@ def _joined(spans: Sequence[tuple[int, int]], n: int) -> list[tuple[int, int]]:
 
 
 def _merged(spans: Sequence[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
-    """Join ranges across gaps that are narrower than `gap`, since small letters may fall apart into
-    pieces."""
+    """Join ranges across gaps that are narrower than `gap`, since a small letter may consist of
+    several pieces."""
     merged = [spans[0]]
     for first, last in spans[1:]:
         if first - merged[-1][1] < gap:
@@ -400,8 +407,8 @@ def _merged(spans: Sequence[tuple[int, int]], gap: float) -> list[tuple[int, int
 
 @lru_cache(maxsize=64)
 def _resized(name: str, shape: tuple[int, int]) -> Ink:
-    """Resize the bitmap of a letter to a shape. Each value is the fraction of the pixel that is
-    ink."""
+    """Resize the bitmap of a letter to a shape. Each value of the result is the fraction of a pixel
+    that is ink."""
     cells = np.array([[cell == "#" for cell in line] for line in LETTERS[name].split()])
     used = np.flatnonzero(cells.any(axis=0))
     cells = cells[:, used[0] : used[-1] + 1].astype(float)
@@ -410,8 +417,8 @@ def _resized(name: str, shape: tuple[int, int]) -> Ink:
 
 
 def _shares(pixels: int, cells: int) -> NDArray[np.float64]:
-    """The fraction of each pixel that each cell covers, if pixels and cells divide the same length
-    equally. The result has the shape (pixels, cells)."""
+    """Return the fraction of each pixel that each cell covers, if a line is divided into `pixels`
+    equal pixels and into `cells` equal cells. The result has the shape (pixels, cells)."""
     pixel, cell, step = np.arange(pixels)[:, None], np.arange(cells)[None, :], pixels / cells
     shared: NDArray[np.float64] = np.minimum(pixel + 1, (cell + 1) * step) - np.maximum(
         pixel, cell * step
@@ -420,7 +427,7 @@ def _shares(pixels: int, cells: int) -> NDArray[np.float64]:
 
 
 def _likeness(a: Ink, b: Ink) -> float:
-    """The correlation of two pictures; 0 if one of them is constant."""
+    """Return the correlation of two pictures, or 0 if one of the pictures is constant."""
     da, db = a - a.mean(), b - b.mean()
     size = float(np.sqrt((da * da).sum() * (db * db).sum()))
     return float((da * db).sum()) / size if size else 0.0
@@ -430,15 +437,15 @@ def _likeness(a: Ink, b: Ink) -> float:
 
 
 def _color(pixels: NDArray[np.uint8], ink: Ink, choices: Sequence[str]) -> str:
-    """The named color that is nearest to the mean color of the ink. If choices name colors, only
-    those colors are considered."""
+    """Return the name of the color that is nearest to the mean color of the ink. If the choices
+    name colors, only those colors are considered."""
     mean = pixels[ink > SOLID].mean(axis=0)
     names = [name for name in COLORS if name in choices] or list(COLORS)
     return min(names, key=lambda name: sum((mean[k] - COLORS[name][k]) ** 2 for k in range(3)))
 
 
 def _position(ink: Ink, choices: Sequence[str]) -> str:
-    """The choice that names the part of the picture in which the center of the ink is."""
+    """Return the choice that names the part of the picture with the center of the ink."""
     height, width = ink.shape
     total = ink.sum()
     y = float(ink.sum(axis=1) @ (np.arange(height) + 0.5)) / total / height * 6
@@ -453,8 +460,8 @@ def _position(ink: Ink, choices: Sequence[str]) -> str:
 
 
 def _relation(pieces: Sequence[_Box], subject: str) -> str:
-    """The side of the other piece on which the subject (circle or square) is. "" if there are not
-    exactly two pieces."""
+    """Return on which side of the other piece the subject (circle or square) is, or "" if there are
+    not exactly two pieces."""
     if len(pieces) != 2:
         return ""
 

@@ -1,4 +1,4 @@
-"""recorded/RUN: repeats the replies of a run for the same requests."""
+"""recorded/RUN: gives the replies of an earlier run to the same requests."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Recorded:
 
 
 class Recorded:
-    """Looks up replies by the digest of the request. The replies are from a run, or from a dummy
-    model that knows the answers."""
+    """Looks up replies by the digest of the request. The replies come from an earlier run, or from
+    a dummy model that knows the answers."""
 
     takes_tools = True
     wants_frames = False
@@ -39,7 +39,7 @@ class Recorded:
         self._replies = replies
 
     async def generate(self, request: Request) -> Reply:
-        """The recorded reply to a request with the same text, media, settings, and seed.
+        """Return the recorded reply to a request with the same text, media, settings, and seed.
 
         Raises:
             Rejected: no reply to such a request was recorded.
@@ -53,5 +53,6 @@ class Recorded:
         return reply
 
     async def rank(self, request: Request) -> tuple[Ranked, ...]:
-        """The recorded log-probabilities of the choices. Raises the same errors as `generate`."""
+        """Return the recorded log-probabilities of the choices. This raises the same errors as
+        `generate`."""
         return (await self.generate(request)).choices

@@ -25,11 +25,11 @@ class Scripted:
     """A model with scripted replies that generates, ranks, and watches streams.
 
     `say` is a text, a list of outcomes, or a function that returns the outcome for a request. The
-    outcomes of a list are used in the order in which requests arrive, and the last one is repeated.
-    `delay` is the number of seconds that an answer takes. `rank` returns the log-probabilities of a
-    request's choices. `stream` maps media times in seconds to messages, and `answers` maps the ids
-    of queries to answers. The attribute `requests` lists the requests in the order in which they
-    arrived, and `most` is the highest number of concurrent requests so far.
+    outcomes in a list are used in the order of the requests, and the last outcome is repeated. Each
+    answer takes `delay` seconds. `rank` returns the log-probabilities of a request's choices.
+    `stream` maps media times in seconds to messages, and `answers` maps the ids of queries to
+    answers. The attribute `requests` lists the requests in order of arrival, and `most` is the
+    highest number of concurrent requests so far.
     """
 
     def __init__(
@@ -53,15 +53,15 @@ class Scripted:
         self._now = 0
 
     async def generate(self, request: Request) -> Reply:
-        """The next reply. If the next outcome is an error, it is raised."""
+        """Return the next reply, or raise the next outcome if it is an error."""
         outcome = await self._ask(request, self._say)
         if isinstance(outcome, ModelError):
             raise outcome
         return outcome if isinstance(outcome, Reply) else Reply(text=outcome, stop="stop")
 
     async def rank(self, request: Request) -> Sequence[Ranked]:
-        """The scripted log-probabilities. Without a script, the first choice is the most likely
-        one."""
+        """Return the scripted log-probabilities. Without a script, the first choice is the most
+        likely choice."""
         ranked = self._rank or _first_likeliest
         return await self._ask(request, ranked)
 
@@ -81,8 +81,8 @@ class Scripted:
 
 
 class ScriptedSession:
-    """A session that says each message as soon as a frame arrives whose time is not before the
-    message's time. The state of the session is the time of the latest frame."""
+    """A session that says each message at the first frame that is not earlier than the message's
+    time. The state of the session is the time of the latest frame."""
 
     def __init__(
         self, stream: Mapping[float, str], answers: Mapping[str, str], seen: float = -1.0

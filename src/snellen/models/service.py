@@ -1,4 +1,4 @@
-"""Shared parts of the back ends for servers: the conversion of errors, and access to optional
+"""Code that the back ends for servers share: conversion of errors, and access to optional
 fields."""
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from snellen.media.content import Image, Message
 from snellen.transport import Response, Transport
 
 QUOTED = 300
-"""The maximum number of characters that are quoted from a server's message."""
+"""The maximum number of characters of a server's message that Snellen quotes."""
 THINKING = re.compile(r"thinking|reasoning[_.]effort|budget_tokens", re.IGNORECASE)
-"""Matches messages in which services refuse a setting of thinking."""
+"""Matches error messages about thinking, which may mean that the service does not support the
+effort."""
 BEARER = "Authorization"
 GAP = b"\x00"
-"""A placeholder for a string that is inserted later. This byte never occurs in JSON, because
-strings escape it."""
+"""A placeholder for a string that is inserted later. This byte never occurs in JSON, because JSON
+strings must escape it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """A model on a server. Its methods make the exceptions for errors."""
+    """A model on a server, and the exceptions for the server's errors."""
 
     name: str
     """The name of the model."""
@@ -41,9 +42,9 @@ class Service:
     path: str
     """The path of requests, relative to the server's address."""
     version: str = "/v1"
-    """The path at the end of a usual address of the server."""
+    """The path with which a base URL usually ends."""
     key_variable: str | None = None
-    """The environment variable that holds the key; None if there is no key."""
+    """The name of the environment variable that contains the key; None if there is no key."""
     stream: bool = False
     """Whether replies are streamed."""
 
@@ -57,8 +58,8 @@ class Service:
         is_wrong_key: bool = False,
         is_hopeless: bool = False,
     ) -> Overloaded | Rejected:
-        """The exception for a status other than 200. `is_hopeless` says whether the error, if it is
-        not retried, would make every other question fail, too."""
+        """Return the exception for a status other than 200. `is_hopeless` states whether an error
+        that cannot be retried would make every other question fail, too."""
         message = self.transport.redact(f"{self.transport.where}: {status}: {words}")
         if is_unpaid or status == 402:
             return Rejected(
@@ -89,7 +90,8 @@ class Service:
             )
         if status == 400 and THINKING.search(words):
             return Rejected(
-                f"{_ended(message)} If the model does not take this effort, use another --effort.",
+                f"{_ended(message)} If the model does not support this effort, use another "
+                "--effort.",
                 hopeless=True,
             )
         return Rejected(message, hopeless=is_hopeless)
@@ -113,8 +115,8 @@ class Service:
         return Overloaded(f"{self.transport.where}: the reply is {what}, but {quote(data)}")
 
     def without_text(self, kinds: Collection[str]) -> Rejected:
-        """The error for a reply that has other content instead of text, such as a tool call that
-        was not requested. Such a reply does not answer the question, so it is not scored."""
+        """Return the error for a reply without text, such as a reply with only a tool call that was
+        not requested. A reply without text does not answer the question, so it is not scored."""
         content = self.transport.redact(", ".join(sorted(kinds)))
         return Rejected(
             f"{self.transport.where}: the reply has no text, only {content}, which was not "
@@ -122,14 +124,13 @@ class Service:
         )
 
     def cut(self) -> Overloaded:
-        """The error for a stream that ended before the reply was complete."""
+        """Return the error for a stream that ended before the reply was complete."""
         return Overloaded(f"{self.transport.where}: the stream ended before the reply was complete")
 
 
 class OnServer(ABC):
-    """The base class of models on servers. A back end implements the writing of requests, and the
-    reading of bodies, streams of events, and errors. `what` is the term for a whole body in
-    messages."""
+    """The base class of models on servers. A back end implements methods that write requests and
+    read replies, event streams, and errors. `what` is the term for a whole reply in messages."""
 
     what: ClassVar[str]
 
@@ -139,12 +140,12 @@ class OnServer(ABC):
         self._path = there.path
 
     async def generate(self, request: Request) -> Reply:
-        """The reply to a request.
+        """Return the reply to a request.
 
         Raises:
-            Overloaded: a retry may help, because of the server's status or error, or because the
-                body is malformed or the stream is incomplete.
-            Rejected: a retry will not help, because of the server's status or error.
+            Overloaded: the server reported an error after which a retry may help, the reply is
+                malformed, or the stream is incomplete.
+            Rejected: the server reported an error after which a retry will not help.
         """
         response = await self._there.transport.post(self._path, await self._encoded(request))
         if response.status != 200:
@@ -175,8 +176,8 @@ class OnServer(ABC):
     def _reply(
         self, body: Mapping[str, Any], response: Response, first: float | None = None
     ) -> Reply:
-        """The reply in a whole body. `first` is the time at which the first piece of a stream
-        arrived."""
+        """Return the reply in a complete body. `first` is the time at which the first piece of a
+        stream arrived."""
 
     @abstractmethod
     def _streamed(self, response: Response) -> Reply: ...
@@ -187,8 +188,8 @@ class OnServer(ABC):
     ) -> Overloaded | Rejected: ...
 
     def _withheld(self, status: int, error: Mapping[str, Any], response: Response) -> Reply:
-        """Handle an error: raise an exception, or return a reply if a service reports with an error
-        that its content filter withheld the reply."""
+        """Raise the exception for an error. If the error means that the service's content filter
+        withheld the reply, a back end may return a reply instead."""
         raise self._error(status, error, response)
 
 
@@ -203,9 +204,9 @@ def service(
     headers: Mapping[str, str] | None = None,
     version: str = "/v1",
 ) -> Service:
-    """The model with this name on the profile's server. The key is sent in the header that the
-    profile sets, or otherwise in `key_header`. `variable` is the environment variable that usually
-    holds the key of the official server."""
+    """Return the model with this name on the profile's server. The key is sent in the profile's
+    `key_header`, or otherwise in the argument `key_header`. `variable` is the environment variable
+    that usually contains the official server's key."""
     assert profile.base_url is not None
     header = profile.key_header or key_header
     sent = dict(headers or {})
@@ -233,8 +234,9 @@ def service(
 
 
 def encoded(image: Image, *, takes: Sequence[str] | None = None) -> tuple[str, bytes]:
-    """The media type of an image, and its bytes in base64. `takes` lists the types that the server
-    accepts (None: all types that can be loaded). An image of another type is converted to PNG."""
+    """Return the media type of an image, and its bytes in base64. `takes` lists the types that the
+    server accepts (None: all types that can be loaded). An image of another type is converted to
+    PNG."""
     image = images.load(image)
     if takes is not None and image.mime not in takes:
         image = images.as_png(image)
@@ -243,11 +245,11 @@ def encoded(image: Image, *, takes: Sequence[str] | None = None) -> tuple[str, b
 
 
 class Encoded(NamedTuple):
-    """The text of a JSON string, as bytes that need no escaping, such as base64. This avoids
-    decoding, searching, and encoding the text again."""
+    """The text of a JSON string, as bytes that need no escaping, such as base64. With such bytes,
+    the JSON encoder does not need to decode, search, and encode the text."""
 
     pieces: tuple[bytes, ...]
-    """The bytes, in pieces that follow each other."""
+    """The consecutive pieces of the text."""
 
 
 def system_apart(messages: Sequence[Message]) -> tuple[str | None, Sequence[Message]]:
@@ -276,8 +278,9 @@ def system_apart(messages: Sequence[Message]) -> tuple[str | None, Sequence[Mess
 def body_of(fields: Mapping[str, Any]) -> bytes:
     """Encode the body of a request as JSON, without the fields that are None.
 
-    Strings that are already encoded are inserted at the end. Copying a picture of 1 MB into the
-    growing buffer of the JSON encoder would take as long as all other work on the picture here.
+    Strings that are already encoded are inserted after the rest of the body has been encoded. If
+    the JSON encoder copied a picture of 1 MB into its growing buffer, the copying would take as
+    long as all other work on the picture.
     """
     strings: list[tuple[bytes, ...]] = []
 
@@ -301,8 +304,8 @@ def body_of(fields: Mapping[str, Any]) -> bytes:
 
 
 def error_in(body: bytes) -> dict[str, Any]:
-    """The error object in a body, in any of the formats that servers use. It is empty if there is
-    no error."""
+    """Return the error object in a body, in any of the formats that servers use. If there is no
+    error, return an empty object."""
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -314,20 +317,22 @@ def error_in(body: bytes) -> dict[str, Any]:
 
 
 def words_of(error: Mapping[str, Any], body: bytes = b"") -> str:
-    """The message of an error, on one line. If there is none, the beginning of the body."""
+    """Return the message of an error on one line. If there is no message, return the beginning of
+    the body."""
     message = string(error.get("message"))
     return " ".join(message.split())[:QUOTED] if message else quote(body)
 
 
 def times(response: Response, first: float | None = None) -> Times:
-    """The times of a reply. `first` is the time at which the first piece of a stream arrived."""
+    """Return the times of a reply. `first` is the time at which the first piece of a stream
+    arrived."""
     return Times(
         first=response.first if first is None else first, token=first, total=response.total
     )
 
 
 def count(counts: object, name: str) -> int | None:
-    """The count in a field; None if the field is missing or does not contain a count."""
+    """Return the count in a field, or None if the field is missing or does not contain a count."""
     value = counts.get(name) if isinstance(counts, dict) else None
     # In Python, True is an integer, but it must not be stored as a count.
     is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT
@@ -335,7 +340,7 @@ def count(counts: object, name: str) -> int | None:
 
 
 def total(*counts: int | None) -> int | None:
-    """The sum of the known counts, or None if all are unknown."""
+    """Return the sum of the known counts, or None if all counts are unknown."""
     known = [value for value in counts if value is not None]
     return sum(known) if known else None
 
@@ -345,7 +350,7 @@ def string(value: object) -> str | None:
 
 
 def objects(value: object) -> list[dict[str, Any]]:
-    """The JSON objects in a list; empty if the value is not a list."""
+    """Return the JSON objects in a list, or an empty list if the value is not a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
@@ -354,28 +359,29 @@ def is_optional(value: object, kind: type) -> bool:
 
 
 def are_objects(value: object) -> bool:
-    """Whether a field is a list of JSON objects, or missing."""
+    """Return whether a field is missing or contains a list of JSON objects."""
     if value is None:
         return True
     return isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
 def are_parts(value: object) -> bool:
-    """Whether a field is a list of JSON objects with a type, or missing."""
+    """Return whether a field is missing or contains a list of JSON objects with a type."""
     return are_objects(value) and all(isinstance(part.get("type"), str) for part in objects(value))
 
 
 def are_texts(parts: Sequence[Mapping[str, Any]], kind: str, field: str = "text") -> bool:
-    """Whether all parts of type `kind` have text in the given field."""
+    """Return whether all parts of type `kind` have text in the given field."""
     return all(isinstance(part.get(field), str) for part in parts if part.get("type") == kind)
 
 
 def quote(body: bytes) -> str:
-    """The beginning of a body, on one line."""
+    """Return the beginning of a body on one line."""
     text = " ".join(body[: 4 * QUOTED].decode(errors="replace").split())
     return repr(text[:QUOTED]) if text else "nothing"
 
 
 def _ended(words: str) -> str:
-    """End a server's message with a period, if necessary, so that a sentence can follow it."""
+    """End a server's message with a period, if necessary, so that a sentence can follow the
+    message."""
     return words if words.endswith((".", "!", "?")) else f"{words}."

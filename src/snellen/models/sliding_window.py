@@ -1,8 +1,8 @@
-"""Turns any model into a streaming model, by asking each question with the newest frames.
+"""Turns any model into a streaming model. Each question is asked with the newest frames.
 
-With four frames at one frame per second, an ordinary model beats the streaming models in the
-results of OVO-Bench (SimpleStream, arXiv 2604.02317). Streaming models should therefore be compared
-with this baseline.
+In SimpleStream's results on OVO-Bench (arXiv 2604.02317), an ordinary model with four frames at one
+frame per second beats the streaming models. Streaming models should therefore be compared with a
+sliding window of frames.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from snellen.models.traits import copy_traits
 
 class SlidingWindow:
     """A streaming model that shows an ordinary model the last `n` frames before each question
-    (None: all frames). A frame policy can select some of these frames. The frames are sent again
-    with each question."""
+    (None: all frames). A frame policy can select some of the last `n` frames. The frames are sent
+    again with each question."""
 
     forks_apart = True
     speaks = False
@@ -42,8 +42,8 @@ class SlidingWindow:
 
 
 class WindowSession:
-    """A session for one stream. The session stores the newest frames, and its own questions and
-    answers, but not those of its forks."""
+    """A session for one stream. The session stores the newest frames and its own questions and
+    answers, but not the questions and answers of its forks."""
 
     def __init__(
         self,
@@ -64,16 +64,16 @@ class WindowSession:
         return []
 
     async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
-        """The reply to the question, which is sent after the frames.
+        """Return the reply to the question, which is sent after the frames.
 
         Raises:
-            Overloaded, Rejected: the model raises them.
-            Rejected: `must_answer` is false, but the model cannot speak unprompted.
+            Overloaded, Rejected: the model raised this error.
+            Rejected: `must_answer` is false, and the model cannot speak unprompted.
         """
         if not must_answer:
             raise Rejected(
-                f"{self._model.name} only answers questions. It cannot watch a stream and speak "
-                "unprompted.",
+                f"{self._model.name} only answers questions. The model cannot watch a stream and "
+                "speak unprompted.",
                 hopeless=True,
             )
         question = user(*(frame.image for frame in self._shown()), query.text)

@@ -1,6 +1,5 @@
-"""Threads for a model's synchronous calls. A call that hangs is abandoned together with its thread.
-
-ThreadPoolExecutor is not suitable, because it cannot abandon a thread and waits for all threads at
+"""Threads for a model's synchronous calls. A call that hangs is abandoned, and its thread as well.
+ThreadPoolExecutor is not suitable, because it cannot abandon a thread, and waits for all threads at
 exit.
 """
 
@@ -19,21 +18,22 @@ from snellen.errors import Rejected
 
 T = TypeVar("T")
 MAX_HUNG = 16
-"""As long as this many abandoned calls are still running, no further calls are made."""
+"""The maximum number of abandoned calls that may still be running. If there are that many, no more
+calls are made."""
 
 
 class Abandoned(BaseException):
-    """Raised in a thread if no caller is waiting for its call any longer."""
+    """Raised in a thread if no caller is waiting for the thread's call any longer."""
 
 
 class CallThreads:
     """Runs synchronous calls in order of arrival, at most `count` at once.
 
-    The time limit of a call (`Deadline`) starts when a thread takes the call. If a call is
-    cancelled while it runs, it is abandoned, and the next call gets another thread. The old thread
-    gets an exception as soon as it executes Python code again, so that two threads do not use the
-    model concurrently. All threads are daemon threads, so a thread that never returns does not keep
-    the process alive.
+    The time limit of a call (`Deadline`) starts when a thread takes the call. A call that is
+    cancelled while it runs is abandoned, and the next call gets another thread. An exception is
+    raised in the old thread as soon as it executes Python code again, so that two threads do not
+    use the model concurrently. All threads are daemon threads, so a thread that never returns does
+    not keep the process alive.
     """
 
     def __init__(self, count: int, title: str) -> None:
@@ -53,11 +53,11 @@ class CallThreads:
         deadlines: Sequence[Deadline] | None = None,
     ) -> T:
         """Call the function in a thread, and return its result. `deadlines` are the time limits of
-        the samples that the call answers (None: the time limit of the running task).
+        the samples that the call answers (None: the current task's time limit).
 
         Raises:
             Rejected: too many earlier calls hang.
-            Exception: whatever the function raises.
+            Exception: any exception that the function raises.
         """
         loop = asyncio.get_running_loop()
         limits = (current_deadline(),) if deadlines is None else deadlines
@@ -71,7 +71,7 @@ class CallThreads:
             raise
 
     def close(self) -> None:
-        """End the threads once they are idle. Waiting calls are dropped."""
+        """End each thread as soon as it is idle. Waiting calls are dropped."""
         with self._lock:
             self._closed = True
             for call in self._waiting:
@@ -117,7 +117,7 @@ class CallThreads:
             self._add_thread()
 
     def next_call(self, thread: _Thread) -> _Call | None:
-        """Wait for the next call of a thread. None means that the thread must end."""
+        """Wait for the thread's next call, and return it. Return None if the thread must end."""
         while True:
             self._calls.acquire()
             with self._lock:
@@ -183,7 +183,7 @@ class _Thread(threading.Thread):
                     return
 
     def interrupt(self) -> None:
-        """Raise `Abandoned` in the thread as soon as it executes Python code again."""
+        """Raise `Abandoned` in the thread as soon as the thread executes Python code again."""
         if self.ident is not None:
             import ctypes  # imported only here, since it takes 2 MiB
 

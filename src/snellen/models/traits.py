@@ -1,4 +1,5 @@
-"""Attributes with which a model describes itself. A wrapper gets the attributes of its model."""
+"""The attributes with which a model describes itself. A wrapper copies these attributes from its
+model."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ TRAITS: Mapping[str, Callable[[object], bool]] = {
         isinstance(value, list | tuple) and all(isinstance(note, str) for note in value)
     ),
 }
-"""Maps each trait to a function that checks its value. The check is necessary because a user's
-object may use the same name for a different purpose."""
+"""Maps each trait to a function that checks the trait's value. The check is necessary because a
+user's object may use the same name for a different purpose."""
 
 
 def copy_traits(model: object, wrapper: object) -> None:

@@ -1,7 +1,7 @@
 """Loads and calls a user's own code, and converts its exceptions to Snellen's errors.
 
-A user's sessions are wrapped, because their methods may be sync or async, and may return text
-instead of emissions.
+A user's sessions are wrapped, because the methods of these sessions may be sync or async, and may
+return text instead of emissions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from snellen.models.code_files import digest_of_code
 from snellen.models.threads import CallThreads
 
 FILE_MODULE = "snellen_python_"
-"""The prefix of the names of modules that are loaded from a file by its path."""
+"""The prefix of the name of a module that is loaded from a file by its path."""
 
 # -- loading
 
@@ -42,8 +42,8 @@ class UserObject:
     source: str | None
     """The path of the file; None if the module has no file."""
     digest: str | None
-    """The digest of the file and of the author's other modules that it imports; None if there is no
-    file."""
+    """The digest of the file and of the author's other modules that the file imports; None if there
+    is no file."""
 
 
 def load_object(name: str, kind: str) -> UserObject:
@@ -63,7 +63,7 @@ def load_object(name: str, kind: str) -> UserObject:
 
 
 def attribute_of(module: ModuleType, name: str, where: str) -> Any:
-    """The object with this name in a module. `where` is the term for the module in messages.
+    """Return the object with this name in a module. `where` is the term for the module in messages.
 
     Raises:
         UsageError: the module does not contain the name.
@@ -77,8 +77,8 @@ def attribute_of(module: ModuleType, name: str, where: str) -> Any:
 
 
 def defined_in(module: ModuleType) -> list[str]:
-    """The names of the functions, classes, and instances that a module defines itself. If there are
-    none, the names of its constants."""
+    """Return the names of the functions, classes, and instances that a module defines itself. If
+    there are none, return the names of the module's constants."""
     public = {
         name: getattr(value, "__module__", None)
         for name, value in vars(module).items()
@@ -89,8 +89,8 @@ def defined_in(module: ModuleType) -> list[str]:
 
 
 def unknown_name(name: str, where: str, known: Sequence[str]) -> UsageError:
-    """The error for a name that a file or module does not contain. It lists the names that
-    exist."""
+    """Return the error for a name that a file or module does not contain. The message lists the
+    names that exist."""
     close = difflib.get_close_matches(name, known, 2, cutoff=0.6)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
     return UsageError(f"{where} has no {name!r}; it has {', '.join(known) or 'nothing'}.{hint}")
@@ -112,14 +112,14 @@ def split(name: str, kind: str) -> tuple[str, str]:
 
 
 def _importable_name(module: ModuleType) -> str | None:
-    """The name by which a module can be imported, or None if it was loaded from a file by its
-    path."""
+    """Return the name by which a module can be imported, or None if the module was loaded from a
+    file by its path."""
     return None if module.__name__.startswith(FILE_MODULE) else module.__name__
 
 
 def module_of(file: str, title: str) -> ModuleType:
-    """Load the module in a file (`my_model.py`), or the installed module with this name. Messages
-    call it `title`.
+    """Load the module in the file `file` (`my_model.py`), or the installed module with the name
+    `file`. `title` is the term for the module in messages.
 
     Raises:
         UsageError: the file or module does not exist or cannot be loaded.
@@ -154,7 +154,7 @@ def module_of(file: str, title: str) -> ModuleType:
 # -- errors
 
 PASSED = (KeyboardInterrupt, asyncio.CancelledError)
-"""Exceptions that stop the program or a task. They are never converted."""
+"""Exceptions that stop the program or a task. Such exceptions are never converted."""
 
 
 @contextmanager
@@ -164,8 +164,8 @@ def errors_as(
     source: str | None,
     but: type[BaseException] | tuple[type[BaseException], ...] = (),
 ) -> Iterator[None]:
-    """Convert exceptions of a user's code to an error of type `kind`. (A `Rejected` makes only one
-    question fail.)
+    """Convert exceptions of a user's code to an error of type `kind`. (If the type is `Rejected`,
+    only one question fails.)
 
     Exceptions of the types in `but`, Ctrl-C, and the cancellation of a task are not converted.
     SystemExit is converted, since `sys.exit()` in a user's code would otherwise end the run as if
@@ -180,8 +180,8 @@ def errors_as(
 
 
 def _described(error: BaseException, source: str | None) -> str:
-    """Describe an exception, with the number of the last line of the user's file in its
-    traceback."""
+    """Describe an exception, with the line number of the traceback's last entry from the user's
+    file."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == source]
     where = f" ({Path(source).name}, line {lines[-1]})" if source and lines else ""
@@ -198,7 +198,7 @@ class Calls:
     name: str
     """The name of the model."""
     source: str | None
-    """The file with the model's code; None if not known."""
+    """The file with the model's code; None if the file is not known."""
     threads: CallThreads
     """The threads for sync methods."""
 
@@ -249,8 +249,8 @@ def _session(calls: Calls, session: Any) -> OwnSession:
 
 
 class OwnSession:
-    """Wraps a user's session, so that it has the interface that the runner needs. The user's
-    session does not need a method `close`."""
+    """Gives a user's session the interface that the runner needs. The user's session does not need
+    a method `close`."""
 
     def __init__(self, calls: Calls, session: Any) -> None:
         self._calls = calls
@@ -267,8 +267,8 @@ class OwnSession:
             await self._calls(close)
 
     def _emissions(self, output: object) -> Sequence[Emission]:
-        """The emissions in the output of a user's method. None and "" mean silence. A single
-        emission does not need to be in a list."""
+        """Return the emissions in the output of a user's method. None and "" mean silence. The
+        output may be a single emission instead of a list."""
         if output is None:
             return []
         many = output if isinstance(output, list | tuple) else [output]

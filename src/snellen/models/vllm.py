@@ -1,10 +1,11 @@
-"""Runs a model with vLLM from this process, without a server and with continuous batching.
+"""Runs a model with vLLM in this process, with continuous batching and without a server.
 
-vLLM renders the prompt as `vllm serve` does, with the model's chat template and with pictures at
-their place in the message. A video is sent as one image per frame. Settings that a request does not
+The prompt is rendered as in `vllm serve`, with the model's chat template and with pictures at their
+position in the message. A video is sent as one image per frame. Settings that a request does not
 specify come from the model's generation_config.json, as in `vllm serve`.
 
-Written for vLLM 0.32 (vllm-project/vllm, vllm/v1/engine/async_llm.py, vllm/renderers/base.py).
+This back end was written for vLLM 0.32 (vllm-project/vllm, vllm/v1/engine/async_llm.py,
+vllm/renderers/base.py).
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ MOST = 256
 OURS = ("model", "trust_remote_code")
 """Engine options that a profile's `extra` cannot set."""
 FROM_REQUEST = ("max_tokens", "temperature", "top_p", "stop", "n", "logprobs", "prompt_logprobs")
-"""Sampling settings that a profile's `extra` cannot set, because they come from the request or
-because the code that reads the reply depends on them."""
+"""Sampling settings that a profile's `extra` cannot set, because the request sets these settings or
+the code that reads the reply depends on them."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Vllm:
@@ -77,8 +78,8 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Vllm:
 
 
 def _loaded(name: str, options: Mapping[str, Any]) -> Any:
-    """Start the engine. The engine is returned without being assigned to a local variable, because
-    vLLM keeps references to the stack frames of its callers. Such references would keep the engine
+    """Start the engine. This function does not assign the engine to a local variable, because vLLM
+    keeps references to the stack frames of its callers. With such a variable, the engine would stay
     alive until Python exits, and vLLM would report an error.
 
     Raises:
@@ -94,7 +95,8 @@ def _loaded(name: str, options: Mapping[str, Any]) -> Any:
 
 
 class Vllm:
-    """A model that generates and ranks. `sampling` holds the sampling settings of the profile."""
+    """A model that generates replies and ranks choices. `sampling` contains the profile's sampling
+    settings."""
 
     def __init__(self, name: str, engine: Any, sampling: Mapping[str, object]) -> None:
         from vllm import __version__
@@ -110,10 +112,10 @@ class Vllm:
         self._numbers = count()
 
     async def generate(self, request: Request) -> Reply:
-        """The reply to a request.
+        """Return the reply to a request.
 
         Raises:
-            Rejected: the request is too long, it has content that the model does not accept, or the
+            Rejected: the request is too long or has content that the model does not accept, or the
                 engine has ended.
             Overloaded: the engine failed during this request.
         """
@@ -143,11 +145,12 @@ class Vllm:
         )
 
     async def rank(self, request: Request) -> Sequence[Ranked]:
-        """The log-probability of each choice after the prompt. A choice is tokenized separately, so
-        that no token contains both the end of the prompt and the start of the choice.
+        """Return the log-probability of each choice after the prompt. A choice is tokenized
+        separately, so that no token contains both the end of the prompt and the start of the
+        choice.
 
         Raises:
-            Overloaded, Rejected: in the same cases as `generate`.
+            Overloaded, Rejected: as in `generate`.
         """
         prompt = await self._prompt(request)
         return await asyncio.gather(*(self._ranked(prompt, choice) for choice in request.choices))
@@ -171,7 +174,7 @@ class Vllm:
         return Ranked(sum(at[token].logprob for at, token in logprobs), len(ids))
 
     async def _prompt(self, request: Request) -> Mapping[str, Any]:
-        """Render the messages to the tokens of the prompt, with their pictures."""
+        """Render the messages as the tokens of the prompt and the pictures."""
         from vllm.exceptions import VLLMClientError
         from vllm.renderers import ChatParams
 

@@ -2,36 +2,36 @@
 
 FILE is a path that ends in .py, or the name of an installed module. CLASS in FILE is one of these:
 
-- A class. It is instantiated once, with the profile's `extra` as keyword arguments.
+- A class. Snellen instantiates the class once, with the profile's `extra` as keyword arguments.
 
 - A functools.partial or a function that returns an instance.
 
 - An object.
 
-These parts of its interface are used, as in
+Snellen uses the following parts of VLMEvalKit's interface, as in
 open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
 
-- `generate_inner(message, dataset)`, or otherwise `generate(message, dataset)`. The inner method is
-  preferred, since the public methods of the base classes turn errors into text. See
-  vlmeval/vlm/base.py.
+- `generate_inner(message, dataset)`, or otherwise `generate(message, dataset)`. `generate_inner` is
+  preferred, since the public methods of the base classes turn errors into text
+  (vlmeval/vlm/base.py).
 
 - `generate_inner(inputs, **kwargs) -> (code, answer, log)` if `is_api` is true. Code 0 means
-  success. Other codes are HTTP statuses or have no meaning. Retries are made by the runner, not by
-  the class. See vlmeval/api/base.py.
+  success. Any other code is an HTTP status or has no meaning. Failed requests are retried by
+  Snellen's runner, not by the class (vlmeval/api/base.py).
 
 - `chat_inner(messages, dataset)`, for questions with several turns.
 
 - `use_custom_prompt(dataset)` and `build_prompt(line, dataset)`, for the class's own prompts.
 
-- `VIDEO_LLM`. If it is true, the class gets the files of videos, and the frame policy sets `nframe`
-  or `fps`. Other classes get frames as pictures.
+- `VIDEO_LLM`. If `VIDEO_LLM` is true, the class gets video files, and the frame policy sets
+  `nframe` or `fps`. Other classes get frames as pictures.
 
 - `split_thinking(text) -> (answer, thoughts)`.
 
-`dataset` is VLMEvalKit's name for the benchmark. No other back end gets this name. `line` holds the
-question without the right answer: `index`, `question`, `hint`, `A`, `B`, ..., the categories, and
-`image_path`, the files of the pictures. The class controls generation, so the temperature and token
-limits must be passed as its arguments.
+`dataset` is VLMEvalKit's name for the benchmark. No other back end gets the benchmark's name.
+`line` contains the question without the right answer: `index`, `question`, `hint`, `A`, `B`, ...,
+the categories, and `image_path`, the files of the pictures. The class controls generation, so set
+the temperature and token limit as arguments of the class, in the profile's `extra`.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ SHORTEST_KEY = 8
 """The minimum length of a value that counts as a key. A shorter value may be an ordinary word in an
 error message."""
 NOT_TAKEN = ("temperature", "top_p", "max_tokens", "token_floor", "base_url", "api_key_env")
-"""Fields of a profile that have no effect on such a class, so they are not allowed."""
+"""Fields that a profile must not set, because they have no effect on a class with VLMEvalKit's
+interface."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> VlmEvalKit:
@@ -84,7 +85,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> VlmEvalKi
 
     Raises:
         UsageError: the class does not exist, cannot be instantiated, or has no method to answer
-            questions. Or the profile sets fields that have no effect on the class.
+            questions, or the profile sets fields that have no effect on the class.
     """
     title = f"vlmevalkit:{name}"
     if unsupported := [field for field in NOT_TAKEN if getattr(profile, field) is not None]:
@@ -97,8 +98,8 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> VlmEvalKi
     model = build(own, profile.extra, title)
     if not any(callable(getattr(model, way, None)) for way in ("generate_inner", "generate")):
         raise UsageError(
-            f"{title}: {model!r:.80} is not a model. It has no method generate_inner(message, "
-            "dataset)."
+            f"{title}: {model!r:.80} is not a model, because it has no method "
+            "generate_inner(message, dataset)."
         )
     return VlmEvalKit(title, model, own.source, own.digest, profile.concurrency)
 
@@ -135,7 +136,7 @@ class VlmEvalKit:
             model.set_dump_image(_pictures_of)
 
     def own_prompt(self, benchmark: str) -> bool:
-        """Whether the class has its own prompts for this benchmark.
+        """Return whether the class has its own prompts for this benchmark.
 
         Raises:
             UsageError: the class raised an exception.
@@ -149,7 +150,7 @@ class VlmEvalKit:
 
     async def prompted(self, request: Request) -> Request:
         """Replace the prompt of a request with the class's own prompt. Pictures are loaded, unless
-        the prompt contains addresses of pictures, which the caller may download.
+        the prompt contains URLs of pictures, which the caller may download.
 
         Raises:
             Rejected: `build_prompt` raised an exception, or returned no prompt.
@@ -157,10 +158,10 @@ class VlmEvalKit:
         return await self._in_a_thread(self._prompted, request)
 
     async def generate(self, request: Request) -> Reply:
-        """The class's reply to a request.
+        """Return the class's reply to a request.
 
         Raises:
-            Rejected: the class raised an exception, returned no text, or does not support this
+            Rejected: the class raised an exception, returned no text, or does not support the
                 request.
             Overloaded: a service failed or could not be reached.
         """
@@ -272,7 +273,7 @@ class VlmEvalKit:
         return parts
 
     def _set_frames(self, model: Any, film: Video) -> None:
-        """Set the number of frames that the class reads from a video's file, as VLMEvalKit's runner
+        """Set the number of frames that the class reads from a video file, as VLMEvalKit's runner
         does."""
         if not self._takes_videos:
             return
@@ -326,8 +327,8 @@ class VlmEvalKit:
         return Reply(text=output, reasoning=thoughts or None, stop="stop")
 
     def _failure(self, code: object, output: object, log: object) -> ModelError:
-        """The error for a code other than 0, or for a text that means a failure. The clients in the
-        folder vlmeval/api return HTTP statuses if they send their own requests. Otherwise, they
+        """Return the error for a code other than 0, or for a text that means a failure. Clients in
+        the folder vlmeval/api that send their own requests return HTTP statuses. The other clients
         return -1, which has no meaning, so the request is retried, as in VLMEvalKit."""
         status = code if isinstance(code, int) and code > 0 else getattr(log, "status_code", None)
         words = " ".join(
@@ -341,8 +342,8 @@ class VlmEvalKit:
         return Overloaded(message, throttled=status == 429)
 
     def _without_keys(self, words: str) -> str:
-        """Remove the keys that the object holds from the message of a failure. Clients quote the
-        address of the request, and some services have the key in that address."""
+        """Remove the object's keys from an error message. Clients quote the URL of the request, and
+        for some services this URL contains the key."""
         held = {**vars(type(self._model)), **getattr(self._model, "__dict__", {})}
         for name, value in held.items():
             if KEY.search(name) and isinstance(value, str) and len(value) >= SHORTEST_KEY:
@@ -351,6 +352,6 @@ class VlmEvalKit:
 
 
 def _pictures_of(line: Mapping[str, Any]) -> list[str]:
-    """The files of a row's pictures, in the form that VLMEvalKit's `dump_image` returns."""
+    """Return the files of a row's pictures as a list, as VLMEvalKit's `dump_image` does."""
     paths = line.get("image_path", [])
     return [paths] if isinstance(paths, str) else [*paths]

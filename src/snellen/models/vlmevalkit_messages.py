@@ -1,7 +1,7 @@
 """Converts messages between VLMEvalKit's format and Snellen's.
 
-In VLMEvalKit, messages are lists of {"type": text|image|video, "value", "role"?}, lists of texts, a
-single text, or a single such object. Pictures and videos are files.
+In VLMEvalKit, a message is an object {"type": text|image|video, "value", "role"?}, a list of such
+objects, a text, or a list of texts. Pictures and videos are files.
 
 Source: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/vlm/base.py,
 preproc_content, and vlmeval/smp/file.py, parse_file.
@@ -35,8 +35,8 @@ def load_class(name: str, kind: str) -> UserObject:
     """Load the class or object at `FILE:NAME`.
 
     Raises:
-        UsageError: the file or the name does not exist, or the file cannot be loaded. The message
-            says so if the file needs VLMEvalKit itself.
+        UsageError: the file or the name does not exist, or the file cannot be loaded. If the file
+            needs VLMEvalKit itself, the message states that.
     """
     try:
         with aside():
@@ -47,14 +47,15 @@ def load_class(name: str, kind: str) -> UserObject:
         if (lacking or "").partition(".")[0] != PACKAGE:
             raise
         raise UsageError(
-            f"{error} VLMEvalKit is not installed in this environment. Install it (pip install -e "
-            "in a clone of it), or remove its base class from your class. Only the methods matter."
+            f"{error} VLMEvalKit is not installed in this environment. Install VLMEvalKit (pip "
+            "install -e in a clone of it), or remove VLMEvalKit's base class from your class. Only "
+            "the methods matter."
         ) from error
 
 
 def build(own: UserObject, arguments: dict[str, Any], title: str) -> Any:
-    """Call a class, partial, or function with the arguments, and return the result. An object is
-    returned as it is.
+    """Call a class, partial, or function with the arguments, and return the result. If `own` is
+    neither a class, a partial, nor a function, return it unchanged.
 
     Raises:
         UsageError: the class or function raised an exception, or arguments were passed for an
@@ -64,7 +65,7 @@ def build(own: UserObject, arguments: dict[str, Any], title: str) -> Any:
         if arguments:
             raise UsageError(
                 f"{title} is an object, not a class, so it cannot accept {', '.join(arguments)}. "
-                "Pass its class, or remove the arguments."
+                "Pass the object's class, or remove the arguments."
             )
         return own.value
     with aside(), errors_as(UsageError, f"{title} cannot be instantiated", own.source):
@@ -76,13 +77,14 @@ def build(own: UserObject, arguments: dict[str, Any], title: str) -> Any:
 
 _LOCK = Lock()
 _ASIDE: list[int] = []
-"""The ids of the threads that are inside `aside`. A thread's id is listed once per level of
+"""The ids of the threads that are running inside `aside`. A thread's id is listed once per level of
 nesting."""
 
 
 class _Routed:
-    """Replaces standard output, and sends what the threads inside `aside` write to standard error.
-    This works even if a class keeps a reference to standard output, as log handlers do."""
+    """Replaces standard output, and redirects the output of threads inside `aside` to standard
+    error. The redirection works even if a class keeps a reference to standard output, as log
+    handlers do."""
 
     def __init__(self, real: Any) -> None:
         self.real = real
@@ -93,8 +95,8 @@ class _Routed:
 
 @contextmanager
 def aside() -> Iterator[None]:
-    """Send what this thread prints to standard error, since standard output may be a JSON document.
-    Other threads still write to standard output, even if a class hangs after its run was
+    """Redirect this thread's output to standard error, since standard output may be a JSON
+    document. Other threads still write to standard output, even if a class hangs after its run was
     interrupted."""
     with _LOCK:
         routed = sys.stdout if isinstance(sys.stdout, _Routed) else _Routed(sys.stdout)
@@ -113,8 +115,9 @@ def aside() -> Iterator[None]:
 
 
 class PictureFiles:
-    """Writes pictures to files, which VLMEvalKit's classes open. A file has the original bytes, and
-    there is one file per digest. `close` deletes the folder. This class is thread-safe."""
+    """Writes pictures to files for VLMEvalKit's classes. A file contains a picture's original
+    bytes, and there is one file per digest. `close` deletes the folder. This class is
+    thread-safe."""
 
     def __init__(self) -> None:
         self._folder: TemporaryDirectory[str] | None = None
@@ -122,7 +125,7 @@ class PictureFiles:
         self._lock = Lock()
 
     def path(self, image: Image) -> str:
-        """Write a picture to a file, unless it exists already, and return the path."""
+        """Write a picture to a file, unless the file exists already, and return the path."""
         image = images.load(image)
         assert isinstance(image.source, bytes) and image.digest and image.mime
         ending = ENDINGS.get(image.mime) or mimetypes.guess_extension(image.mime) or ""
@@ -136,8 +139,8 @@ class PictureFiles:
         return str(path)
 
     def image(self, path: str) -> Image:
-        """The picture in a file. If we wrote the file, the picture's label is the benchmark's name
-        for it."""
+        """Return the picture in a file. If Snellen wrote the file, the picture has the label that
+        the benchmark uses."""
         return self._known.get(path) or Image(Path(path), label=path)
 
     def close(self) -> None:
@@ -154,7 +157,7 @@ def ours(
     """Convert the result of `build_prompt` to Snellen's messages. `image` converts the path of a
     file to an image.
 
-    A text in a list may also stand for a picture, depending on its form (see `media.forms`).
+    Some texts in a list stand for pictures (see `media.forms`).
 
     Raises:
         ValueError: the prompt has an unknown format.
@@ -192,15 +195,15 @@ def _role(item: object) -> Role:
 
 
 def _known(part: Part, image: Callable[[str], Image] | None) -> Part:
-    """Give a picture the benchmark's name for it, if we wrote its file."""
+    """Give a picture the label that the benchmark uses, if Snellen wrote the picture's file."""
     if image is None or not isinstance(part, Image) or not isinstance(part.source, Path):
         return part
     return image(str(part.source))
 
 
 def theirs(content: Sequence[Part], path: Callable[[Image], str]) -> list[dict[str, str]]:
-    """Convert a message's parts to VLMEvalKit's format. A decoded video is converted to its frames,
-    and other videos to their files."""
+    """Convert a message's parts to VLMEvalKit's format. A decoded video is converted to its frames.
+    A video that is not decoded is converted to the path of its file."""
     parts: list[dict[str, str]] = []
     for part in content:
         if isinstance(part, str):

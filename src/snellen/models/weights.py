@@ -4,14 +4,14 @@ from hashlib import blake2b
 from pathlib import Path
 
 FILES = (".json", ".jinja", ".py", ".txt", ".safetensors")
-"""Suffixes of the files in a model's folder that can change its replies."""
+"""Suffixes of the files in a model's folder that can change the model's replies."""
 END = 1 << 20
 """The number of bytes at the start and at the end of a file that are part of the digest."""
 
 
 def digest(folder: Path) -> str:
-    """BLAKE2b-64 (hex) of the names, sizes, starts, and ends of a model's files. The starts and
-    ends of files are enough, because training changes the weights everywhere."""
+    """Return the BLAKE2b-64 digest (hex) of the names, sizes, starts, and ends of a model's files.
+    The starts and ends of files are enough, because training changes the weights everywhere."""
     hasher = blake2b(digest_size=8)
     for path in sorted(folder.iterdir()):
         if path.suffix in FILES:

@@ -1,22 +1,22 @@
-"""worker:FILE:NAME: runs each session of your own class in a separate process, which gets only
-frames and questions, through a pipe.
+"""worker:FILE:NAME: runs each session of your own class in a separate process. The process gets
+only frames and questions, through a pipe.
 
-NAME is a streaming model as in `python:FILE:NAME`: an object with `open(spec)`, or its class, which
-is instantiated without arguments. The model is loaded again for each session, so nothing carries
-over from one video to the next.
+NAME is a streaming model as in `python:FILE:NAME`: an object with `open(spec)`, or the object's
+class, which is instantiated without arguments. The model is loaded again for each session, so
+nothing carries over from one video to the next.
 
-The process starts in an empty temporary folder, which is also its HOME. Its environment has only
-the variables that are needed to find programs and devices, and its only open files are the pipes.
-It gets each frame, as encoded bytes, only when the time of the frame has come. It gets each
-question with a meaningless id. Forks answer one after another, before the next frame arrives, so
-the process has no later frames while a fork answers.
+The process starts in an empty temporary folder, which is also its HOME. The environment of the
+process has only the variables that are needed to find programs and devices, and the only open files
+are the pipes. The process gets each frame, as encoded bytes, only at the time of the frame. The
+process gets each question with a meaningless id. Forks answer one after another, before the next
+frame arrives. While a fork answers, the process therefore has no later frames.
 
-The process belongs to the same user, so it can still read that user's files if it knows or finds
-their paths. Where the system allows it, it can also read information about other processes, such as
-/proc/PID/fd of the process that decodes videos. The separation prevents honest code from seeing
-ahead by mistake, and it leaves no files nearby for code that looks around. To protect against code
-that searches the disk, run Snellen as a user, or in a container, where FILE's process cannot read
-the videos.
+The process runs as the same user as Snellen, so the process can read that user's files if it knows
+or finds their paths. On some systems, the process can also read information about other processes,
+such as /proc/PID/fd of the process that decodes videos. The separation keeps honest code from
+seeing later frames by mistake, and no video files are in the folder of the process. For protection
+against code that searches the disk, set up a user account or a container in which FILE's process
+cannot read the videos.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ from snellen.models.user_code import split
 from snellen.models.worker_process import LENGTH, MOST_BYTES, Call, CallResult, Do, packed, shown
 
 SOURCE = Path(__file__).parents[2]
-"""The folder that contains this package."""
+"""The folder that contains the package `snellen`."""
 LAST_WORDS = 2000
-"""The maximum number of bytes of a process's standard error that are kept."""
+"""The maximum number of bytes that are kept of a process's standard error."""
 GONE = 1.0
 """The maximum number of seconds to wait for a process to end."""
 QUOTED = 300
@@ -62,11 +62,12 @@ def open_model(
     api_key: str | None,
     environment: Mapping[str, str] | None = None,
 ) -> Worker:
-    """Open the model at `FILE:NAME`. `environment` holds the environment variables of its
-    processes, except those for each process's own folder.
+    """Open the model at `FILE:NAME`. `environment` contains the environment variables of the
+    model's processes, except the variables for each process's own folder.
 
     Raises:
-        UsageError: the file does not exist. Its content is checked only when a session opens.
+        UsageError: the file does not exist. The file's content is checked only when a session
+            opens.
     """
     file, attribute = split(name, "worker")
     path = Path(file).resolve()
@@ -127,7 +128,7 @@ class Worker:
 
 
 class _WorkerSession:
-    """The session that runs in the process, or a fork of it in the same process."""
+    """The session that runs in the process, or a fork of the session in the same process."""
 
     def __init__(self, child: _Child, number: int) -> None:
         self._child = child
@@ -146,7 +147,7 @@ class _WorkerSession:
         )
 
     async def close(self) -> None:
-        """Close a fork, or close the session itself and end the process."""
+        """Close a fork, or close the session and end the process."""
         if self._number == 0:
             await self._child.end()
         else:
@@ -168,11 +169,11 @@ class _ForkingWorkerSession(_WorkerSession):
 
 
 class _Child:
-    """The process of a session. The process answers one call at a time."""
+    """The process of a session, which answers one call at a time."""
 
     def __init__(self, name: str, timeout: float, places: asyncio.Semaphore) -> None:
         self.idle = asyncio.Event()
-        """An event that is set while no fork of the session is open."""
+        """An event that is set while the session has no open fork."""
         self.idle.set()
         self._name = name
         self._timeout = timeout
@@ -271,13 +272,14 @@ class _Child:
     # -- ids of questions
 
     def hidden(self, query: Query) -> Query:
-        """Replace the id of a question, since it may reveal how many more questions there are."""
+        """Replace the id of a question, since the id may reveal how many more questions there
+        are."""
         name = blake2b(query.id.encode(), key=self._secret, digest_size=8).hexdigest()
         self._names[name] = query.id
         return replace(query, id=name)
 
     def with_own_id(self, emission: Emission) -> Emission:
-        """Restore the original id of the question that an emission answers."""
+        """Restore the original id of the question in an emission."""
         return replace(emission, query=self._names.get(emission.query or ""))
 
     # -- the pipes
@@ -297,14 +299,14 @@ class _Child:
         return answer
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
-        """Read the standard error of the process, and keep its end."""
+        """Read the process's standard error, and keep the end of this output."""
         assert process.stderr is not None
         while chunk := await process.stderr.read(1 << 16):
             self._last_words = (self._last_words + chunk)[-LAST_WORDS:]
 
     async def _ending(self) -> str:
-        """Kill the process. The result describes how it ended, and quotes the end of its standard
-        error."""
+        """Kill the process. Return a text that describes how the process ended and quotes the end
+        of its standard error."""
         await self._gone()  # a process that has ended by itself then has an exit code
         code = self._process.returncode if self._process is not None else None
         self._kill()
@@ -315,8 +317,8 @@ class _Child:
         return how + quote
 
     async def _gone(self) -> None:
-        """Wait until the process has ended and its output has been read. The wait is short, since
-        child processes in another process group may keep the output open."""
+        """Wait a short time for the process to end and for its output to be read. Child processes
+        in another process group may keep the output open for longer."""
         if self._process is not None and self._listening is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(GONE):

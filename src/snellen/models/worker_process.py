@@ -1,8 +1,8 @@
 """The process of a `worker:` session, and the format of calls and answers. The process reads calls
 from a pipe and answers them.
 
-A message consists of its length in four bytes (big-endian), and that number of bytes of
-MessagePack.
+Calls and answers are encoded with MessagePack. Four bytes before each call or answer contain its
+length (big-endian).
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class SentFrame(msgspec.Struct, frozen=True, kw_only=True):
     data: bytes
     """The encoded picture."""
     mime: str | None
-    """The media type; None if not known."""
+    """The media type of the picture; None if not known."""
     width: int | None
-    """The width in pixels; None if not known."""
+    """The width of the picture in pixels; None if not known."""
     height: int | None
-    """The height in pixels; None if not known."""
+    """The height of the picture in pixels; None if not known."""
     digest: str | None
     """The digest of `data`, as `sha256:<hex>`; None if not known."""
 
@@ -53,15 +53,16 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     do: Do
     """The method of the session to call."""
     session: int = 0
-    """The number of the session. A fork has the number of the call that created it."""
+    """The number of the session. The number of a fork is the number of the call that created the
+    fork."""
     spec: SessionSpec | None = None
-    """The session's settings, for `open`."""
+    """The session's settings, for the method `open`."""
     frames: tuple[SentFrame, ...] = ()
-    """The frames, for `feed`."""
+    """The frames, for the method `feed`."""
     query: Query | None = None
-    """The question, for `ask`."""
+    """The question, for the method `ask`."""
     must_answer: bool = False
-    """Whether the session must answer the question now, for `ask`."""
+    """Whether the session must answer the question now, for the method `ask`."""
 
 
 class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,11 +73,11 @@ class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
     later: bool = False
     """Whether a retry may help."""
     hopeless: bool = False
-    """Whether every other question would fail, too."""
+    """Whether every other question would fail with the same error."""
     retry_after: float | None = None
     """The seconds to wait before a retry; None if unknown."""
     throttled: bool = False
-    """Whether the server rejected the request because there were too many."""
+    """Whether the server rejected the request because it received too many requests."""
 
     @staticmethod
     def of(error: ModelError | UsageError) -> CallFailure:
@@ -100,7 +101,7 @@ class CallResult(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     """The number of the call."""
     emissions: tuple[Emission, ...] = ()
-    """The messages that the session said."""
+    """The emissions of the session."""
     forks: bool = False
     """Whether the session can be forked."""
     failure: CallFailure | None = None
@@ -136,8 +137,8 @@ def frame_of(sent: SentFrame) -> Frame:
 
 
 def main() -> None:
-    """Answer the calls on standard input until it ends, with sessions of the model at `FILE:NAME`,
-    which is the first command-line argument."""
+    """Answer the calls on standard input until the input ends. The first command-line argument,
+    `FILE:NAME`, names the model that opens the sessions."""
     calls, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     # Redirect both streams, so that the model's output does not mix with answers, and the model
     # cannot read calls.

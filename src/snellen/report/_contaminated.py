@@ -18,7 +18,7 @@ BY = {"text": "question", "picture": "picture", "both": "question and picture"}
 
 
 Table = tuple[str, Sequence[str], list[Sequence[str]], list[str]]
-"""A title, the headings, the rows, and lines below the table."""
+"""A table: the title, the headings, the rows, and the lines below the rows."""
 
 
 def tables(contamination: Contamination) -> Iterator[Table]:
@@ -52,8 +52,8 @@ def tables(contamination: Contamination) -> Iterator[Table]:
 
 
 def _of_corpus(corpus: Corpus, showing: Collection[str]) -> Iterator[Table]:
-    """A table for each benchmark. `showing` has the names of the benchmarks with pictures; the
-    tables of the others have no rows about pictures."""
+    """A table for each benchmark. `showing` has the names of the benchmarks with pictures. Tables
+    of other benchmarks have no rows about pictures."""
     parts = ((corpus.rows, "row"), (corpus.files, "file"), (corpus.pictures, "picture"))
     rows, files, pictures = (f"{n:,} {name}{'s' * (n != 1)}" for n, name in parts)
     read = f"{rows} of {files} with {pictures}"

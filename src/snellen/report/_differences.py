@@ -26,7 +26,7 @@ SETTINGS = ("setting", "value", "95 % interval", "n", "remark")
 
 
 def sides(of: Comparisons) -> list[tuple[str, ...]]:
-    """A row for each side, with the columns SIDES."""
+    """A row for each side, with the columns that SIDES lists."""
     return [
         (side.name, side.benchmark, f"{side.n:,}", f"{side.replies.get('failed', 0):,}", side.where)
         for side in of.sides
@@ -35,7 +35,7 @@ def sides(of: Comparisons) -> list[tuple[str, ...]]:
 
 def standings(board: Leaderboard, columns: Sequence[str]) -> list[tuple[str, ...]]:
     """Headings, and a row for each side, the best side first. The columns for ranks and groups are
-    left out if the leaderboard does not have them."""
+    left out if the leaderboard has no ranks or groups."""
     absent = {
         *(() if board.is_ranked else ("rank",)),
         *(() if board.has_rank_intervals else ("ranks",)),
@@ -63,7 +63,7 @@ def standings(board: Leaderboard, columns: Sequence[str]) -> list[tuple[str, ...
 def differences(
     heading: str, comparison: Comparison, metrics: Mapping[str, MetricDifference]
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Headings, and a row for each metric or category with the values of both sides."""
+    """Headings, and a row for each metric or category. Each row has the values of both sides."""
     rows: list[tuple[str, ...]] = []
     for name, metric in metrics.items():
         cells = shown_difference(metric.difference)
@@ -92,8 +92,8 @@ def flips(comparison: Comparison, counts: Flips) -> tuple[tuple[str, ...], list[
 
 
 def settings(best_of: BestOf) -> list[tuple[str, ...]]:
-    """A row for each setting, and a row for the best setting on held-out samples, with the columns
-    SETTINGS."""
+    """Rows with the columns that SETTINGS lists: one for each setting, and one for the best setting
+    on held-out samples."""
     rows: list[tuple[str, ...]] = [
         (name, *shown(metric)) for name, metric in best_of.values.items()
     ]
@@ -101,7 +101,8 @@ def settings(best_of: BestOf) -> list[tuple[str, ...]]:
 
 
 def by_benchmark(of: Comparisons) -> tuple[list[str], list[list[str]]]:
-    """Headings, and a row for each model with its value and its groups on each benchmark."""
+    """Headings, and a row for each model. The row has the model's value and groups on each
+    benchmark."""
     cells = {
         (standing.name, board.benchmark): f"{shown(standing.value).value} {standing.group}".rstrip()
         for board in of.leaderboards

@@ -25,15 +25,14 @@ class PageTable:
     remarks: Sequence[str] = ()
     """Lines below the table."""
     on: Axis | None = None
-    """The axis of the pictures that show each row's value and interval; None if the table has no
-    pictures."""
+    """The axis of the small pictures that show each row's value and interval; None if the table has
+    no pictures."""
     marks: Sequence[Mark | None] = ()
     """The mark in the picture of each row."""
     after: int = 0
     """The column after which the pictures are drawn."""
     links: Sequence[tuple[str, str]] = ()
-    """For the first cell of each row, the section to which it links, and a label for screen
-    readers."""
+    """For each row, the section that the first cell links to, and a label for screen readers."""
     sortable: bool = False
     """Whether a reader can sort the rows."""
 
@@ -47,9 +46,9 @@ def table(
     blind: Mapping[int, float] | None = None,
     links: Sequence[tuple[str, str]] = (),
 ) -> PageTable:
-    """Make a table from rows of `table_rows`. `metrics` has a metric for each row. If any of them
-    has an interval, all are drawn after the first column of intervals. `blind` maps the index of a
-    row to the value at which a dashed line is drawn."""
+    """Make a table from rows of `table_rows`. `metrics` has a metric for each row. If any metric
+    has an interval, all metrics are drawn after the first column of intervals. `blind` maps the
+    index of a row to the value at which a dashed line is drawn."""
     blind = blind or {}
     headings, rows, remarks = table_rows.without_remarks(headings, rows)
     headings, rows = table_rows.without_empty(headings, rows)

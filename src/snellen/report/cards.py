@@ -1,4 +1,5 @@
-"""A model card as a table, with its explained gaps: terminal, Markdown, HTML, LaTeX."""
+"""Shows a model card as a table in the terminal, Markdown, HTML, or LaTeX. A section follows for
+each gap that was explained."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ from snellen.report.tex import parts_latex
 from snellen.report.words import parts_markdown
 
 PAGE = 80
-"""The width of a card's tables in characters where the output is not a terminal. Numbers are never
+"""The width of a card's tables, in characters, if the output is not a terminal. Numbers are never
 wrapped."""
 
 
@@ -61,7 +62,7 @@ def card_html(card: Card) -> str:
 
 
 def card_latex(card: Card) -> str:
-    """Tables of a card and of its explained gaps."""
+    """The tables of a card and of its explained gaps, in LaTeX."""
     return parts_latex(_parts(card))
 
 
@@ -81,7 +82,7 @@ def _parts(card: Card) -> Iterator[Part]:
 
 
 def _part(title: str, table: CardTable, below: Sequence[str] = ()) -> Part:
-    """A part with a table without empty columns."""
+    """A part whose table has no empty columns."""
     headings, rows = without_empty(table[0], table[1:])
     return Part(title, (), [headings, *rows], below, most=PAGE)
 

@@ -16,7 +16,7 @@ from snellen.scoring import MetricReport
 WIDTH = 180
 """The width in pixels of a picture of an interval."""
 EDGE = 6
-"""The margin in pixels at both ends of the picture. It keeps dots from being cut off."""
+"""The margin in pixels at both ends of the picture, which keeps dots from being cut off."""
 STEPS = (1, 2, 5, 10)
 MOST_TICKS = 6
 
@@ -41,7 +41,7 @@ class Axis:
 
     @property
     def ends(self) -> tuple[str, str]:
-        """The labels at both ends, with their unit: `0 %`, `50 %`."""
+        """The labels at both ends, with the unit: `0 %`, `50 %`."""
         return self.label(self.ticks[0]), self.label(self.ticks[-1])
 
     def label(self, value: float) -> str:
@@ -64,8 +64,8 @@ class Mark:
 
 
 def axis(metrics: Iterable[MetricReport | None], *values: float | None) -> Axis | None:
-    """An axis that is long enough for all metrics, their intervals, and the other values. None if
-    the metrics have several units or no values."""
+    """An axis that is long enough for all metrics, the metrics' intervals, and the other values.
+    None if the metrics have several units or no values."""
     there = [metric for metric in metrics if metric is not None and metric.value is not None]
     if not there or len({metric.unit for metric in there}) > 1:
         return None
@@ -83,7 +83,8 @@ def axis(metrics: Iterable[MetricReport | None], *values: float | None) -> Axis 
 
 
 def even(low: float, high: float) -> tuple[float, ...]:
-    """Evenly spaced round numbers. The first is at most `low`, and the last is at least `high`.
+    """Evenly spaced round numbers. The first tick is at most `low`, and the last tick is at least
+    `high`.
 
     >>> even(0.31, 0.58)
     (0.3, 0.4, 0.5, 0.6)
@@ -108,10 +109,10 @@ def mark(on: Axis, metric: MetricReport | None, blind: float | None = None) -> M
 
 @dataclass(frozen=True)
 class Level:
-    """A level of a ladder, as a point of its curve."""
+    """A level of a ladder, as a point of the ladder's curve."""
 
     name: str
-    """The label, which is the level's number; empty if there is no room for it."""
+    """The label, which is the level's number; empty if there is no room for the label."""
     x: float
     """The horizontal position of the dot."""
     y: float
@@ -124,7 +125,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve of the share of right answers at each level of a ladder."""
+    """A curve that shows the share of right answers at each level of a ladder."""
 
     levels: Sequence[Level]
     """The points of the curve."""
@@ -134,7 +135,8 @@ class Curve:
     """The horizontal position of the threshold, the level at which the model stops answering
     right; None if the threshold has no value."""
     band: tuple[float, float] | None
-    """The horizontal positions of the ends of the threshold's interval; None if it has none."""
+    """The horizontal positions of the ends of the threshold's interval; None if there is no
+    interval."""
 
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 468.0, 12.0, 196.0
@@ -143,8 +145,8 @@ DIGIT = 7.0
 
 
 def curve(levels: dict[str, MetricReport], end: MetricReport | None) -> Curve:
-    """The curve of the share of right answers by level. `levels` are in order, and `end` is the
-    metric that gives the threshold."""
+    """Make the curve that shows the share of right answers by level. `levels` are in order, and
+    `end` is the metric that gives the threshold."""
     numerals = [numeral(name) for name in levels]
     numbers = [float(number) for number in numerals]
     wide = max(map(len, numerals)) * DIGIT + 6

@@ -39,7 +39,8 @@ COUNTED = {
     "submission": ", are empty in it, and a test server counts them as wrong",
     "authors": ", are null in it, and the authors' script counts them as wrong",
 }
-"""How a file represents failed replies, and how the program that reads it counts them."""
+"""How a file represents failed replies, and how the program that reads the file counts failed
+replies."""
 WRITERS: Mapping[str, Write] = {
     ".csv": separated.write,
     ".tsv": separated.write,
@@ -51,12 +52,13 @@ WRITERS: Mapping[str, Write] = {
 
 @dataclass(frozen=True, kw_only=True)
 class LabelSheet:
-    """Which replies a blank sheet for people's labels contains."""
+    """The replies that a blank sheet for people's labels contains."""
 
     scoring: str | None = None
     """The scoring whose judge decides the replies. Default: the first scoring with a judge."""
     sample: int | None = None
-    """The number of replies to draw at random. Default: all that the scoring passes to a judge."""
+    """The number of replies to draw at random. Default: all replies that the scoring passes to a
+    judge."""
     seed: int = 0
     """The seed for drawing the replies. With the same seed, the replies of a smaller sheet are the
     first replies of a larger sheet."""
@@ -91,11 +93,11 @@ def export(
 
     Raises:
         CatalogError: the run used a Benchmark object, and `benchmark` is missing.
-        UsageError: there is no such format, the benchmark has no test server, its authors have no
-            format of their own, or an extra is missing.
+        UsageError: there is no such format, the benchmark has no test server, the benchmark's
+            authors have no format of their own, or an extra is missing.
         StoreError: `folder` is not a run folder.
-        DataError: a reply cannot be stored in such a file, or the rows are missing or are not those
-            of the run.
+        DataError: the format cannot represent a reply, or the benchmark's rows are missing or have
+            changed since the run.
     """
     if to not in FORMATS:
         raise UsageError(f"No such format {to!r}. Formats: {', '.join(FORMATS)}.")
@@ -213,7 +215,8 @@ def _write_sheet(
     out: Path | None,
     sheet: LabelSheet,
 ) -> tuple[Path, list[str]]:
-    """Write a blank sheet for labels. It has no verdicts, which could bias the people who label."""
+    """Write a blank sheet for labels. The sheet has no verdicts, because verdicts could bias the
+    people who label."""
     name = sheet.scoring or next(
         (n for n, scored in benchmark.scorings.items() if scored.judge), None
     )
@@ -276,8 +279,8 @@ def _table(
     out: Path | None,
     states: Counter[str],
 ) -> tuple[str, Table]:
-    """The usual name of the file, its columns, and its rows. While the rows are read, `states`
-    counts the states of the replies."""
+    """The usual name of the file, its columns, and its rows. As the rows are consumed, `states`
+    counts the replies in each state."""
     model = manifest["model"]
     replies = _counted(
         (scored for scored in replies_of(run, benchmark) if scored.repeat == 0), states

@@ -10,7 +10,7 @@ from snellen.analysis.result import Result
 from snellen.scoring.sections import FACTS
 
 LABELS = {"asks": "prompt version"}
-"""The labels of fields of the identity whose names say too little."""
+"""The labels of fields of the run's identity whose names are not clear enough."""
 
 
 def counts(states: Mapping[str, int]) -> str:
@@ -41,8 +41,8 @@ def sources(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def settings(result: Result) -> Iterator[tuple[str, str]]:
-    """Pairs (name, value) with the fields of the run's identity, except the benchmark and the
-    model, which are in the title."""
+    """Pairs (name, value) with the fields of the run's identity. The benchmark and the model are
+    left out because the title contains them."""
     for name, value in result.report.identity.items():
         if name not in ("benchmark", "model") and (text := in_words(value)):
             if name == "generation":
@@ -60,8 +60,8 @@ def commands(manifest: Mapping[str, Any]) -> list[str]:
 
 
 def provenance(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Pairs (name, value) with the data path, and with the machine and the versions of the last
-    session."""
+    """Pairs (name, value) with the data path, and with the last session's machine and software
+    versions."""
     if "data" in manifest:
         yield "rows", str(manifest["data"])
     origins = manifest.get("origins", {}).items()

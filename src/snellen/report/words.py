@@ -16,8 +16,8 @@ SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#$"} | {"&": "&
 
 
 def write_markdown(result: Result) -> None:
-    """Write `report.md` next to the run's `report.json`. For a result without a run, nothing is
-    written.
+    """Write `report.md` next to the run's `report.json`. If the result does not come from a run,
+    nothing is written.
 
     Raises:
         StoreError: the file cannot be written.

@@ -1,8 +1,8 @@
-"""Sends questions and stores replies, from a plan to a result: concurrency, retries, timeouts,
-budgets, resuming.
+"""Runs plans: sends questions, stores replies, and handles concurrency, retries, timeouts, budgets,
+and resuming.
 
-This package may import all others except `api`, `view`, and `cli`. Start reading at `plan.py`, then
-`run_plan.py` and `scheduler.py`.
+This package may import all other packages except `api`, `view`, and `cli`. To understand the code,
+read `plan.py` first, then `run_plan.py` and `scheduler.py`.
 """
 
 from __future__ import annotations

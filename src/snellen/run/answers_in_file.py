@@ -33,14 +33,14 @@ def with_answers(benchmark: Benchmark, answers: Mapping[str, str], where: str) -
     """
     if not answers:
         raise DataError(
-            f"{where} has no answers. --answers-in-file needs a column {ANSWER!r} that holds the "
-            "right answers."
+            f"{where} has no answers. --answers-in-file needs a column of right answers "
+            f"named {ANSWER!r}."
         )
     samples = [benchmark.read(row) for row in benchmark.data]
     if any(sample.references for sample in samples):
         raise UsageError(
-            f"--answers-in-file is for questions with one right answer, but {benchmark.name} has "
-            "questions with answers from several people. Leave the option out."
+            "--answers-in-file is only for questions with one right answer. Some questions of "
+            f"{benchmark.name} have answers from several people, so leave the option out."
         )
     spelled = {sample.target.casefold(): sample.target for sample in samples if sample.target}
     targets = {
@@ -66,8 +66,8 @@ def with_answers(benchmark: Benchmark, answers: Mapping[str, str], where: str) -
 
 
 def _target(answer: str, sample: Sample, spelled: Mapping[str, str], where: str) -> str:
-    """Convert an answer in the file to the form that the data set uses: the text of a choice to its
-    letter, and `Yes` to `yes` if the data set spells it so."""
+    """Convert an answer in the file to the data set's form. For example, the text of a choice
+    becomes the letter of the choice, and `Yes` becomes `yes` if the data set has `yes`."""
     text = answer.strip()
     letters = ascii_uppercase[: len(sample.choices)]
     has_letters = not spelled or all(target in ascii_uppercase for target in spelled.values())
@@ -78,6 +78,6 @@ def _target(answer: str, sample: Sample, spelled: Mapping[str, str], where: str)
     if sample.choices.count(text) == 1:
         return letters[sample.choices.index(text)]
     raise DataError(
-        f"{where}: sample {sample.id!r} has the answer {text[:40]!r}, which is neither a letter "
-        f"from A to {letters[-1]} nor the text of a choice."
+        f"{where}: sample {sample.id!r} has the answer {text[:40]!r}, which is neither the text "
+        f"of a choice nor a letter from A to {letters[-1]}."
     )

@@ -1,5 +1,5 @@
-"""Sends one question until it has a reply, with retries, backoff, time limits, and request slots,
-and gives up if no reply can be expected."""
+"""Sends one question until it has a reply, and gives up if no reply can be expected. The module
+handles retries, backoff, time limits, and request slots."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from snellen.run.settings import Settings
 from snellen.run.stop import Stop
 
 TURNED_AWAY = 10
-"""The number of HTTP 429 responses that a question may get. A question that gets more counts as
-failed."""
+"""The maximum number of HTTP 429 responses to a question. A question with more of these responses
+counts as failed."""
 HOPELESS = 3
-"""After this many HTTP 401 or 404 responses in a row the run ends, since all other questions would
-fail too."""
+"""The number of HTTP 401 or 404 responses in a row after which a run ends, since all other
+questions would fail too."""
 LONGEST_RETRY_AFTER = 600.0
 
 T = TypeVar("T")
@@ -155,8 +155,8 @@ class Attempts:
         self.observer.reply_stored(turn, reply, seconds)
 
     def fail(self, turn: Turn, error: ModelError | MediaError, *, shared: bool = False) -> None:
-        """Record that a question failed before it was sent. `shared` means that another question
-        already failed because of the same error, so that the error is not counted again."""
+        """Record that a question failed before it was sent. If `shared` is true, another question
+        already failed because of the same error, and the error is not counted again."""
         self.recorder.write_failure(turn, error)
         if shared:
             self.observer.sample_failed(error)

@@ -23,13 +23,14 @@ class Budget:
     runs: list[Progress] = field(default_factory=list)
     """The runs that share the limits."""
     started: float = field(default_factory=monotonic)
-    """The time of the start, in seconds on the monotonic clock."""
+    """The start time, in seconds on the monotonic clock."""
 
     def reached_limit(self) -> str | None:
-        """Describe the limit on requests or cost that has been reached; None if none has been.
+        """Describe the limit on requests or cost that has been reached; None if no limit has been
+        reached.
 
-        Each request in flight is assumed to cost as much as the mean of its run's replies so far.
-        Without this rule, the requests in flight could together exceed the limit.
+        Each request in flight is assumed to cost as much as the mean of its run's replies so far,
+        because the requests in flight could otherwise exceed the limit together.
         """
         most = self.max_requests
         if most is not None and sum(run.requests for run in self.runs) >= most:

@@ -1,4 +1,5 @@
-"""What a model card has: the data sets of a recipe, and the benchmarks of further figures."""
+"""Lists the benchmarks of a model card: a recipe's data sets, and benchmarks that have only
+published figures."""
 
 from __future__ import annotations
 
@@ -20,20 +21,21 @@ INTERRUPTED = "not run: interrupted; the same command resumes"
 
 @dataclass(frozen=True, kw_only=True)
 class CardRequest:
-    """What a card is about: the arguments of `card`."""
+    """A request for a model card, with the arguments of `snellen.card`."""
 
     recipe: str
     """RECIPE, RECIPE:DATA_SET, or RECIPE:DATA_SET:VARIANT."""
     model: str | registry.Opened
     """The model."""
     benchmarks: Collection[str] = ()
-    """The data sets or benchmarks of the card to run; empty for all."""
+    """The names of the data sets or benchmarks to run; empty for all."""
     checkpoint: str | None = None
-    """The checkpoint whose figures count; None: the one that has the model's name."""
+    """The checkpoint whose published figures are compared; None: the checkpoint with the model's
+    name."""
     explain_gap: bool = False
-    """Whether gaps between the two ways of asking are explained."""
+    """Whether to explain the gaps between scores by the recipe and with the official settings."""
     budget: int = GAP_BUDGET
-    """The most requests for each explained gap."""
+    """The maximum number of requests to explain each gap."""
 
     @property
     def model_name(self) -> str:
@@ -41,59 +43,61 @@ class CardRequest:
 
     @property
     def checkpoint_name(self) -> str:
-        """The checkpoint whose figures are looked for."""
+        """The name of the checkpoint whose published figures are searched for."""
         return self.checkpoint or self.model_name
 
     @property
     def recipe_name(self) -> str:
-        """The recipe without data set and variant."""
+        """The name of the recipe, without the data set and the variant."""
         return self.recipe.partition(":")[0]
 
     @property
     def data_set(self) -> str:
-        """The data set in `recipe`; empty for all."""
+        """The data set that `recipe` names; empty for all data sets."""
         return self.recipe.partition(":")[2].partition(":")[0]
 
     @property
     def variant(self) -> str:
-        """The variant or mode in `recipe`; empty for the usual way of asking."""
+        """The variant or mode that `recipe` names; empty for the recipe's usual settings."""
         return self.recipe.partition(":")[2].partition(":")[2]
 
 
 @dataclass(kw_only=True)
 class CardEntry:
-    """A benchmark of a card while it is run."""
+    """One benchmark of a model card, with its plans and runs."""
 
     data_set: str
-    """The data set by the recipe's name, or the benchmark by the name in the figure's source."""
+    """The recipe's name for the data set, or the benchmark's name in the source of the figures."""
     figures: Sequence[recipes.Figure]
-    """Its published figures."""
+    """The published figures of the benchmark."""
     benchmark: str | None
-    """The benchmark in Snellen, with its options; None if there is none, or none for sure."""
+    """The name and options of Snellen's benchmark; None if Snellen has none, or if the source does
+    not identify the benchmark."""
     ask: recipes.Ask | None = None
-    """How the recipe asks it; None if no source says how it is asked."""
+    """How the recipe asks the benchmark's questions; None if this is not published."""
     base: Plan | None = None
     """The plan with the official settings; None if the benchmark cannot be run."""
     ways: TwoWays | None = None
-    """The two ways of asking; None if it cannot be run by the recipe."""
+    """The plans with the official settings and by the recipe; None if the benchmark cannot be run
+    by the recipe."""
     search: GapRun | None = None
-    """The search for the fields that make the gap; None if it is not explained."""
+    """The search for the fields that cause the gap; None if the gap is not to be explained."""
     reason: str = ""
-    """Why it is not run by the recipe; empty if it is."""
+    """Why the benchmark is not run by the recipe; empty if it is run."""
     notes: list[str] = field(default_factory=list)
-    """What else limits its values."""
+    """Further limitations of the results."""
     error: SnellenError | None = None
-    """The error that keeps it from being run."""
+    """The error that prevents the benchmark from being run."""
     by_recipe: Finished | None = None
-    """The run by the recipe."""
+    """The run by the recipe; None if there is none."""
     official: Finished | None = None
-    """The run by the official settings."""
+    """The run with the official settings; None if there is none."""
     gap: Gap | None = None
-    """The explained gap."""
+    """The explanation of the gap; None if there is none."""
 
     @property
     def names(self) -> Iterator[str]:
-        """The names by which it can be chosen."""
+        """The names by which a user can select the benchmark."""
         yield self.data_set
         if self.benchmark is not None:
             name, _, options = self.benchmark.partition(":")
@@ -102,7 +106,7 @@ class CardEntry:
 
     @property
     def scoring(self) -> FigureScoring:
-        """How its figures were scored."""
+        """How the published figures were scored."""
         if self.ask is not None and self.ask.manner.scoring is not None:
             return figure_scoring(self.ask)
         metric = self.metric
@@ -110,29 +114,29 @@ class CardEntry:
 
     @property
     def metric(self) -> recipes.FigureMetric | None:
-        """The metric of its figures; None: the headline's first."""
+        """The metric of the published figures; None: the first metric of the headline scoring."""
         return None if self.benchmark is None else recipes.metric_of(self.benchmark)
 
     def explain(self, why: str) -> None:
-        """Note why it is not run."""
+        """Note why the benchmark is not run."""
         if self.ask is None:
             self.notes.append(why)
         else:
             self.reason = self.reason or why
 
     def fail(self, error: SnellenError) -> None:
-        """Note the error that keeps it from being run."""
+        """Note the error that prevents the benchmark from being run."""
         self.error = error
         self.explain(" ".join(str(error).split()))
 
 
 def card_entries(request: CardRequest) -> list[CardEntry]:
-    """The benchmarks of the card: the data sets of the recipe in its order, then those of figures
-    of which no source says how they were measured.
+    """List the card's benchmarks: first the recipe's data sets in their order, then benchmarks with
+    published figures for which no source says how questions were asked.
 
     Raises:
-        UsageError: there is no such recipe, it has no such data set, variant, or benchmark, or it
-            has modes and the request names none.
+        UsageError: the recipe does not exist, the recipe lacks a requested data set, variant, or
+            benchmark, or the request does not name one of the recipe's modes.
     """
     recipe = registry.recipe(request.recipe_name)
     if request.data_set:
@@ -142,8 +146,8 @@ def card_entries(request: CardRequest) -> list[CardEntry]:
         known = {name for entry in entries for name in entry.names}
         if unknown := [name for name in request.benchmarks if name not in known]:
             raise UsageError(
-                f"The recipe {recipe.name} does not ask {', '.join(unknown)}, and has no figure of "
-                f"it. It has: {', '.join(entry.data_set for entry in entries)}."
+                f"The recipe {recipe.name} has neither questions nor figures for "
+                f"{', '.join(unknown)}. It has: {', '.join(entry.data_set for entry in entries)}."
             )
         wanted = [entry for entry in entries if {*entry.names} & {*request.benchmarks}]
         chosen = wanted or entries
@@ -166,10 +170,10 @@ def _entry_of(ask: recipes.Ask, reason: str = "") -> CardEntry:
 
 
 def _data_sets(recipe: recipes.Recipe, variant: str) -> Iterator[CardEntry]:
-    """The data sets of a recipe.
+    """Yield the data sets of a recipe.
 
     Raises:
-        UsageError: none of them has this variant.
+        UsageError: no data set has this variant.
     """
     usual = [ask for (_, its_variant), ask in recipe.asks.items() if not its_variant]
     modes = dict.fromkeys(mode for ask in usual for mode in ask.modes)
@@ -190,7 +194,7 @@ def _data_sets(recipe: recipes.Recipe, variant: str) -> Iterator[CardEntry]:
 
 
 def _unasked(recipe: recipes.Recipe) -> Iterator[CardEntry]:
-    """The benchmarks of which there are figures, and no source says how they are asked."""
+    """Yield benchmarks with published figures for which no source says how questions were asked."""
     groups: dict[tuple[str, recipes.FigureBenchmark], list[recipes.Figure]] = {}
     for figure in recipe.figures:
         if not figure.data_set:
@@ -209,7 +213,7 @@ def _unasked(recipe: recipes.Recipe) -> Iterator[CardEntry]:
 
 
 def _check_modes(request: CardRequest, entries: Sequence[CardEntry]) -> None:
-    """Check that the data sets to run have a mode, if the recipe has modes.
+    """If the recipe's data sets have modes, check that the request names a mode.
 
     Raises:
         UsageError: the request names no mode.
@@ -233,7 +237,7 @@ def _check_modes(request: CardRequest, entries: Sequence[CardEntry]) -> None:
     else:
         advice = f"Name one: {' or '.join(f'`{start}{mode}`' for mode in modes)}."
     raise UsageError(
-        f"The recipe {request.recipe_name} has settings of its own for each of the modes "
+        f"The recipe {request.recipe_name} has different settings for each of the modes "
         f"{_listed(modes)}. {advice}"
     )
 
@@ -246,10 +250,10 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def card_checkpoint(request: CardRequest, entries: Sequence[CardEntry]) -> str | None:
-    """The checkpoint whose figures count; None if there is no figure of the model.
+    """Find the checkpoint whose published figures are compared; None if the model has no figures.
 
     Raises:
-        UsageError: there is no figure of the checkpoint that the request names.
+        UsageError: the requested checkpoint has no figures.
     """
     names = [*dict.fromkeys(figure.checkpoint for entry in entries for figure in entry.figures)]
     wanted = plain_name(request.checkpoint_name)
@@ -258,23 +262,24 @@ def card_checkpoint(request: CardRequest, entries: Sequence[CardEntry]) -> str |
         has = f"It has figures of: {', '.join(names)}." if names else "It has no figures."
         further = "".join(f" {note[0].upper()}{note[1:]}." for note in further_figures(request))
         raise UsageError(
-            f"--checkpoint {request.checkpoint}: the recipe {request.recipe} has no figure of it. "
-            f"{has}{further}"
+            f"--checkpoint {request.checkpoint}: the recipe {request.recipe} has no figures of "
+            f"this checkpoint. {has}{further}"
         )
     return match
 
 
 def further_figures(request: CardRequest) -> list[str]:
-    """Where figures are that this card does not show, because they belong to other variants."""
+    """List the variants whose figures this card does not show, and the command that shows each."""
     figures = registry.recipe(request.recipe_name).figures
     variants = dict.fromkeys(figure.variant for figure in figures if figure.variant)
     return [
-        f"further figures are of the variant {name}: `snellen card {request.recipe_name}::{name}`"
+        f"there are figures of the variant {name} too: `snellen card {request.recipe_name}::{name}`"
         for name in variants
         if name != request.variant
     ]
 
 
 def plain_name(name: str) -> str:
-    """A checkpoint's name without its owner, and without signs: `Qwen/Qwen2.5-VL` as `qwen25vl`."""
+    """Reduce a checkpoint's name to lowercase letters and digits, without the owner. For example,
+    `Qwen/Qwen2.5-VL` becomes `qwen25vl`."""
     return re.sub("[^a-z0-9]", "", name.rpartition("/")[2].casefold())

@@ -21,14 +21,14 @@ UNJUDGED = "incomplete: replies wait for a judge: `snellen judge RUN`"
 
 
 def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
-    """The row of a benchmark."""
+    """Create the row of one benchmark."""
     figures = [_published(figure) for figure in entry.figures]
     published = _of(figures, checkpoint)
     first = entry.by_recipe or entry.official
     result = None if first is None else first.result
     headline = result.report.headline if result is not None and result.report.scorings else None
     scoring = entry.scoring
-    # Without a figure, nothing is compared by its scoring.
+    # The scoring of published figures matters only if there are any.
     is_other = bool(figures) and scoring.name is not None and scoring.name != headline
     as_published, official_as_published = (
         _metric(done, entry, scoring.name) if is_other else None
@@ -60,7 +60,7 @@ def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
 
 
 def _with_difference(row: CardRow, entry: CardEntry, against: str) -> CardRow:
-    """The row with the difference from the published figure, and notes on what is compared."""
+    """Add the difference from the published figure to a row, and notes on what is compared."""
     notes, scoring, reason = [*row.notes], entry.scoring, row.reason
     if entry.ask is None:
         ours = row.official_as_published or row.official
@@ -86,12 +86,12 @@ def _with_difference(row: CardRow, entry: CardEntry, against: str) -> CardRow:
 
 
 def _is_by_another_rule(row: CardRow, scoring: FigureScoring) -> bool:
-    """Whether the figure was scored in a way that Snellen does not have."""
+    """Whether the published figure was scored by a rule that our result does not use."""
     return bool(scoring.words) and (scoring.name is None or row.figure_scoring is not None)
 
 
 def _in_points(row: CardRow, metric: recipes.FigureMetric | None) -> CardRow:
-    """The row in the unit of its figure, if that is points."""
+    """Convert a row's results to points if its published figure is in points."""
     if metric is None or not metric.points or row.published is None or row.published.value <= 100:
         return row
 
@@ -115,11 +115,12 @@ def _in_points(row: CardRow, metric: recipes.FigureMetric | None) -> CardRow:
 
 
 PAIRED = ("a", "b", "difference")
-"""The metrics of a paired difference."""
+"""The fields of a paired difference that contain metrics."""
 
 
 def _scaled(report: MetricReport, points: int) -> MetricReport:
-    """A fraction in points of the best score; what has another unit stays as it is."""
+    """Convert a fraction to points, where `points` is the best score. Values in other units are
+    returned unchanged."""
     if report.unit != "fraction":
         return report
 
@@ -145,12 +146,13 @@ def _of(figures: Sequence[PublishedFigure], checkpoint: str | None) -> Published
 
 
 def _published(figure: recipes.Figure) -> PublishedFigure:
-    """A figure of a recipe."""
+    """Convert a recipe's figure to the form that a card stores."""
     return PublishedFigure(checkpoint=figure.checkpoint, value=figure.value, source=figure.source)
 
 
 def _metric_name(finished: Finished | None, entry: CardEntry, scoring: str) -> str | None:
-    """The metric of the benchmark's figures, or else the first one of a scoring."""
+    """The metric of the published figures if the scoring has it; otherwise, the scoring's first
+    metric."""
     if finished is None or finished.result is None:
         return None
     known = [*finished.result.scoring(scoring).metrics]
@@ -161,7 +163,7 @@ def _metric_name(finished: Finished | None, entry: CardEntry, scoring: str) -> s
 def _metric(
     finished: Finished | None, entry: CardEntry, scoring: str | None = None
 ) -> MetricReport | None:
-    """The metric of a run under a scoring, by default the headline's."""
+    """The metric of a run under a scoring, which is the headline scoring by default."""
     result = None if finished is None else finished.result
     if result is None or (scoring or result.report.headline) not in result.report.scorings:
         return None
@@ -173,7 +175,8 @@ def _metric(
 def _counts(
     entry: CardEntry, headline: str | None, figure_scoring: str | None
 ) -> dict[str, CardCounts]:
-    """What is missing of each result, by the name of its field in the row."""
+    """Count the failed and unparsed replies of each result, keyed by the result's field in the
+    row."""
     ends = {"by_recipe": entry.by_recipe, "official": entry.official}
     figure_ends = {"as_published": entry.by_recipe, "official_as_published": entry.official}
     counts = {}
@@ -204,10 +207,12 @@ def _run_notes(entry: CardEntry) -> Iterator[str]:
 
 
 def minus_published(ours: MetricReport, published: float) -> MetricReport | None:
-    """Subtract a published figure from our value, in our unit. The interval is that of our value.
+    """Subtract a published figure from our value, in the unit of our value. The interval of the
+    difference contains only the uncertainty of our value.
 
     If our value is a fraction, a published figure above 1 is taken as a percentage. Returns None if
-    it is above 100, and thus in a different unit, or if we have no value.
+    our value is missing, or if it is a fraction and the figure is above 100, since such a figure
+    has a different unit.
     """
     if ours.value is None:
         return None
@@ -221,8 +226,9 @@ def minus_published(ours: MetricReport, published: float) -> MetricReport | None
 
 
 def _paired(entry: CardEntry, metric: str | None) -> tuple[MetricDifference | None, str]:
-    """By the recipe minus official, on the samples of both, and why it is not known although both
-    have a value."""
+    """Compare the run by the recipe with the official run on their shared samples. Returns the
+    difference (recipe minus official) and a note. If the comparison fails although both runs have a
+    value, the note says why; otherwise, the note is empty."""
     recipe, official = entry.by_recipe, entry.official
     if recipe is None or official is None or entry.base is None or metric is None:
         return None, ""

@@ -1,4 +1,4 @@
-"""Runs the benchmarks of a model card, by the recipe and with the official settings."""
+"""Runs the benchmarks of a model card, both by the recipe and with the official settings."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ from snellen.store import FORMAT
 ALIKE = "the recipe asks as the benchmark's settings do, so there is no gap"
 HIDDEN = "not run: the answers of this split are not public, so there would be no score"
 READ_FIRST = 50
-"""The most rows that are read to see whether a benchmark's answers are public."""
+"""The maximum number of rows that are read to check whether a benchmark's answers are public."""
 
 
 @dataclass
 class PlanRunner:
-    """Runs plans one after another within a shared budget, until a run is stopped."""
+    """Runs plans one after another within a shared budget."""
 
     show: Show | None
     """Shows the progress."""
     at_once: Callable[[], NoReturn] | None
-    """Called at a second Ctrl-C."""
+    """Called when the user presses Ctrl-C a second time."""
     budget: Budget
-    """The limits of all runs."""
+    """The limits that all runs share."""
     finished: list[Finished] = field(default_factory=list)
     """The runs so far."""
 
@@ -89,14 +89,14 @@ def card_run(
 ) -> CardOutcome:
     """Run the benchmarks of a card.
 
-    Options that say how questions are asked, such as `max_tokens`, replace the official settings;
-    they do not change the recipe. If a benchmark cannot be run, the card gives the reason. Before
-    anything is sent, `say` is called with the planned number of questions and requests for each
-    gap that will be explained.
+    Options that determine how questions are asked, such as `max_tokens`, replace the official
+    settings but not the recipe's settings. If a benchmark cannot be run, the card gives the reason.
+    For each gap to be explained, `say` is called with the planned numbers of questions and requests
+    before any request is sent.
 
     Raises:
-        SnellenError: there is no such recipe or checkpoint, the recipe has modes and none is named,
-            or no benchmark of it can be run.
+        SnellenError: the recipe or the checkpoint does not exist, the request does not name one of
+            the recipe's modes, or no benchmark of the card can be run.
     """
     options = checked(options)
     entries = card_entries(request)
@@ -123,20 +123,20 @@ def card_run(
 def _nothing_to_run(request: CardRequest, entries: Sequence[CardEntry]) -> UsageError:
     if request.explain_gap and not any(entry.ask for entry in entries):
         return UsageError(
-            f"--explain-gap: the recipe {request.recipe} has only figures here. No source says how "
-            "these benchmarks are asked, so there are no two ways to compare."
+            f"--explain-gap: the recipe {request.recipe} has only published figures. No source "
+            "says how questions were asked, so there are no two runs to compare."
         )
     whys = {
         entry.data_set: "; ".join(filter(None, [entry.reason, *entry.notes])) for entry in entries
     }
     listed = ". ".join(f"{name}: {why}" for name, why in whys.items())
-    return UsageError(f"Nothing of the recipe {request.recipe} can be run. {listed}.")
+    return UsageError(f"No benchmark of the recipe {request.recipe} can be run. {listed}.")
 
 
 def _prepare(
     entry: CardEntry, request: CardRequest, options: RunOptions, command: Sequence[str]
 ) -> None:
-    """Make the plans of a benchmark, or note why there are none."""
+    """Create the plans of a benchmark, or note why it cannot be run."""
     ask, spec = entry.ask, entry.benchmark
     if spec is None or (entry.reason and ask is not None):
         return
@@ -165,10 +165,10 @@ def _prepare_ways(
     options: RunOptions,
     command: Sequence[str],
 ) -> None:
-    """Make the plan by the recipe, and the search for an explained gap.
+    """Create the plan by the recipe and, if the gap is to be explained, the search for its causes.
 
     Raises:
-        SnellenError: the benchmark cannot be asked so; the message says why.
+        SnellenError: the benchmark cannot be run by the recipe; the message says why.
     """
     assert entry.base is not None
     recipe = ":".join([request.recipe_name, ask.data_set, ask.variant]).rstrip(":")
@@ -190,7 +190,7 @@ def _prepare_ways(
 
 
 def _is_hidden(benchmark: Benchmark) -> bool:
-    """Whether none of the first answers is public."""
+    """Whether the answers in the first rows are all hidden."""
     turns = [
         turn
         for row in islice(benchmark.data, READ_FIRST)
@@ -200,8 +200,8 @@ def _is_hidden(benchmark: Benchmark) -> bool:
 
 
 def _recipes_own(ask: recipes.Ask, options: RunOptions) -> RunOptions:
-    """The options of a run by the recipe. Options that say how questions are asked are removed, and
-    so are settings in `recipe_without` that this data set does not have."""
+    """Select the options for a run by the recipe. Options that determine how questions are asked
+    are removed, as are names in `recipe_without` that are not settings of this data set."""
     settings = _settings(ask)
     own = own_options()
     kept = {name: value for name, value in options.items() if name not in own}
@@ -210,7 +210,8 @@ def _recipes_own(ask: recipes.Ask, options: RunOptions) -> RunOptions:
 
 
 def _settings(ask: recipes.Ask) -> frozenset[str]:
-    """The names of the settings of a data set; none if it is not asked in the card's mode."""
+    """The names of a data set's settings; empty if the recipe does not ask it in the card's
+    mode."""
     try:
         return frozenset({*ask.model_settings(), *ask.manner.picture})
     except UsageError:
@@ -221,20 +222,20 @@ def _check_without(options: RunOptions, entries: Sequence[CardEntry]) -> None:
     """Check that each setting in `recipe_without` exists in at least one data set of the card.
 
     Raises:
-        UsageError: no data set has one of the settings.
+        UsageError: one of these settings exists in no data set.
     """
     asks = [entry.ask for entry in entries if entry.ask is not None]
     known = frozenset[str]().union(*map(_settings, asks))
     for name in options.get("recipe_without", ()):
         if name not in known:
             raise UsageError(
-                f"--recipe-without {name}: no data set of the card has this setting. They have: "
-                f"{', '.join(sorted(known)) or 'no settings'}."
+                f"--recipe-without {name}: no data set of the card has this setting. Available "
+                f"settings: {', '.join(sorted(known)) or 'none'}."
             )
 
 
 def _run(entry: CardEntry, runner: PlanRunner) -> None:
-    """Run a data set both ways, or note why it is not run."""
+    """Run a benchmark by the recipe and with the official settings, or note why it is not run."""
     if entry.base is None:
         return
     if runner.is_stopped:
@@ -263,8 +264,8 @@ def _card(
     notes = []
     if checkpoint is None and any(row.figures for row in rows):
         notes.append(
-            f"no published figure is of {request.model_name}, so there is no difference. Name the "
-            "checkpoint with --checkpoint."
+            f"{request.model_name} has no published figure, so the card has no differences. Name "
+            "the checkpoint with --checkpoint."
         )
     if checkpoint is None:
         notes += further_figures(request)

@@ -90,7 +90,7 @@ class Clips:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Stop decoding: no question waits for a video any more."""
+        """Stop decoding, because no question waits for a video any more."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()

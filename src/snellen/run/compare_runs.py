@@ -53,12 +53,12 @@ def compare(
 
     Stored replies are scored again, in the same way as by `score`. No model is asked and nothing is
     written, so a run in progress can be compared up to its current state. For predictions,
-    `benchmark` is the benchmark that they belong to, and `data` has the benchmark's rows. For runs
-    of the caller's own benchmarks, `benchmark` is one benchmark or a list of several, each given as
-    an object, `FILE.py:NAME`, or `module:NAME`.
-    `ids`, `replies_in` and `only` have the same meaning as in `score`. `scoring` defaults to the
-    headline scoring. With `details=False`, a comparison of more than two sets contains only the
-    first metric of each pair, which is faster.
+    `benchmark` is the benchmark that the predictions belong to, and `data` is the file or folder
+    with the benchmark's rows. For runs of the caller's own benchmarks, `benchmark` is one benchmark
+    or a list of several, each given as an object, `FILE.py:NAME`, or `module:NAME`. `ids`,
+    `replies_in` and `only` have the same meaning as in `score`. `scoring` defaults to the headline
+    scoring. With `details=False`, a comparison of more than two sets contains only the first metric
+    of each pair, which is faster.
 
     Raises:
         SnellenError: an error that the caller can fix; for example, two sides share no sample.
@@ -73,8 +73,8 @@ def compare(
         raise UsageError(f"{paths[0]} was passed twice. Pass two different sets of replies.")
     if data is not None and not collected.predictions:
         raise UsageError(
-            "`data` applies only to predictions, but these are runs, which have their own data. "
-            "Leave it out."
+            "`data` applies only to predictions, but all paths are runs, which have their own "
+            "data. Leave `data` out."
         )
     loaded = collected.loaded(paths)
     try:
@@ -100,7 +100,7 @@ class _Sides:
         self.broken: list[SnellenError] = []
         """The errors that caused runs to be left out."""
         self.unreadable: list[str] = []
-        """The folders of these runs."""
+        """The folders of the runs that were left out."""
         self.folders: dict[Path, list[str]] = {}
         """The runs of each folder of several runs, the oldest first."""
         self._own = own
@@ -161,8 +161,8 @@ class _Sides:
         return loaded
 
     def order_notes(self, document: Comparisons) -> Iterator[str]:
-        """For each folder with several runs of a benchmark, a note on their order, with the name of
-        the oldest run."""
+        """Yield a note for each folder with several runs of a benchmark: the order of the runs, and
+        the name of the oldest run."""
         for folder, runs in self.folders.items():
             by_benchmark: dict[str, list[str]] = {}
             for side in document.sides:
@@ -193,7 +193,7 @@ def _path_of(side: object, number: int) -> str | Path:
     if side.run is None:
         raise UsageError(
             f"the result of {side.report.model or 'replies from a file'} on "
-            f"{side.report.benchmark} has no run folder. Pass its file of predictions instead."
+            f"{side.report.benchmark} has no run folder. Pass the file of predictions instead."
         )
     return side.run
 
@@ -217,16 +217,16 @@ class _PredictionReader:
         """
         if not isinstance(self.benchmark, str | Benchmark | None):
             raise UsageError(
-                f"{path} has predictions, and several benchmarks are named. Name only the one that "
-                "they belong to."
+                f"{path} has predictions, and several benchmarks are named. Name only the "
+                "benchmark of the predictions."
             )
         if isinstance(self.benchmark, str):  # made once, so that all sides have the same rows
             where = None if self.data is None else data_at(self.data)
             self.benchmark = registry.benchmark(self.benchmark, data=where)
         if path.is_dir() and self.benchmark is None:
             raise UsageError(
-                f"{path}: there is no run in this folder, searched {DEPTH} levels deep. If it has "
-                "predictions, name their benchmark (-b)."
+                f"{path}: there is no run in this folder, searched {DEPTH} levels deep. If the "
+                "folder has predictions, name their benchmark (-b)."
             )
         return read_predictions(
             path, self.benchmark, self.data, self.ids, self.replies_in, self.only
@@ -253,8 +253,8 @@ def _of_predictions(
 
 
 def loaded_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> LoadedSide:
-    """Load a run as a side of a comparison: score its replies so far again. The run is not locked,
-    since its writer only appends.
+    """Load a run as one side of a comparison, and score again the replies that the run has so far.
+    The run is not locked, since a process that writes to the run only appends.
 
     Args:
         path: The run folder.

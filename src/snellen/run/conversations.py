@@ -23,7 +23,7 @@ from snellen.store import Key
 
 Reuse = Callable[[str], tuple[str, Reply] | None]
 """Given the digest of a request, returns the folder of another run and its reply to this request;
-None if no other run has one."""
+None if no other run has a reply."""
 
 
 class Conversations:
@@ -86,7 +86,7 @@ class Conversations:
 
     def left_over(self) -> Sequence[Group]:
         """Create groups of the samples whose replies were truncated before the limit was raised. If
-        it was not raised, note that these samples are finished."""
+        the limit was not raised, note that these samples are finished."""
         waiting, self._limit.waiting = self._limit.waiting, []
         if self._limit.raised is not None:
             return [
@@ -170,8 +170,8 @@ class Conversations:
         return None if reply is None else (turn.request, reply)
 
     def _keeps_truncated(self, key: Key) -> bool:
-        """Whether the key has a truncated reply from an earlier invocation, and the limit is not
-        raised."""
+        """Whether a truncated reply from an earlier invocation is kept, because its question is not
+        asked again."""
         if self._limit.again is not None:
             return False
         record = self._recorder.stored_record(key)
@@ -183,8 +183,8 @@ class Conversations:
         return turn if raised is None else replace(turn, max_tokens=raised)
 
     def _turn_again(self, key: Key, request: Request) -> Turn | None:
-        """If a question's reply was cut, create the turn that asks it again with more tokens;
-        otherwise None."""
+        """If a question's reply was cut, create the turn that asks the question again with more
+        tokens. Otherwise, return None."""
         if self._limit.again is None:
             return None
         record = self._recorder.stored_record(key)

@@ -36,7 +36,7 @@ from snellen.store import MANIFEST, Run, differences, identity_digest, pull, saf
 
 LOOKED_AT, WITH_VIDEOS = 400, 40
 """The maximum number of rows whose prompts and media are measured, for benchmarks without and with
-videos. If there are more rows, evenly spaced ones are measured."""
+videos. If there are more rows, evenly spaced rows are measured."""
 CHARACTERS = 4
 """The number of characters per token (help.openai.com/en/articles/4936856). In scripts without
 spaces, which begin at U+2E80, each character counts as a token."""
@@ -57,7 +57,7 @@ class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
     questions: int
     """The number of all questions: samples × repeats."""
     left: int
-    """The number of questions without a reply. All further figures are for these questions."""
+    """The number of questions without a reply. All further figures are for such questions only."""
     requests: int
     """The number of requests."""
     pictures: int

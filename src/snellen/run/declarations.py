@@ -155,8 +155,8 @@ def with_defaults(options: Mapping[str, object]) -> RunOptions:
 
 
 def plain(value: Any) -> Any:
-    """Convert NumPy numbers to Python numbers, also inside lists and mappings, so that both lead to
-    the same run."""
+    """Convert NumPy numbers to Python numbers, also inside lists and mappings, so that both kinds
+    of numbers lead to the same run."""
     if isinstance(value, Mapping):
         return {name: plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

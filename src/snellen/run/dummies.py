@@ -27,8 +27,8 @@ def table(
     seed: int | None = None,
     repeats: int = 1,
 ) -> Mapping[str, Reply]:
-    """Compute the replies of a model that says `say(sample)`, keyed by the digest of the request
-    that a run sends."""
+    """Compute the replies of a model that answers each sample with `say(sample)`, keyed by the
+    digest of the sample's request."""
     replies: dict[str, Reply] = {}
     for row in benchmark.data:
         sample = benchmark.read(row)

@@ -1,5 +1,5 @@
-"""What a run starts from: its own earlier questions, and replies of other runs that it can
-reuse."""
+"""Checks a run's stored questions before the run is resumed, and looks up replies of other runs
+that can be reused."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from snellen.store import ReplyRecord, Run
 LOOKED_AT = 3
 """The number of questions whose pictures are checked before a run is resumed."""
 SAME_MODEL = ("model", "model_revision", "profile", "called")
-"""The fields of the identity that must be equal for one run to reuse another's replies. `called` is
-the name of the benchmark that is passed to models with their own prompts."""
+"""The fields of the identity that must be equal for one run to reuse another run's replies.
+`called` is the name of the benchmark that is passed to models with their own prompts."""
 
 
 def check_pictures(run: Run, benchmark: Benchmark) -> None:
@@ -51,11 +51,11 @@ def check_pictures(run: Run, benchmark: Benchmark) -> None:
 
 
 def reuse_of(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse | None:
-    """Create a function that looks up replies in the plan's runs to reuse, as far as they are of
-    the same model. Returns None if there are none.
+    """Create a function that looks up replies in those of the plan's runs to reuse that have the
+    same model. Returns None if there are no such runs.
 
     Raises:
-        UsageError: none of the runs to reuse is of the same model.
+        UsageError: none of the runs to reuse has the same model.
     """
     if not plan.reuse:
         return None

@@ -1,4 +1,4 @@
-"""Converts `--effort`, which says how much a model thinks, to the fields of each back end.
+"""Converts `--effort`, which sets how much a model thinks, to the fields of each back end.
 
 The fields are added to the profile's `extra`, which back ends send or read unchanged. An effort
 that a back end does not support is an error. `docs/thinking.md` has a table of the fields. To
@@ -31,33 +31,34 @@ from snellen.registry import keys
 CHOSEN: Final = "<effort>"
 """The placeholder for the level or the number of tokens in the fields of a dialect."""
 STRICT = "--enable-strict-thinking"
-"""Without this argument, SGLang's server ignores a number of tokens."""
+"""The argument without which an SGLang server ignores a limit on thinking tokens."""
 Fields = Mapping[str, object]
 """Fields of `extra`, keyed by path: `a.b` is the field b of the table a."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """The fields that tell one kind of back end how much to think."""
+    """The fields that set how much a model thinks, for one kind of back end."""
 
     service: str
     """The name of the back end in messages."""
     off: Fields
     """The fields that turn thinking off."""
     level: Fields | None = None
-    """The fields for a level; None if the back end supports no levels."""
+    """The fields that set a level of thinking; None if the back end supports no levels."""
     tokens: Fields | None = None
-    """The fields for a number of tokens; None if the back end supports none."""
+    """The fields that limit the number of thinking tokens; None if the back end has no such
+    limit."""
     least: int = 1
-    """The minimum number of tokens."""
+    """The minimum number of thinking tokens."""
     only_temperature: float | None = None
     """The only temperature that is allowed with thinking; None if all are allowed."""
     hint: str = ""
-    """Further advice for the message about an effort that the back end does not support."""
+    """Advice that is added to the error message about an unsupported effort."""
     level_note: str = ""
     """A note for results of runs whose effort is a level."""
     tokens_note: str = ""
-    """A note for results of runs whose effort is a number of tokens."""
+    """A note for results of runs whose effort is a number of thinking tokens."""
 
     @property
     def efforts(self) -> str:
@@ -131,10 +132,14 @@ DIALECTS: Mapping[str, Dialect] = {
     "hf": Dialect(
         service="hf/",
         off={"template.enable_thinking": False},
-        hint="To turn thinking on, set template = { enable_thinking = true } in its `extra`.",
+        hint=(
+            "To turn thinking on, set template = { enable_thinking = true } in the profile's "
+            "`extra`."
+        ),
     ),
 }
-"""The dialects, keyed by kind of back end. The kind of an `openai/` model depends on its server."""
+"""The dialects, keyed by kind of back end. For an `openai/` model, the kind depends on the model's
+server."""
 OTHERS = (
     *("chat_template_kwargs.thinking", "chat_template_kwargs.thinking_budget"),
     *("template.thinking", "thinking"),
@@ -155,11 +160,12 @@ PATHS = frozenset(
 
 
 def sent_fields(model: str, profile: Profile) -> dict[str, Any]:
-    """The fields of `extra` that tell a model the effort of its profile; empty without an effort.
+    """The fields of `extra` that set the effort of a model's profile; empty if the profile has no
+    effort.
 
     Raises:
-        UsageError: the model does not support this effort, or the profile's `extra` sets thinking
-            too.
+        UsageError: the model does not support this effort, or the profile's `extra` also sets
+            thinking.
     """
     effort = profile.effort
     if effort is None:
@@ -170,7 +176,7 @@ def sent_fields(model: str, profile: Profile) -> dict[str, Any]:
     if rivals := [path for path in sorted(PATHS) if _value(profile.extra, path) is not None]:
         raise UsageError(
             f"{model}: the profile has an effort, and `extra` also sets {', '.join(rivals)}. "
-            "Remove one of the two."
+            "Remove one of these settings."
         )
     return fields
 
@@ -235,7 +241,7 @@ def fitted(
 
 
 def effort_notes(model: str, profile: Profile) -> list[str]:
-    """Notes for the result of a run with the effort of this profile."""
+    """Notes about the profile's effort, for the result of a run."""
     effort = profile.effort
     if effort is None or effort == "none":
         return []
@@ -245,10 +251,11 @@ def effort_notes(model: str, profile: Profile) -> list[str]:
 
 
 def expects_thoughts(profile: Profile, mode: str | None = None) -> bool | None:
-    """Whether a model is asked to think; None if that is not known.
+    """Whether a model is asked to think; None if this is not known.
 
-    The profile's effort takes precedence, followed by the fields in `extra`. Otherwise, `mode` is
-    what a recipe states about its prompt and model: `on`, `off`, or `template` (not known).
+    The profile's effort takes precedence, followed by the fields in `extra`. If neither is set,
+    `mode` decides: the recipe's statement about thinking, which is `on`, `off`, or `template` (not
+    known).
     """
     if profile.effort is not None:
         return profile.effort != "none"
@@ -312,7 +319,7 @@ def kind_of_server(profile: Profile) -> str:
 
 
 def _value(table: Mapping[str, Any], path: str) -> Any:
-    """The value at a path; None if there is no value, or if it is a table."""
+    """The value at a path; None if there is no value, or if the value is a table."""
     value: Any = table
     for name in path.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None

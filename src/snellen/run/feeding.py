@@ -41,7 +41,7 @@ class Feeding:
         self._last: Numbered | None = None
 
     async def get(self, index: int) -> Frame:
-        """Return the frame with this index, which must not be below that of an earlier call.
+        """Return the frame with this index, which must not be below the index in an earlier call.
 
         Raises:
             MediaError: the frame cannot be decoded.
@@ -83,7 +83,7 @@ class Feeding:
 
 
 def _retrieve_error(decoding: asyncio.Future[list[Numbered]]) -> None:
-    """Retrieve an error that nobody waits for, since asyncio would report it otherwise. A session
-    that has ended no longer needs its frames."""
+    """Retrieve an error that no code waits for, since asyncio would otherwise report the error. A
+    session that has ended no longer needs its frames."""
     if not decoding.cancelled():
         decoding.exception()

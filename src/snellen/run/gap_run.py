@@ -1,4 +1,4 @@
-"""Explains the gap between two ways of asking with runs in which single fields are exchanged."""
+"""Explains why two plans have different scores, by runs in which single fields are exchanged."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 GAP_BUDGET = 3_000
-"""The maximum number of requests for a gap if the user sets no budget. It allows 250 questions for
-4 fields, and 166 for 7."""
+"""The default maximum number of requests to explain one gap. This budget allows 250 questions if 4
+fields differ, and 166 questions if 7 fields differ."""
 FEWEST_QUESTIONS = 20
-"""The minimum number of questions. With fewer, only a gap of at least a third of the best score
-could be significant."""
+"""The minimum number of questions. With fewer questions, a gap would have to be at least a third of
+the best score to be significant."""
 Fields = frozenset[str]
 RunOf = Callable[[Plan], Finished]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sampled:
-    """The questions of a search, and the number of requests that they need."""
+    """The questions of a gap search, and the number of requests that they need."""
 
     questions: int
     """The number of rows."""
@@ -64,31 +64,31 @@ class Sampled:
 
 @dataclass(kw_only=True)
 class GapRun:
-    """Searches for the fields that cause a gap: runs plans and keeps their scores."""
+    """Searches for the fields that cause a gap, by running plans and comparing their scores."""
 
     ways: TwoWays
-    """The two ways of asking."""
+    """The two plans whose scores differ."""
     budget: int
-    """The maximum number of requests, including those with a stored reply."""
+    """The maximum number of requests, including requests whose reply is already stored."""
     sampled: Sampled = field(init=False)
-    """The questions."""
+    """The questions of the search."""
     scores: dict[Fields, Mapping[str, float]] = field(default_factory=dict)
-    """The score of each question, keyed by id, for each way that was run."""
+    """The scores of the questions, keyed by id, for each set of fields with the recipe's values."""
     finished: dict[Fields, Finished] = field(default_factory=dict)
-    """The run of each way."""
+    """The run for each set of fields with the recipe's values."""
     clusters: dict[str, int] = field(default_factory=dict)
     """The cluster of each question, keyed by id."""
     notes: list[str] = field(default_factory=list)
-    """What limits the result."""
+    """Notes on the limitations of the result."""
     scoring: str = ""
-    """The name of the scoring."""
+    """The name of the scoring; empty before the first run."""
 
     def __post_init__(self) -> None:
         self.sampled = sampled(self.ways, self.budget)
 
     @property
     def announcement(self) -> str:
-        """A description of what will be sent, to be shown before anything is sent."""
+        """A description of the planned requests, to be shown before the first request."""
         names = self.ways.exchangeable
         if not names:
             return f"{self._benchmark.name}: the two ways of asking do not differ in any field"
@@ -109,12 +109,12 @@ class GapRun:
 
     @property
     def ends(self) -> tuple[Finished | None, Finished | None]:
-        """The run by the recipe and the run of the base; None for a run that does not exist yet."""
+        """The run by the recipe and the run of the base plan; each is None until it exists."""
         return self.finished.get(_sent(self._every)), self.finished.get(frozenset())
 
     def explain(self, run: RunOf) -> Gap:
-        """Ask the questions both ways, then in ways between the two, and determine which fields
-        cause the gap.
+        """Run the two plans, then plans that exchange some fields, and determine which fields cause
+        the gap.
 
         Args:
             run: A function that executes a plan of a single run.
@@ -131,7 +131,7 @@ class GapRun:
         if total.difference.n < FEWEST_CLUSTERS:
             raise UsageError(
                 f"{self._benchmark.name}: {total.difference.n} of {self.sampled.questions} "
-                "questions have a score both ways, which is too few to explain the gap. If the "
+                "questions have a score in both runs, which is too few to explain the gap. If the "
                 "replies have not been judged yet, run `snellen judge` on "
                 f"{' and '.join(f'{done.run}' for done in self.finished.values())}."
             )
@@ -156,7 +156,7 @@ class GapRun:
         return self._gap(kind, fields, groups, names=names, explained=group)
 
     def _together(self, run: RunOf, matters: Fields) -> list[GapGroup] | None:
-        """Exchange the fields that matter together. Returns None if a run was stopped."""
+        """Exchange all fields that matter at the same time. Returns None if a run was stopped."""
         if not self._measure(run, [matters, self._every - matters]):
             return None
         return groups_measured(self._measured(), [matters])
@@ -164,9 +164,10 @@ class GapRun:
     def _with_partner(
         self, run: RunOf, fields: list[GapField], first: str
     ) -> list[GapField] | None:
-        """If `first` leaves a significant rest of the gap, search for a second field that matters.
+        """If the field `first` leaves a significant part of the gap unexplained, search for a
+        second field that matters.
 
-        Returns the fields with the result; None if a run was stopped.
+        Returns the updated fields; None if a run was stopped.
         """
         measured = self._measured()
         gap, effect = measured.into(self._every), measured.both(frozenset({first}))
@@ -190,12 +191,13 @@ class GapRun:
         return self.budget // self.sampled.per_run - len(self.finished)
 
     def _missing(self, fields: Fields) -> list[Fields]:
-        """The ways that exchange these fields in either direction and have not been run yet."""
+        """The exchanges of these fields, in either direction, that have not been run yet."""
         ways = (fields, self._every - fields)
         return [way for way in ways if way not in self.scores]
 
     def _pairs(self, run: RunOf) -> list[GapGroup] | None:
-        """Exchange the pairs that the budget allows. Returns None if a run was stopped."""
+        """Exchange as many pairs of fields as the budget allows. Returns None if a run was
+        stopped."""
         pairs = pairs_in_order(self._measured())
         searched: list[Fields] = []
         for pair in pairs:
@@ -215,7 +217,8 @@ class GapRun:
         return with_adjusted_pairs(groups_measured(self._measured(), searched))
 
     def _measure(self, run: RunOf, ways: Iterable[Fields]) -> bool:
-        """Run those of these ways that have not been run. Returns False if a run was stopped."""
+        """Run a plan for each set of fields in `ways` that has no scores yet. Returns False if a
+        run was stopped."""
         for way in ways:
             if way in self.scores:
                 continue
@@ -315,7 +318,7 @@ def sampled(ways: TwoWays, budget: int) -> Sampled:
     """Draw as many questions as a budget allows.
 
     Raises:
-        UsageError: there are too few questions, or too few of them are independent.
+        UsageError: the budget allows too few questions, or too few questions are independent.
     """
     benchmark, options = ways.base.benchmarks[0], ways.base.options
     rows = benchmark.data.facts().rows
@@ -358,8 +361,8 @@ def sampled(ways: TwoWays, budget: int) -> Sampled:
 def question_scores(side: LoadedSide) -> dict[str, float]:
     """Compute the score of each question of a run, keyed by id, as a fraction of the best score.
 
-    Several replies to a question, and several judges, are averaged. Questions without a score are
-    left out.
+    If a question has several replies or several judges, the scores are averaged. Questions without
+    a score are left out.
 
     Raises:
         UsageError: the scoring does not score single replies.
@@ -386,7 +389,7 @@ def question_scores(side: LoadedSide) -> dict[str, float]:
 
 
 def _sent(way: Fields) -> Fields:
-    """The fields of a way that affect its requests, which are all except the scoring."""
+    """Select the fields that affect requests, which are all fields except the scoring."""
     return way - {SCORING}
 
 

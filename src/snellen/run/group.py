@@ -31,9 +31,9 @@ class Group:
         """Whether the samples are asked again, because this invocation got truncated replies to
         them."""
         self.clips: Clips | None = None
-        """The decoded videos, once they are needed."""
+        """The decoded videos; None until they are needed."""
         self.slot: RequestSlot | None = None
-        """The slot for the group's first request, until a request takes it."""
+        """The slot for the group's first request; None once a request has taken it."""
         self.all_sent = asyncio.Event()
         """Set once each sample has sent its first request or will not send any."""
         self._unsent = {(sample.id, repeat) for _, sample in samples for repeat in repeats}

@@ -155,7 +155,7 @@ def _plain(value: object) -> object:
 
 def _stored(profile: Profile) -> dict[str, Any]:
     """Convert a profile to the form in which it is stored: only the fields that are set, without
-    secrets in addresses."""
+    secrets in URLs."""
     fields: dict[str, Any] = msgspec.to_builtins(profile)
     if profile.base_url is not None:
         fields["base_url"] = _without_secrets(profile.base_url)
@@ -163,8 +163,8 @@ def _stored(profile: Profile) -> dict[str, Any]:
 
 
 def _without_secrets(text: str) -> str:
-    """Remove from a command-line argument those parts of addresses that may be secret: user,
-    password, query, and fragment.
+    """Remove the parts of URLs in a command-line argument that may be secret: user, password,
+    query, and fragment.
 
     >>> _without_secrets("--base-url=https://me:secret@host/v1?key=secret")
     '--base-url=https://host/v1'

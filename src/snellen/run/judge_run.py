@@ -32,15 +32,15 @@ def judge_run(
     budget: Budget | None = None,
 ) -> tuple[Result, list[Finished]]:
     """Ask each of the plan's models about those replies of a run that cannot be scored by rules
-    alone, and score the run with the verdicts. The benchmark and the folder of the run replace
-    those of the plan.
+    alone, and score the run with the verdicts. The run's benchmark and folder replace the plan's
+    benchmark and folder.
 
     Verdicts of the same judge on the same request are reused from other scorings and from other
     runs of the benchmark in the same folder. A second call requests only missing verdicts. The call
     ends when a budget is used up, or with Ctrl-C. Several calls may share a `budget`.
 
     `against` is a file of labels by people (`interop.labels`). The labels are stored with the run
-    and replace earlier ones. The report then says how well the judges agree with them.
+    and replace earlier ones. The report then shows how well the judges agree with the labels.
 
     Raises:
         UsageError: `path` is not a run, a scoring does not exist or has no judge, or an option of
@@ -96,14 +96,14 @@ def _check(
     """
     filled = [label for label in labels if label.label is not None]
     if not filled:
-        raise DataError(f"{where}: all {len(labels):,} labels are empty. Fill in some of them.")
+        raise DataError(f"{where}: all {len(labels):,} labels are empty. Fill in some labels.")
     for label in filled:
         for name in names if label.scoring is None else [label.scoring]:
             best = judge.scoring_of(benchmark, name).best
             if label.label is not None and not 0 <= label.label <= best:
                 raise DataError(
-                    f"{where}: {label.sample!r} has the label {label.label:g}, but scores of "
-                    f"{name} are from 0 to {best:g}. Use this range for labels."
+                    f"{where}: {label.sample!r} has the label {label.label:g}, but labels of "
+                    f"{name} must be from 0 to {best:g}."
                 )
     keys = {question.key[:2] for question in run.questions()}
     if not any((label.sample, label.repeat) in keys for label in filled):
@@ -133,8 +133,8 @@ def _judge_scoring(
 
 
 def _others(run: Run, name: str) -> Iterator[Path]:
-    """The folders of other judges' runs whose verdicts can be reused: those in this run with
-    another name, and those in other runs of the benchmark in the same folder."""
+    """Yield the folders of judges' runs whose verdicts can be reused. These are the judges' runs
+    for other scorings of this run, and for other runs of the benchmark in the same folder."""
     own = run.path.resolve()
     for folder in sorted(own.parent.parent.glob(f"*/*/{judge.JUDGED}/*")):
         if not (folder.is_relative_to(own) and folder.name == safe_name(name)):

@@ -80,8 +80,8 @@ class interrupts:
 async def run_jobs(
     jobs: Sequence[Job], show: Show | None, at_once: Callable[[], NoReturn] | None
 ) -> list[BaseException | None]:
-    """Run all jobs concurrently. Returns for each job the error that ended it, or None. If this
-    call is canceled, the jobs stop as cleanly as with Ctrl-C, and their replies are kept."""
+    """Run all jobs concurrently. For each job, returns the error that ended the job, or None. If
+    this call is canceled, the jobs stop as cleanly as with Ctrl-C, and their replies are kept."""
     stops = [job.stop for job in jobs]
     schedulers = [Scheduler(job) for job in jobs]
     with interrupts(stops, at_once), shown([job.progress for job in jobs], show):

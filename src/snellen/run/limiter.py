@@ -17,7 +17,7 @@ RESUME_SECONDS = 60.0
 FORGET_SECONDS = 600.0
 ROOM_FROM = 16
 """If the server rejects a request at a level above this number, the limit stays two below that
-level. At lower levels, it stays one below."""
+level. At a lower level, the limit stays one below the rejected level."""
 PLATEAU = 1.15
 """If doubling the concurrent requests increases the replies per second by less than this factor,
 the server is considered fully used."""
@@ -28,7 +28,7 @@ class RequestSlot:
     """Permission to send one request."""
 
     level: int
-    """The number of requests in flight when this one was sent."""
+    """The number of requests in flight when this request was sent."""
     epoch: int
     """The number of bursts that the server had rejected before this request."""
     stage: int
@@ -116,7 +116,7 @@ class _Stage:
     levels: int = 0
     """The sum of the levels of the requests that got replies."""
     seconds: float = 0.0
-    """The sum of the durations of these requests, in seconds."""
+    """The sum of the durations of the requests that got replies, in seconds."""
 
     @property
     def rate(self) -> float:
@@ -125,7 +125,7 @@ class _Stage:
 
 @dataclass(slots=True)
 class _TurnedAway:
-    """The level at which the server rejected a request, and the time."""
+    """The level at which the server rejected a request, and the time of the rejection."""
 
     level: int
     at: float

@@ -1,5 +1,5 @@
-"""The clock of a streamed video. It decides when frames and questions arrive, and which frames are
-dropped."""
+"""The clock of a streamed video. The clock decides when frames and questions arrive, and which
+frames are dropped."""
 
 from __future__ import annotations
 

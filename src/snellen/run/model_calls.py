@@ -23,8 +23,8 @@ Call = Callable[[Request], Awaitable[Reply]]
 
 
 def own_prompt(benchmark: Benchmark, model: Model) -> bool:
-    """Whether the model uses its own prompt for the benchmark. It can do so only for questions
-    about pictures with one turn, without examples and without a probe.
+    """Whether the model uses its own prompt for the benchmark. A model's own prompt is possible
+    only for questions about pictures with one turn, without examples and without a probe.
 
     Raises:
         UsageError: the model raised an exception when asked whether it has a prompt.

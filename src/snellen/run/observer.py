@@ -70,8 +70,8 @@ class Observer:
 
 
 class Observers(Observer):
-    """Combines several observers. Each event is passed, in order, to those that override its
-    method."""
+    """Combines several observers. Each event is passed, in order, to the observers that override
+    the event's method."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         for event in [name for name in vars(Observer) if not name.startswith("_")]:

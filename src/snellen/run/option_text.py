@@ -55,7 +55,7 @@ def amount(text: str) -> float:
 
 
 def positive(text: str) -> float:
-    """A finite number above 0.
+    """Parse a finite number above 0.
 
     Raises:
         ValueError: the text is not such a number.
@@ -92,7 +92,7 @@ def on_truncation(text: str) -> str:
     """Check that a text is `stop`, `continue`, or `raise:N`, where N is a number of tokens.
 
     Raises:
-        ValueError: the text is none of them.
+        ValueError: the text is none of these.
     """
     if not re.fullmatch("stop|continue|raise:[1-9][0-9]{0,6}", text):
         raise ValueError(f"{text!r} is neither stop, continue, nor raise:N (N tokens).")

@@ -79,7 +79,7 @@ GROUPS = (
 
 class RunOptions(TypedDict, total=False):
     """The options of `snellen run`, plan files, and `evaluate`. Within each group, `--help` shows
-    them in this order."""
+    the options in the order of this class."""
 
     data: Annotated[
         str | Path | None,
@@ -122,8 +122,8 @@ class RunOptions(TypedDict, total=False):
         str | None,
         Option(
             HOW,
-            "Ask the questions as a model's maker did. NAME is a name from `snellen list recipes` "
-            "or a file, if needed with :DATA_SET and :VARIANT.",
+            "Ask the questions as a model's maker did. NAME is a recipe from `snellen list "
+            "recipes` or a recipe file, followed by :DATA_SET and :VARIANT if needed.",
             metavar="NAME",
         ),
     ]
@@ -205,7 +205,7 @@ class RunOptions(TypedDict, total=False):
         Option(
             SHOTS,
             "The source of the examples: a file in the same format, or another split (split=dev). "
-            "By default, rows of the benchmark itself, which are then not used as questions.",
+            "By default, the examples are rows of the benchmark, and these rows are not asked.",
             metavar="FILE|OPTIONS",
         ),
     ]
@@ -298,8 +298,8 @@ class RunOptions(TypedDict, total=False):
         Amount | None,
         Option(
             SERVER,
-            "The number of GPUs for each copy, or a fraction of one. By default, each copy gets an "
-            "equal share of all GPUs.",
+            "The number of GPUs for each copy, or a fraction of a GPU. By default, each copy gets "
+            "an equal share of all GPUs.",
             metavar="G",
         ),
     ]
@@ -319,8 +319,8 @@ class RunOptions(TypedDict, total=False):
         Count | Literal["auto"] | None,
         Option(
             REQUESTS,
-            "The number of concurrent requests. With auto, it adapts to the server, but your own "
-            "function gets only one request at a time unless it is async.",
+            "The number of concurrent requests. With auto, the number adapts to the server. "
+            "Your own function gets one request at a time unless the function is async.",
             metavar="N|auto",
             default_text="auto",
             read=option_text.concurrency,
@@ -333,8 +333,8 @@ class RunOptions(TypedDict, total=False):
         Amount | Literal["default"] | None,
         Option(
             SAMPLING,
-            "The sampling temperature. With default, none is sent, for services that reject the "
-            "parameter.",
+            "The sampling temperature. With default, no temperature is sent, for services "
+            "that reject the parameter.",
             metavar="X|default",
             read=option_text.temperature,
         ),
@@ -396,7 +396,7 @@ class RunOptions(TypedDict, total=False):
     ]
     missing: Annotated[
         Missing | None,
-        Option(OUTPUT, "How failed questions count. By default, they are left out of all means."),
+        Option(OUTPUT, "How failed questions count. By default, all means leave them out."),
     ]
     allow_urls: Annotated[
         bool,

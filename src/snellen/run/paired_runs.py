@@ -12,14 +12,14 @@ from snellen.run.compare_runs import compare
 from snellen.store import MANIFEST, Run, pull
 
 PAIRED = ("blind", "open_ended")
-"""Probes that have the same samples as the plain run. A run with permuted choices does not: it asks
-each question several times."""
+"""Probes that have the same samples as the plain run. Permuted choices are not in this list,
+because such a run asks each question several times."""
 
 
 def compare_with_plain(run: Path) -> ComparisonResult | None:
-    """Compute the loss due to a probe: the score of the plain run with otherwise equal settings in
-    the same folder minus the score of this run, on their shared samples. None if there is no such
-    run.
+    """Compute the loss due to a probe: the score of the plain run minus the score of the probe's
+    run, on the samples that both runs share. The plain run is in the same folder and has otherwise
+    equal settings. Returns None if there is no plain run.
 
     Raises:
         UsageError: the two runs share no sample that counts.
@@ -42,7 +42,7 @@ def is_paired(identity: Mapping[str, Any]) -> bool:
 
 
 def _but_for_probe(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """An identity without the probe and without the digest of the rows, since a probe may leave out
-    some rows."""
+    """Copy an identity without the probe and without the digest of the rows, since a probe may
+    leave out some rows."""
     data = {name: value for name, value in identity["data"].items() if name != "digest"}
     return {**{name: value for name, value in identity.items() if name != "probe"}, "data": data}

@@ -35,9 +35,11 @@ class PlanArguments(RunOptions, total=False):
     """The keyword arguments of a plan: all options, and values that only code can set."""
 
     profiles: Mapping[str, Profile]
-    """Profiles of single models, keyed by name. They take precedence over the option `profile`."""
+    """Profiles of single models, keyed by name. These profiles take precedence over the option
+    `profile`."""
     profiles_source: Source
-    """The origin of these profiles: `plan` if they are tables of a plan file."""
+    """The origin of the profiles of single models: `plan` if the profiles are tables of a plan
+    file."""
     settings: Mapping[str, Sequence[Any]]
     """Options with several values, each in its own run; possible for `frames`, `image_size`, and
     `effort`."""
@@ -253,7 +255,7 @@ class Plan:
             raise UsageError("--serve-arg is for the server that --serve starts. Add --serve.")
 
     def _check_prices(self) -> None:
-        """Reject prices that several models share, since the cost would be wrong without a warning.
+        """Reject prices that several models share, since the reported cost would be wrong.
 
         Raises:
             UsageError: the plan's profile has prices, and several models share it.
@@ -284,16 +286,16 @@ def load_benchmarks(
     chosen = with_defaults(options)
     if (chosen["shots_from"] or chosen["shots_seed"]) and not chosen["shots"]:
         raise UsageError(
-            "--shots-from and --shots-seed select the examples that are shown. Set their number "
-            "with --shots."
+            "--shots-from and --shots-seed select the examples that are shown. Set the number of "
+            "examples with --shots."
         )
     if chosen["probe_seed"] and chosen["blind"] != "other" and not chosen["permute_options"]:
         raise UsageError(
-            "--probe-seed draws other pictures or orders of choices. Use it with --blind other or "
-            "--permute-options."
+            "--probe-seed draws other pictures or orders of choices. Use --probe-seed with --blind "
+            "other or --permute-options."
         )
     if chosen["sample_seed"] and not (chosen["sample"] or chosen["until_stderr"]):
-        raise UsageError("--sample-seed draws other rows. Set their number with --sample.")
+        raise UsageError("--sample-seed draws other rows. Set the number of rows with --sample.")
     names = [spec for spec in specs if isinstance(spec, str)]
     # If any of the benchmarks reads data, `data` does not apply to those that generate their own.
     reading = {name for name in names if registry.reads_data(name)} or set(names)
@@ -412,11 +414,11 @@ class Finished:
     result: Result | None
     """The result; None if the run was not scored."""
     stopped: str | None = None
-    """Why the run stopped early; None if it did not."""
+    """Why the run stopped early; None if it did not stop early."""
     interrupted: bool = False
-    """Whether the user or a budget stopped it."""
+    """Whether the user or a budget stopped the run."""
     has_goal: bool = False
-    """Whether it stopped because the headline is precise enough (`until_stderr`)."""
+    """Whether the run stopped because the headline is precise enough (`until_stderr`)."""
 
     @property
     def scope_note(self) -> str | None:

@@ -37,7 +37,8 @@ class Detectable(msgspec.Struct, frozen=True, kw_only=True):
     """The number of samples that the requested difference needs; None if none was requested or no
     number suffices."""
     clusters_needed: int | None = None
-    """The number of clusters of these samples; None if `samples_needed` is None."""
+    """The number of clusters that `samples_needed` samples form; None if `samples_needed` is
+    None."""
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,13 +55,13 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     samples: int
     """The number of shared samples."""
     clusters: int
-    """The number of clusters of these samples."""
+    """The number of clusters of the shared samples."""
     difference: float
     """The value of b minus the value of a, in `unit`."""
     stderr: float
     """The standard error of the difference."""
     smallest: float
-    """The smallest difference that can be detected with these samples."""
+    """The smallest difference that can be detected with the shared samples."""
     smallest_of_all: float
     """The smallest difference that could be detected with all samples of the benchmark."""
     disagree: float | None
@@ -103,7 +104,7 @@ class Power(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     difference: float | None = None
     """The requested difference; None if none was requested."""
     observed: Observed | None = None
-    """The figures for two given runs; None if no runs are given."""
+    """The figures for two given runs; None if no runs were given."""
     notes: list[str] = []
     """Notes on the limitations of these figures."""
 
@@ -124,7 +125,7 @@ def power(
     detect with this `power` at this significance `level`.
 
     Both models answer the same samples and disagree on a fraction of them. `disagree` lists
-    fractions to assume; if it is empty, typical ones are used. The difference is tested as in
+    fractions to assume; if it is empty, typical fractions are used. The difference is tested as in
     `stats.detectable_share`, and clusters have the design effect
 
         1 + (m - 1) icc        m = Σ m_g² / Σ m_g over clusters of m_g samples
@@ -132,8 +133,8 @@ def power(
     (Kish 1965, Survey Sampling, 5.4; Eldridge, Ashby and Kerry 2006, International Journal of
     Epidemiology 35, for clusters of different sizes), where `icc` is the correlation of differences
     within a cluster. Scores between 0 and 1 vary less than scores of 0 or 1, so the results are
-    upper bounds for such scores. If `runs` gives two runs of the benchmark, the standard error that
-    was observed is used instead, scaled with the square root of the sample size.
+    upper bounds for such scores. If `runs` contains two runs of the benchmark, their observed
+    standard error is used instead, scaled with the square root of the sample size.
 
     Raises:
         SnellenError: the rows cannot be read, or the runs are not two runs of this benchmark.
@@ -172,7 +173,8 @@ class _Assumptions:
 
     @property
     def disagreements(self) -> list[float]:
-        """The fractions of disagreement to report: the caller's, or typical ones."""
+        """The fractions of disagreement to report: the caller's fractions, or else typical
+        fractions."""
         usual = {*(share for share in DISAGREE if share < self.unrelated), self.unrelated}
         return sorted({*self.disagree} or usual)
 
@@ -193,8 +195,8 @@ class _Assumptions:
                 raise UsageError(f"{name} must be between 0 and 1, such as 0.05, not {share}.")
         if self.power <= self.level:
             raise UsageError(
-                f"power must be above level: {self.power} is not above {self.level}, which is the "
-                "power by chance alone."
+                f"power must be above level: {self.power} is not above {self.level}. By chance "
+                "alone, the power is equal to level."
             )
         if not 0 <= self.icc <= 1:
             raise UsageError(f"icc must be between 0 and 1, not {self.icc}.")
@@ -344,8 +346,8 @@ def _observed(
     theirs = document.sides[0].identity["benchmark"]
     if theirs != benchmark.name:
         raise UsageError(
-            f"{runs[0]} is a run of {theirs}, not of {benchmark.name}. Name that benchmark, or use "
-            "runs of this one."
+            f"{runs[0]} is a run of {theirs}, not of {benchmark.name}. Name the benchmark of "
+            "the runs, or use other runs."
         )
     metric, compared = next(iter(pair.metrics.items()))
     stderr = _stderr(compared, runs)

@@ -143,8 +143,8 @@ def _check_choices(benchmark: Benchmark, rows: Predictions) -> None:
         if theirs != [*sample.choices] and sorted(theirs) == sorted(sample.choices):
             raise DataError(
                 f"{rows.where}: sample {sample.id!r} has its choices in a different order than in "
-                f"{benchmark.data.where}, so its letters stand for different choices. Run the task "
-                "again without shuffled choices."
+                f"{benchmark.data.where}, so its letters stand for different choices. Run "
+                "the task again without shuffled choices."
             )
 
 
@@ -155,8 +155,8 @@ def _has_ids_of(benchmark: Benchmark, rows: Predictions) -> bool:
 def _in_layout(path: Path, benchmark: Benchmark, only: str | None) -> Published | None:
     """Read a file or a folder in the format in which the benchmark's authors publish results.
 
-    A folder is read as a whole, or else each of its files that has this format. Returns None if no
-    file has this format.
+    A folder is read as a whole if it has this format; otherwise, each of its files with this format
+    is read. Returns None if no file has this format.
 
     Raises:
         UsageError: several files have replies to the same questions.

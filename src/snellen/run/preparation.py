@@ -50,7 +50,7 @@ class Preparation:
 
     def __init__(self, plan: Plan, budget: Budget, stack: ExitStack) -> None:
         self.jobs: list[Job] = []
-        """The jobs so far. Their runs are locked until the stack is closed."""
+        """The jobs so far. The jobs' runs are locked until the stack is closed."""
         self._plan = plan
         self._budget = budget
         self._stack = stack
@@ -182,7 +182,8 @@ class Preparation:
 
 
 def _name(benchmark: Benchmark, opened: registry.Opened, setting: Mapping[str, Any]) -> str:
-    """The name of a run in messages. It includes the setting if the plan has several."""
+    """The name of a run in messages. The name includes the setting if the plan has several
+    settings."""
     values = [f"{name}={value}" for name, value in setting.items()]
     return ", ".join([f"{benchmark.name} × {opened.name}", *values])
 
@@ -221,7 +222,7 @@ def _differs(nearest: Sequence[str]) -> tuple[str, ...]:
 def _serves(opened: registry.Opened) -> tuple[str, ...]:
     if opened.served is None:
         return ()
-    return (f"a server is started for it. Its log is {opened.served['log']}",)
+    return (f"a server is started for this model. Its log is {opened.served['log']}",)
 
 
 def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -> registry.Opened:

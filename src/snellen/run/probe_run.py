@@ -85,7 +85,7 @@ def probe_run(
 def _drawn(
     run: Run, verdicts: Run, benchmark: Benchmark, name: str, n: int, seed: int
 ) -> list[judge.JudgedReply]:
-    """Draw replies that have a verdict, as many right as wrong ones if possible."""
+    """Draw replies that have a verdict, if possible as many right replies as wrong replies."""
     scoring, reads_cut = benchmark.scorings[name], judge.judge_of(benchmark, name).reads_cut
     seen: dict[str, judge.JudgedReply] = {}
     with closing(verdicts):

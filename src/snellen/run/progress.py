@@ -16,7 +16,7 @@ class Progress:
     name: str
     """The benchmark and the model, and the setting if the plan has several settings."""
     total: int | None = None
-    """The number of pairs to ask; None while it is unknown."""
+    """The number of pairs to ask; None while the number is unknown."""
     notes: tuple[str, ...] = ()
     """Notes for the user, in the order in which they were added."""
     kept: int = 0
@@ -36,7 +36,7 @@ class Progress:
     videos: int = 0
     """The number of finished videos, if questions share videos."""
     videos_total: int | None = None
-    """The number of all videos; None if questions do not share videos."""
+    """The total number of videos; None if questions do not share videos."""
     input_tokens: int = 0
     """The number of tokens in requests, as reported by the server."""
     output_tokens: int = 0

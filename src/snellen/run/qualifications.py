@@ -1,4 +1,4 @@
-"""Finds the stored qualification of a judge, and says whether the judge is qualified."""
+"""Finds the stored qualification of a judge, and determines whether the judge is qualified."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from snellen.scoring import JudgedBy, Qualification, is_authors_judge, judge
 from snellen.store import FORMAT, MANIFEST, Run, identity_digest, safe_name
 
 QUALIFIED = ".qualified"
-"""The subfolder of a folder of runs that contains the runs of judges on published replies. Its name
-begins with a dot, so it is not mistaken for the folder of a benchmark."""
+"""The subfolder, in a folder of runs, that contains judges' runs on published replies. The name
+begins with a dot so that the subfolder is not mistaken for the folder of a benchmark."""
 QUALIFICATION = "qualification.json"
-"""The name of the file with a qualification, in the folder of the judge's run."""
+"""The name of the file that contains a qualification, in the folder of the judge's run."""
 LEVELS = 6
 """The number of folders above a run that are searched for qualifications."""
 
 
 def qualification_key(identity: Mapping[str, Any], benchmark: Benchmark, scoring: str) -> str:
-    """The digest of everything that a judge's verdicts depend on, except the replies. `identity` is
-    the identity in the manifest of the judge's run."""
+    """The digest of everything that a judge's verdicts depend on, except the replies. `identity`
+    comes from the manifest of the judge's run."""
     rules, form = judge.scoring_of(benchmark, scoring), judge.judge_of(benchmark, scoring)
     generation = identity["generation"]
     return identity_digest(
@@ -51,9 +51,10 @@ def qualification_key(identity: Mapping[str, Any], benchmark: Benchmark, scoring
 def _prompt_digest(benchmark: Benchmark, form: Judge) -> str:
     """The digest of the judge's prompt.
 
-    It covers the messages that the judge would get about the benchmark's bundled rows. Options of
-    the benchmark that change the prompt therefore change the digest. A benchmark without bundled
-    rows, such as a user's own, gets the digest of its options instead.
+    The digest covers the messages that the judge would get about the benchmark's bundled rows, so
+    options of the benchmark that change the prompt change the digest. If a benchmark has no bundled
+    rows, for example because it is the user's own, the digest covers the benchmark's options
+    instead.
     """
     options = {name: str(value) for name, value in benchmark.provenance.options.items()}
     digest = blake2b(digest_size=16)
@@ -107,8 +108,8 @@ def _stored(run: Path, benchmark: str, scoring: str) -> Iterator[Qualification]:
 def judged_by(
     run: Run, benchmark: Benchmark, juries: Mapping[str, Sequence[Run]]
 ) -> dict[str, JudgedBy]:
-    """For each scoring with verdicts, its judges, and whether they are qualified. `juries` maps
-    each scoring to the runs of the judges whose verdicts are used.
+    """List the judges of each scoring that has verdicts, and state whether these judges are
+    qualified. `juries` maps each scoring to the runs of the judges whose verdicts are used.
 
     Raises:
         StoreError: a stored qualification cannot be read.

@@ -1,6 +1,7 @@
-"""Measures judges against the verdicts of the authors' judge.
+"""Measures how well judges agree with the verdicts of the authors' judge.
 
-This requires files in which a benchmark's authors publish models' replies along with the verdicts.
+The measurement requires files in which a benchmark's authors publish models' replies along with the
+verdicts.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from snellen.scoring import THRESHOLDS, Qualification, VerdictPair, judge, measu
 from snellen.store import FORMAT, Run, data_at
 
 TOLERANCE = 0.1
-"""The default tolerance, as a fraction of the best score."""
+"""The default tolerance for the difference between two scores, as a fraction of the best score."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class PublishedReply:
     """A published reply with its published score."""
 
     model: str
-    """The name of the model: that of the file with its replies."""
+    """The name of the model, which is also the name of the file with its replies."""
     row_index: int
     """The index of the sample's row."""
     sample: Sample
@@ -48,10 +49,10 @@ class PublishedReply:
     reply: Reply
     """The reply."""
     score: float
-    """The score by the authors' verdict, or the mean over their verdicts if there are several. If
-    `is_open` is false, the score by the scoring's rules."""
+    """The score that follows from the authors' verdict, or the mean score if there are several
+    verdicts. If `is_open` is false, the scoring's rules give the score."""
     is_open: bool = True
-    """Whether a judge scores the reply. If not, the scoring's rules decide it without a judge."""
+    """Whether a judge scores the reply; if not, the scoring's rules score it without a judge."""
 
 
 def qualify_run(
@@ -70,11 +71,12 @@ def qualify_run(
     """Use each of the plan's models as a judge of the replies in `files`, and compare its verdicts
     with the published verdicts in these files. Each file has the replies of one model.
 
-    `scoring` is the scoring whose judge prompt is used; the default is the headline. If the files
-    have no verdicts for this scoring, the judge is compared with the verdicts for the headline,
-    whose scores are scaled to the best score of `scoring`. `thresholds` overrides defaults in
-    `THRESHOLDS`. `tolerance` is a fraction of the best score; the default is 0.1. With `n`, only
-    this many questions are used, drawn at random with the plan's `sample_seed`.
+    `scoring` is the scoring whose judge prompt is used; the default is the headline scoring. If the
+    files have no verdicts for this scoring, the judge is compared with the verdicts for the
+    headline scoring. The scores of these verdicts are scaled to the best score of `scoring`.
+    `thresholds` overrides defaults in `THRESHOLDS`. `tolerance` is a fraction of the best score;
+    the default is 0.1. If `n` is set, only `n` questions are used, drawn at random with the plan's
+    `sample_seed`.
 
     The judges' runs are stored in `.qualified/` in the plan's folder `out`. Each run folder gets a
     `qualification.json`, which `judge`, `score`, and `compare` read. A second call requests only
@@ -83,7 +85,7 @@ def qualify_run(
     Raises:
         UsageError: the files have no published verdicts, the scoring has no judge, or none of a
             judge's verdicts can be read.
-        DataError: a file cannot be read, or is not of this benchmark.
+        DataError: a file cannot be read, or belongs to another benchmark.
     """
     out, seed = plan.out, plan.options["sample_seed"]
     plan = plan.replaced(data=None, out=Path("runs"), sample_seed=0)
@@ -100,7 +102,7 @@ def qualify_run(
         raise UsageError(
             f"{', '.join(map(str, files))}: no reply that the rules leave to a judge has both a "
             f"published verdict that {published_as} can read and a public right answer in "
-            f"{benchmark.data.where}. Measuring a judge needs such replies."
+            f"{benchmark.data.where}. A judge can only be measured on such replies."
         )
     asking = judge.graded(
         benchmark,
@@ -123,14 +125,14 @@ def qualify_run(
 
 @dataclass(frozen=True)
 class _Subject:
-    """The published replies and verdicts that judges are measured on."""
+    """The published replies and verdicts with which judges are compared."""
 
     benchmark: Benchmark
     """The benchmark."""
     scoring: str
     """The scoring whose judge prompt is used."""
     published_as: str
-    """The scoring that the published verdicts are for."""
+    """The scoring to which the published verdicts belong."""
     sources: list[str]
     """The names of the files."""
     replies: Sequence[PublishedReply]
@@ -143,7 +145,7 @@ def _measured(
     """Measure the judge of a finished run, and store the result with the run.
 
     Raises:
-        UsageError: none of its verdicts can be read.
+        UsageError: none of the judge's verdicts can be read.
     """
     benchmark, name = subject.benchmark, subject.scoring
     pairs = _pairs(judging, benchmark, name, subject.replies)
@@ -197,13 +199,13 @@ def _read(
     for known in sets:
         if not any(known.replies.values()):
             raise UsageError(
-                f"{known.path} has verdicts, but not the replies they belong to. Put the replies "
-                f"where {benchmark.name}'s authors put them in their files."
+                f"{known.path} has verdicts, but not the replies they belong to. Add the "
+                f"replies to the file, in the format of {benchmark.name}'s authors."
             )
     if twice := {model for model in models if models.count(model) > 1}:
         raise UsageError(
             f"two files are named {', '.join(sorted(twice))}. Each file has the replies of one "
-            "model and is named after it: give each file a different name."
+            "model and is named after this model, so give each file a different name."
         )
     return sets
 
@@ -228,8 +230,8 @@ def _published_as(sets: Sequence[PredictionSet], benchmark: Benchmark, name: str
 def _published(
     sets: Sequence[PredictionSet], benchmark: Benchmark, name: str, published_as: str
 ) -> Iterator[PublishedReply]:
-    """Yield the replies whose published verdicts can be read, and those that rules decide. Scores
-    are in the unit of the scoring `name`."""
+    """Yield the replies whose published verdicts can be read, and the replies that rules can score
+    without a judge. Scores are in the unit of the scoring `name`."""
     rules, theirs = judge.scoring_of(benchmark, name), judge.scoring_of(benchmark, published_as)
     for known in sets:
         for scored in known.scorable().scored():
@@ -255,8 +257,8 @@ def _published(
 
 
 def _drawn(replies: list[PublishedReply], n: int | None, seed: int) -> list[PublishedReply]:
-    """All models' replies to `n` of the questions, drawn at random. With the same seed, a larger
-    sample contains every smaller one."""
+    """Draw `n` of the questions at random, and select all models' replies to these questions. With
+    the same seed, a larger sample contains every smaller one."""
 
     def order(name: str) -> bytes:
         return blake2b(f"{seed} {name}".encode(errors="surrogatepass"), digest_size=8).digest()
@@ -277,8 +279,8 @@ def _digest(replies: Sequence[PublishedReply]) -> str:
 def _pairs(
     judging: Run, benchmark: Benchmark, name: str, replies: Sequence[PublishedReply]
 ) -> list[VerdictPair]:
-    """The published score and the judge's score of each reply that is left to a judge. The judge's
-    score is the mean over its repeats."""
+    """Pair the published score with the judge's score for each reply that needs a judge. The
+    judge's score is the mean over all repeats."""
     rules, reads_cut = judge.scoring_of(benchmark, name), judge.judge_of(benchmark, name).reads_cut
     pairs = []
     with closing(judging):

@@ -1,8 +1,8 @@
 """Adds the settings of a recipe to a model's profile.
 
-A recipe has the settings of the maker's model call under the names that the maker's code uses.
-Settings that the back end supports are added to the profile. All others are errors, unless the user
-leaves them out.
+A recipe contains the settings with which a model's maker calls the model, under the names in the
+maker's code. Settings that the back end supports are added to the profile. Any other setting is an
+error, unless the user leaves it out.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ LIMITS = ("max_new_tokens", "max_new_tokens_sent", "max_tokens")
 """The names that makers use for the token limit."""
 OF_VIDEOS = ("fps", "min_frames", "max_frames", "max_num_frames", "total_pixels", "video")
 """Settings of videos. A frame policy can state the frame rate, the maximum number of frames, and
-the maximum number of pixels per frame. Minimums, and the total pixels of all frames, are errors."""
+the maximum number of pixels per frame. Settings for minimums or for the total pixels of all frames
+are errors."""
 Videos = Literal["", "by recipe", "by user"]
-"""What decides which frames of videos are shown: the recipe or the user. Empty if there are no
+"""Whether the recipe or the user decides which video frames are shown; empty if there are no
 videos."""
 NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "top_k": (0, -1),
@@ -84,17 +85,17 @@ NAMES: Mapping[str, Mapping[str, str]] = {
 
 
 class UnsupportedSettings(UsageError):
-    """A model does not support some settings of a recipe."""
+    """Raised if a model does not support some settings of a recipe."""
 
     def __init__(self, message: str, settings: Sequence[str]) -> None:
         super().__init__(message)
         self.settings = settings
-        """The names of these settings in the recipe."""
+        """The recipe's names for the unsupported settings."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeSettings:
-    """What a recipe sets for a model."""
+    """The values that a recipe sets for a model."""
 
     profile: Profile
     """The model's profile with the recipe's settings."""
@@ -103,7 +104,8 @@ class RecipeSettings:
     frames: str | None
     """The frame policy of videos; None if the recipe has none."""
     fields: frozenset[str]
-    """The names of the values that the recipe sets, as in the origins of a run's values."""
+    """The names of the values that the recipe sets, in the form used by the origins of a run's
+    values."""
 
 
 def with_recipe(
@@ -116,7 +118,7 @@ def with_recipe(
         ask: How the recipe asks the questions of the data set.
         model: The name of the model.
         without: The names of settings that are left out.
-        videos: What decides which frames are shown, if the benchmark shows videos.
+        videos: Whether the recipe or the user decides which video frames are shown.
 
     Raises:
         UnsupportedSettings: the model does not support a setting.
@@ -191,15 +193,15 @@ def _stated(ask: Ask, without: Collection[str]) -> dict[str, Any]:
 
 
 def _unsendable(ask: Ask) -> dict[str, Any]:
-    """The values that a recipe states outside the settings of the model call and that no back end
-    supports: the text with which a reply begins, and rules for tiles that differ from picture to
-    picture."""
+    """The recipe's values that no back end supports: the text with which a reply begins, and tiling
+    rules that differ between pictures. A recipe states these values separately from the settings of
+    the model call."""
     thinking, tiles = ask.manner.thinking, ask.manner.tiles
     values = {
         "thinking.begins": thinking and thinking.begins,
         "tiles.divided": tiles and tiles.divided,
         "tiles.others": tiles and tiles.others,
-        # VLMEvalKit's adapter has a setting of its own for it.
+        # VLMEvalKit's adapter has its own setting for this.
         "tiles.first_doubled": tiles
         and tiles.first_doubled
         and "first_image_upscaled_2x" not in ask.model_settings(),
@@ -209,7 +211,7 @@ def _unsendable(ask: Ask) -> dict[str, Any]:
 
 def _taken_frames(left: dict[str, Any], videos: Videos) -> str | None:
     """Convert settings of videos to a frame policy, and remove them from `left`. Settings that no
-    policy can state remain in `left`."""
+    frame policy can state remain in `left`."""
     if videos != "by recipe":
         for name in OF_VIDEOS:
             left.pop(name, None)
@@ -242,7 +244,7 @@ def _extra(left: Mapping[str, Any], ask: Ask, model: str, profile: Profile) -> d
         words = " ".join(f"--recipe-without {name}" for name in refused)
         raise UnsupportedSettings(
             f"{model} does not support these settings of the recipe {ask.recipe}: {listed}. To "
-            f"leave them out, use {words}; a note of the result will say so.",
+            f"leave them out, use {words}; the result will have a note about this.",
             refused,
         )
     extra = dict(profile.extra)

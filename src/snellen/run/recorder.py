@@ -108,8 +108,8 @@ class Recorder:
         return self._run.has_reply(key)
 
     def has_question(self, row: Row, key: Key) -> bool:
-        """Whether the question of a stored reply is also stored. It may have been lost in a power
-        failure.
+        """Whether the question of a stored reply is also stored. The question may have been lost in
+        a power failure.
 
         Raises:
             DataError: the question belongs to another row.
@@ -120,7 +120,7 @@ class Recorder:
         return True
 
     def stored_record(self, key: Key) -> ReplyRecord | None:
-        """The final record of a key so far, a failure too; None if there is none."""
+        """The latest record of a key, which may be a failure; None if there is no record."""
         return self._run.final(key)
 
     def stored_reply(self, key: Key) -> Reply:

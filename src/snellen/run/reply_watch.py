@@ -14,14 +14,14 @@ from snellen.run.token_limit import TokenLimit, raised_to
 from snellen.store import Run
 
 FIRST = 50
-"""The number of replies that are watched; in a smaller run, all are watched."""
+"""The number of replies that are watched; in a smaller run, all replies are watched."""
 SHARE = 0.05
 """The share of truncated replies above which the user is warned."""
 NOTICED = "noticed"
-"""The field of the manifest with the faults that were noticed, for the result's notes."""
+"""The manifest field that contains messages about faults, which become notes of the result."""
 
 RAISED = "raised"
-"""The field of the manifest with the raised token limit."""
+"""The manifest field that contains the raised token limit."""
 
 
 class ReplyWatch(Observer):
@@ -46,7 +46,7 @@ class ReplyWatch(Observer):
         self._watched = min(FIRST, progress.total or FIRST)
         self._n = self._truncated = self._thoughtful = 0
         self._early: list[int] = []
-        """The tokens of the replies that the server cut well below the limit."""
+        """The token counts of replies that the server cut well below the limit."""
         self._is_over = False
         # From this count on, the share of all watched replies is certain to be above SHARE.
         self._too_many = int(SHARE * self._watched) + 1
@@ -125,8 +125,8 @@ class ReplyWatch(Observer):
             self._notice(
                 "thoughts",
                 f"reply {self._n:,} has thoughts, although thinking was turned off. Either the "
-                "server does not know the field, or the model always thinks. See what was sent "
-                "under `thinking` in the run's manifest, and set --effort."
+                "server ignores the setting, or the model always thinks. To see what was sent, "
+                "look at `thinking` in the run's manifest. Then set --effort."
                 f"{parser if in_text else ''}",
             )
         if self._is_over and self._expects_thoughts and not self._thoughtful:

@@ -79,8 +79,8 @@ class Requests:
         return Prepared(worded=worded, shown=shown, request=request)
 
     async def prepare_session(self, worded: Request) -> Prepared:
-        """Read the media of a session's question in a thread. Only their digests are stored, and
-        the session gets only the frames.
+        """Read the media of a session's question in a thread. Only the digests of the media are
+        stored, and the session gets only the frames.
 
         Raises:
             DataError: the request has URLs, and fetching is not allowed.
@@ -95,7 +95,7 @@ class Requests:
         return Prepared(worded=worded, shown=shown, request=shown)
 
     def read_if_possible(self, worded: Request) -> Prepared:
-        """If they can still be read, read the media of a request that already has a reply."""
+        """Read the media of a request that already has a reply, if the media can still be read."""
         try:
             shown = loaded(worded)
         except MediaError:
@@ -107,7 +107,7 @@ class Requests:
 
         Raises:
             MediaError: a picture cannot be fetched. DataError: the user has not allowed fetching.
-                This ends the run, since all other such questions would fail too.
+                This error ends the run, since all other questions with URLs would fail too.
         """
         if not has_addresses(request):
             return request

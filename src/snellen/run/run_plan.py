@@ -126,7 +126,7 @@ def _finish(plan: Plan, job: Job) -> Finished:
 
 
 def _open(spec: str | registry.Opened, profile: Profile, plan: Plan) -> registry.Opened | None:
-    """Open a model; None for the model that is created for each benchmark."""
+    """Open a model. Returns None for the model that is created separately for each benchmark."""
     if not isinstance(spec, str):
         return registry.with_profile(spec, profile)
     if spec == MOST_FREQUENT:

@@ -88,7 +88,7 @@ class Asker(Protocol):
         """Start decoding the group's videos while earlier groups are asked."""
 
     def announce(self, group: Group) -> None:
-        """Note that the group is about to be asked."""
+        """Called when the group is about to be asked."""
 
     async def ask(self, group: Group) -> None:
         """Ask those questions of a group that have no reply."""

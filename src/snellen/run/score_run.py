@@ -151,11 +151,13 @@ def _is_run(path: Path, benchmark: str | Benchmark | None, data: str | Path | No
         raise UsageError(f"{path} is a run, which stores the name of its benchmark. Leave out -b.")
     if is_run or (benchmark is None and not path.is_file()):
         if data is not None:
-            raise UsageError("data applies only to predictions. Name their benchmark too (-b).")
+            raise UsageError(
+                "data applies only to predictions. Name the predictions' benchmark too (-b)."
+            )
         if not is_run:
             raise UsageError(
-                f"{path} is not a run folder: it has no {MANIFEST}. If it has predictions, name "
-                "their benchmark (-b)."
+                f"{path} is not a run folder: it has no {MANIFEST}. If it contains "
+                "predictions, name their benchmark (-b)."
             )
     return is_run
 
@@ -216,7 +218,7 @@ def judgeable(run: Run, benchmark: Benchmark) -> Iterator[tuple[int, Sample, Rep
 
 
 def _by_other_rules(run: Run, benchmark: Benchmark) -> list[str]:
-    """A note if a run of a benchmark in the catalog was scored by the caller's object instead."""
+    """A note if the caller's benchmark object, and not the catalog's benchmark, scored the run."""
     if benchmark.provenance.from_catalog or run.manifest().get("benchmark_object") is not False:
         return []
     return [
@@ -292,7 +294,7 @@ def _check_same_benchmark(path: Path, manifest: Mapping[str, Any], benchmark: Be
     """Check that a benchmark is the run's benchmark.
 
     Raises:
-        UsageError: the benchmark is a different one, or its questions have changed.
+        UsageError: the benchmark is a different benchmark, or its questions have changed.
     """
     identity = manifest["identity"]
     was, now = (identity["benchmark"], identity["asks"]), (benchmark.name, benchmark.asks)
@@ -306,8 +308,8 @@ def _check_same_benchmark(path: Path, manifest: Mapping[str, Any], benchmark: Be
 def load_run(path: str | Path, benchmark: str | Benchmark | None = None) -> Result:
     """Load the stored result of a run folder.
 
-    For a run of the caller's own benchmark, pass this benchmark (an object or `FILE.py:NAME`) to
-    let the result also say whether it is out of date.
+    For a run of the caller's own benchmark, pass this benchmark (an object or `FILE.py:NAME`), so
+    that the result can also state whether it is out of date.
     """
     run = runs_at(path)
     if benchmark is None:

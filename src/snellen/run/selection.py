@@ -15,7 +15,7 @@ from snellen.errors import DataError
 CHECKED = 20_000
 CHECK_SECONDS = 0.05
 """The maximum number of rows and the maximum time in seconds for the check before the first
-question. Rows that are not checked then are checked when they are asked."""
+question. Rows beyond these limits are checked when they are asked."""
 BLOCK = 200
 """The minimum number of units whose rows are read together if rows are asked in a random order."""
 
@@ -161,7 +161,7 @@ def _shuffled(
 
 def _in_order(benchmark: Benchmark, units: Sequence[Sequence[int]]) -> Iterator[Row]:
     """The rows of the units, in their order. A table that cannot seek is read once for each block
-    of rows; blocks grow, so that it is read few times."""
+    of rows. Blocks grow so that the table is read only a few times."""
     start = 0
     while start < len(units):
         block = units[start : start + max(BLOCK, start // 10)]

@@ -68,8 +68,8 @@ class Sessions:
 
     @property
     def most_groups(self) -> int:
-        """The maximum number of groups in progress. It is small because each session keeps a video
-        open."""
+        """The maximum number of groups in progress. The number is small because each session keeps
+        a video open."""
         return max(1, int(self._attempts.limiter.limit))
 
     def start_decoding(self, group: Group) -> None:

@@ -1,7 +1,7 @@
 """Streams one video to one session of a model, with frames and questions at their times.
 
-A session gets frames in order, each with its media time, and questions. It never gets the path or
-the duration of the video, or frames from after a question.
+A session gets frames in order, each with its media time, and questions. A session never gets the
+path or the duration of the video, or frames that come after the current question.
 """
 
 from __future__ import annotations
@@ -382,7 +382,8 @@ class StreamedSession:
 
 
 async def _close(session: Session) -> None:
-    """Close a session. Errors are ignored, since all of its replies have already arrived."""
+    """Close a session. Errors are ignored, since all replies of the session have already
+    arrived."""
     with suppress(ModelError, TimeoutError):
         async with asyncio.timeout(CLOSING):
             await session.close()

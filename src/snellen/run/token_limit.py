@@ -1,5 +1,5 @@
-"""Manages the token limit of a run's requests: raises it, and selects the questions with truncated
-replies that are asked again."""
+"""Manages the token limit of a run's requests: raises the limit, and selects which questions with
+truncated replies are asked again."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class TokenLimit:
     usual: int | None
     """The limit in the run's identity; None: the server's own limit."""
     again: int | None = None
-    """The limit with which the questions of truncated replies are asked again; None: they are
-    not."""
+    """The limit with which questions with truncated replies are asked again; None: they are not
+    asked again."""
     raised: int | None = None
-    """The limit of all further requests after the limit was raised; None before."""
+    """The limit of all further requests once the limit has been raised; None until then."""
     is_open: bool = False
     """Whether the run may still raise the limit."""
     waiting: list[tuple[Row, Sample, int, History]] = field(default_factory=list)
@@ -43,18 +43,18 @@ class TokenLimit:
     row, repeat, and history. The history is empty if the reply is from an earlier invocation."""
 
     def raise_to(self, tokens: int) -> None:
-        """Use this limit for all further requests, and ask the questions of truncated replies
+        """Use this limit for all further requests, and ask questions with truncated replies
         again."""
         self.raised = tokens
         self.again = max(tokens, self.again or 0)
         self.is_open = False
 
     def of_request(self, request: Request) -> Request:
-        """Add the current limit to a new request."""
+        """Apply the current limit to a new request."""
         return request if self.raised is None else _with_limit(request, self.raised)
 
     def next_request(self, request: Request) -> Request:
-        """Create the request that asks the question of a truncated reply again."""
+        """Create the request that repeats a question whose reply was truncated."""
         assert self.again is not None
         return _with_limit(request, self.again)
 
@@ -68,17 +68,19 @@ class TokenLimit:
         )
 
     def reopens(self, record: ReplyRecord) -> bool:
-        """Whether a stored reply is not final when a run is resumed, because its question is asked
-        again, or would be if the limit were raised."""
+        """Whether a resumed run may replace a stored reply, because its question is asked again, or
+        would be asked again if the limit were raised."""
         return (self.is_open and self._is_cut_at_limit(record)) or self.asks_again(record)
 
     def may_help(self, reply: Reply) -> bool:
-        """Whether a higher limit than the usual one could complete a new reply."""
+        """Whether a new reply was cut by the usual limit, so that a higher limit could complete
+        it."""
         output = None if reply.usage is None else reply.usage.output
         return reply.state == "truncated" and not is_cut_early(output, self.usual)
 
     def _is_cut_at_limit(self, record: ReplyRecord) -> bool:
-        """Whether a stored reply is truncated, and not by the server far below its limit."""
+        """Whether a stored reply was cut at its token limit, and not by the server far below the
+        limit."""
         output = None if record.usage is None else record.usage.output
         return record.state == "truncated" and not is_cut_early(output, self.of_record(record))
 
@@ -88,11 +90,12 @@ class TokenLimit:
 
 
 def check_asks_again(benchmark: Benchmark, settings: Settings) -> None:
-    """If questions with truncated replies are to be asked again, check that the benchmark and the
-    token limits allow it.
+    """Check that the benchmark and the token limits allow asking questions with truncated replies
+    again, if this option is set.
 
     Raises:
-        UsageError: the benchmark does not allow it, or the new token limit is too low.
+        UsageError: the benchmark does not allow asking such questions again, or the new token limit
+            is too low.
     """
     usual = settings.generation.max_tokens
     options = {

@@ -1,16 +1,16 @@
 """Stops a run once its headline is precise enough (`--until-stderr X`).
 
-This is a sequential sample with an interval of fixed width. The rule is from Chow and Robbins 1965,
-On the Asymptotic Theory of Fixed-Width Sequential Confidence Intervals for the Mean, Annals of
-Mathematical Statistics 36:457-462: sampling stops at the first n with s²/n + 1/n² ≤ X², where s² is
-the variance of the scores. The second term prevents a sample that has no variance yet, such as a
-few right answers in a row, from ending the run too early. Glynn and Whitt 1992, The Asymptotic
-Validity of Sequential Stopping Rules for Stochastic Simulations, Annals of Applied Probability
-2:180-198, show that such rules are also valid for estimators other than the mean, as X goes to 0.
-For a fixed X they are not exact: `perf/until_stderr.py` measures the coverage and the bias, and
-docs/cost.md states them.
+The method is sequential sampling with a confidence interval of fixed width. The rule is from Chow
+and Robbins 1965, On the Asymptotic Theory of Fixed-Width Sequential Confidence Intervals for the
+Mean, Annals of Mathematical Statistics 36:457-462: sampling stops at the first n with s²/n + 1/n² ≤
+X², where s² is the variance of the scores. The second term prevents the run from ending too early
+while the scores have no variance yet, for example after a few right answers in a row. Glynn and
+Whitt 1992, The Asymptotic Validity of Sequential Stopping Rules for Stochastic Simulations, Annals
+of Applied Probability 2:180-198, show that such rules are also valid for estimators other than the
+mean, as X goes to 0. For a fixed X, such rules are not exact. `perf/until_stderr.py` measures the
+coverage and the bias, and docs/cost.md reports the results.
 
-A *look* is a check of the rule. Looks take place after certain numbers of replies only.
+A *look* is a check of the rule. Looks take place only after certain numbers of replies.
 """
 
 from __future__ import annotations
@@ -33,15 +33,14 @@ from snellen.store import Run
 FIRST_LOOK = 100
 """The number of replies before the first look."""
 GROWTH = 1.1
-"""Each look comes after this many times as many replies as the look before, so there are few
-looks."""
+"""The factor by which the number of replies grows from one look to the next."""
 NEW_ROWS = 1 << 30
-"""The row index given to the first reply of this call. It is larger than the row indexes of all
-earlier replies of the run."""
+"""The row index that the first reply of this invocation gets. It is larger than the row indexes of
+all replies from earlier invocations."""
 
 
 def next_look(replies: int) -> int:
-    """The number of replies at the next look after a look at `replies`."""
+    """The number of replies at the next look, after a look at `replies` replies."""
     return max(FIRST_LOOK, math.ceil(replies * GROWTH))
 
 
@@ -81,10 +80,11 @@ def check_benchmark(benchmark: Benchmark) -> None:
 
 
 def check_earlier(run: Run, before: Mapping[str, Any], session: Mapping[str, Any]) -> None:
-    """Check that all earlier calls of a run drew their rows in the same order as this call.
+    """Check that earlier invocations of a run drew rows in the same random order as this
+    invocation.
 
-    `before` is the run's manifest before this call. `session` is the manifest's entry for this
-    call.
+    `before` is the run's manifest before this invocation. `session` is the manifest's entry for
+    this invocation.
 
     Raises:
         UsageError: the run has replies that are not part of this random sample.
@@ -148,7 +148,8 @@ class StderrWatch(Observer):
             )
 
     def _estimate(self, metric: str) -> tuple[Estimate, int]:
-        """The headline's first metric on the replies so far, and the number of their clusters."""
+        """Estimate the headline's first metric from the replies so far, and count the clusters of
+        these replies."""
         import numpy as np
 
         (rows,) = self._tally.rows_by(self._headline)
@@ -159,7 +160,8 @@ class StderrWatch(Observer):
 
 
 def shortfall(result: Result, limit: float) -> str | None:
-    """Say why the headline of a finished run is not precise enough; None if it is."""
+    """Explain why the headline of a finished run is not precise enough; None if it is precise
+    enough."""
     stderr = result.headline.stderr if result.report.scorings else None
     metric = next(iter(result.scoring().metrics), "") if result.report.scorings else "it"
     if stderr is None:

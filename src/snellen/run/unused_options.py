@@ -12,19 +12,19 @@ from snellen.errors import UsageError
 from snellen.run.declarations import declarations
 from snellen.run.options import RunOptions
 
-OWN_ROWS = "It has its own rows. Create it with other rows, or pass the name of a benchmark."
-OWN_FILE = "It has its own rows. Pass the path of a file of rows instead."
+OWN_ROWS = "Create the object with other rows, or pass the name of a benchmark."
+OWN_FILE = "The object has its own rows. Pass the path of a file of rows instead."
 BENCHMARK_REMEDIES: Mapping[str, str] = {
     "data": OWN_ROWS,
     "task": OWN_FILE,
     "columns": OWN_FILE,
-    "prompt": "Create it with that prompt.",
-    "shots": "Add the examples to it with `snellen.transforms.shots.with_shots`.",
+    "prompt": "Create the object with that prompt.",
+    "shots": "Add the examples to the object with `snellen.transforms.shots.with_shots`.",
 }
 """Options that apply only to benchmarks passed by name, and what to do if the benchmark is an
 object."""
 
-ADDRESS = "Set it in the object, or pass the model by name, such as 'openai/NAME'."
+ADDRESS = "Set this value in the object, or pass the model by name, such as 'openai/NAME'."
 MODEL_REMEDIES: Mapping[str, str] = {
     "base_url": ADDRESS,
     "api_key_env": ADDRESS,
@@ -97,4 +97,4 @@ def check_judging(options: RunOptions) -> None:
     values: Mapping[str, object] = {**options}
     for option, reason in JUDGING_REASONS.items():
         if values[option] != declarations()[option].option.default:
-            raise UsageError(f"{option} has no effect on judging. {reason} Leave it out.")
+            raise UsageError(f"{option} has no effect on judging. {reason} Leave the option out.")

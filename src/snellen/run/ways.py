@@ -1,9 +1,9 @@
-"""Two ways of asking a benchmark's questions, and the ways between them.
+"""Two plans that ask a benchmark's questions differently, and plans that mix their settings.
 
-One way is the base, a plan without a recipe; the other is a plan by a recipe. They differ in
-fields: the prompt, the system message, and what the resolved plans send. `TwoWays.plan` creates a
-plan in which some fields have the recipe's values. It is a plan like any other, so its run has its
-own identity and can be resumed.
+The base plan has no recipe, and the other plan follows a recipe. The plans differ in fields, such
+as the prompt, the system message, and the token limit. `TwoWays.plan` creates a plan in which some
+fields have the recipe's values and all others have the base's values. The run of such a plan has
+its own identity and can be resumed, like any other run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PROMPT, SYSTEM, SCORING = "prompt", "system", "scoring"
 RESOLVED = ("max_tokens", "temperature", "top_p")
 """Settings whose values the plan resolves from options, profile, and benchmark."""
 SHARED = ("recipe", "recipe_without", "adapter")
-"""Options about asking that are not fields of a way."""
+"""Options that affect how questions are asked, but are not compared as fields."""
 THINKING = (
     ("effort",),
     ("extra", "thinking"),
@@ -43,20 +43,20 @@ THINKING = (
     ("extra", "template", "enable_thinking"),
     ("extra", "template", "thinking"),
 )
-"""The beginnings of the paths that set whether a model thinks. Together they count as one field,
-because a request contains only one of them."""
+"""Prefixes of the profile's paths that set whether a model thinks. All of these paths count as one
+field, because a request contains only one of them."""
 COMPARED_ROWS = 50
 """The maximum number of rows whose messages are compared to check whether two prompts are equal."""
 UNSET = "not set"
 LONGEST = 60
 """The maximum length of a value in a table, in characters."""
 Values = Mapping[tuple[str, ...], Any]
-"""The values of a way, keyed by their path in the profile."""
+"""The values that a plan sends, keyed by path in the profile."""
 
 
 def own_options() -> frozenset[str]:
-    """The options that say how questions are asked. If the user sets one, the base is not
-    official."""
+    """The options that determine how questions are asked. If the user sets any of these options,
+    the base plan no longer has the official settings."""
     return frozenset(
         name
         for name, declared in declarations().items()
@@ -80,10 +80,10 @@ def against(base: Plan) -> str:
 def way_by_recipe(
     spec: str, recipe: str, model: str | registry.Opened, options: RunOptions, **rest: Any
 ) -> Plan:
-    """Create a plan of a single run by a recipe. `rest` are further arguments of the plan.
+    """Create a plan of a single run by a recipe. `rest` contains further arguments of the plan.
 
     Raises:
-        SnellenError: the benchmark's questions cannot be asked this way.
+        SnellenError: the recipe cannot be applied to the benchmark and the model.
     """
     chosen = cast(RunOptions, {**options, "recipe": recipe, "prompt": None})
     benchmarks = load_benchmarks([spec], **chosen)
@@ -97,7 +97,7 @@ def way_by_default(
     """Create a plan of a single run with the benchmark's settings and these options.
 
     Raises:
-        SnellenError: the benchmark's questions cannot be asked this way.
+        SnellenError: the questions cannot be asked with these options.
     """
     chosen = cast(RunOptions, {**options, "recipe": None, "recipe_without": ()})
     benchmarks = load_benchmarks([spec], **chosen)
@@ -107,12 +107,13 @@ def way_by_default(
 def sendable_way_by_recipe(
     spec: str, recipe: str, model: str | registry.Opened, options: RunOptions, **rest: Any
 ) -> tuple[Plan, Sequence[str]]:
-    """Create a plan of a single run by a recipe, without settings that the model does not support.
+    """Create a plan of a single run by a recipe, and leave out settings that the model does not
+    support.
 
-    Returns the plan and the names of these settings.
+    Returns the plan and the names of the settings that were left out.
 
     Raises:
-        SnellenError: the benchmark's questions cannot be asked this way for another reason.
+        SnellenError: the recipe cannot be applied for another reason.
     """
     without: tuple[str, ...] = tuple(options.get("recipe_without") or ())
     refused: list[str] = []
@@ -127,16 +128,17 @@ def sendable_way_by_recipe(
 
 @dataclass(frozen=True, kw_only=True)
 class TwoWays:
-    """A base and a way by a recipe. Each is a plan of a single run; both have the same model."""
+    """A base plan and a plan by a recipe. Each plan consists of a single run, and both have the
+    same model."""
 
     base: Plan
-    """The base."""
+    """The plan without a recipe."""
     by_recipe: Plan
     """The plan by the recipe."""
     recipe: str
-    """The recipe, as in `--recipe`."""
+    """The recipe, in the form that `--recipe` takes."""
     refused: Collection[str] = ()
-    """Settings of the recipe that the model does not support. They are left out both ways."""
+    """The recipe's settings that the model does not support, which no plan sends."""
 
     @property
     def model(self) -> str | registry.Opened:
@@ -165,7 +167,7 @@ class TwoWays:
 
     @cached_property
     def _options(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Each way's options that are not stored in the profile."""
+        """The options of each plan that are not stored in the profile."""
         names = own_options() - {*_in_profile(), PROMPT, "seed"}
         base, other = (
             {
@@ -179,7 +181,7 @@ class TwoWays:
 
     @cached_property
     def fields(self) -> Sequence[GapField]:
-        """The fields in which the two ways differ. Fields with a `reason` cannot be exchanged."""
+        """The fields in which the two plans differ. A field with a `reason` cannot be exchanged."""
         fields = [*self._words(), *self._settings(), *self._scoring()]
         names = [field.name for field in fields if not field.reason]
         checked = []
@@ -197,8 +199,8 @@ class TwoWays:
         """Create a plan in which these fields have the recipe's values, and all other fields have
         the base's.
 
-        Fields that cannot be exchanged have the values of the way that shares more fields with the
-        plan. The scoring is not part of a plan.
+        A field that cannot be exchanged takes its value from the base or the recipe, whichever
+        shares more fields with the new plan. The scoring is not part of a plan.
         """
         chosen = frozenset(fields) - {SCORING}
         if not chosen:
@@ -208,7 +210,7 @@ class TwoWays:
         return self._between(chosen, self.exchangeable)
 
     def scoring(self, fields: Collection[str]) -> str | None:
-        """The scoring of the way that exchanges these fields; None for the headline scoring."""
+        """The scoring if these fields are exchanged; None for the headline scoring."""
         return figure_scoring(self.ask).name if SCORING in fields else None
 
     def _between(self, chosen: frozenset[str], exchangeable: Collection[str]) -> Plan:
@@ -256,7 +258,7 @@ class TwoWays:
         return self.base.replaced(benchmarks=[benchmark], **cast(PlanArguments, changes))
 
     def _reason(self, name: str, names: Sequence[str]) -> str:
-        """The reason why a field cannot be exchanged; empty if it can."""
+        """The reason why a field cannot be exchanged; empty if it can be exchanged."""
         if len(names) < 2:
             return ""
         try:
@@ -267,7 +269,7 @@ class TwoWays:
         return ""
 
     def _words(self) -> list[GapField]:
-        """The prompt and the system message, if they differ."""
+        """List the prompt and the system message, if they differ."""
         own, others = (_texts(plan.benchmarks[0]) for plan in (self.base, self.by_recipe))
         fields = []
         if own.turns != others.turns:
@@ -281,7 +283,7 @@ class TwoWays:
         return fields
 
     def _settings(self) -> list[GapField]:
-        """The settings of the model call, of pictures, and of videos that differ."""
+        """List the differing settings of the model call, of pictures, and of videos."""
         base, other = self._values
         paths: dict[str, list[tuple[str, ...]]] = {}
         for path in dict.fromkeys([*base, *other]):
@@ -305,7 +307,7 @@ class TwoWays:
         return fields
 
     def _scoring(self) -> list[GapField]:
-        """The scoring, if the recipe's figures use a scoring other than the headline scoring."""
+        """List the scoring, if the recipe's figures do not use the headline scoring."""
         benchmark, scoring = self.base.benchmarks[0], figure_scoring(self.ask)
         if not scoring.words or scoring.name == benchmark.headline:
             return []
@@ -320,7 +322,7 @@ class TwoWays:
         ]
 
     def _left_out(self) -> list[GapField]:
-        """The recipe's settings that are not sent."""
+        """List the recipe's settings that are not sent."""
         settings = {**self.ask.model_settings(), **self.ask.manner.picture}
         fields = []
         for name in self.by_recipe.options["recipe_without"]:
@@ -361,16 +363,16 @@ def _name(path: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class FigureScoring:
-    """How the figures of a recipe were scored."""
+    """The scoring of a recipe's published figures."""
 
     words: str
-    """The rule, in words; empty if the recipe does not say."""
+    """The scoring rule in words; empty if the recipe does not state it."""
     name: str | None
-    """The name of Snellen's scoring with this rule; None if Snellen has none."""
+    """The name of Snellen's scoring with this rule; None if Snellen has no such scoring."""
 
 
 def figure_scoring(ask: recipes.Ask) -> FigureScoring:
-    """How a recipe's figures for a data set were scored."""
+    """Describe how a recipe's figures for a data set were scored."""
     scoring = ask.manner.scoring
     if scoring is None:
         return FigureScoring("", None)
@@ -378,8 +380,8 @@ def figure_scoring(ask: recipes.Ask) -> FigureScoring:
 
 
 def _profile(base: RunConfig, moved: Values) -> Profile:
-    """The profile of the base with its resolved settings, changed to these values. The value None
-    removes a field."""
+    """Create a profile from the base's profile and resolved settings, with the values in `moved`. A
+    value of None removes the field."""
     fields: dict[str, Any] = msgspec.to_builtins(base.profile)
     resolved: Values = {(name,): getattr(base.settings.generation, name) for name in RESOLVED}
     for path, value in {**resolved, **moved}.items():
@@ -397,12 +399,12 @@ def _profile(base: RunConfig, moved: Values) -> Profile:
 
 @dataclass(frozen=True)
 class MessageTexts:
-    """The texts of the messages of a benchmark's first rows."""
+    """The message texts of a benchmark's first rows."""
 
     turns: Sequence[object]
-    """The messages except system messages, with placeholders for media."""
+    """The messages of each row except system messages, with placeholders for media."""
     systems: Sequence[str]
-    """The system messages."""
+    """The system messages of each row."""
 
 
 def _texts(benchmark: Benchmark) -> MessageTexts:
@@ -416,7 +418,7 @@ def _texts(benchmark: Benchmark) -> MessageTexts:
 
 
 def _outline(message: Message) -> object:
-    """A message's role, its text, and the positions of its media."""
+    """A message's role and its text, with placeholders for media."""
     return message.role, _text(message)
 
 
@@ -427,7 +429,7 @@ def _text(message: Message) -> str:
 
 
 def _without_empty(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Remove inner tables that have become empty from a table."""
+    """Copy a table without inner tables that have become empty."""
     inner = {
         name: _without_empty(value) if isinstance(value, dict) else value
         for name, value in table.items()
@@ -436,8 +438,8 @@ def _without_empty(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown_all(values: Values, paths: Sequence[tuple[str, ...]]) -> str:
-    """Format the values at these paths for a report's table. If there are several, each is labeled
-    with the last word of its path."""
+    """Format the values at these paths for a report's table. If there are several paths, each value
+    is labeled with the last part of its path."""
     if len(paths) == 1:
         return _shown(values.get(paths[0]))
     parts = [f"{path[-1]} = {_shown(values[path])}" for path in paths if path in values]

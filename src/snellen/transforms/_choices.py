@@ -1,5 +1,5 @@
-"""Finds out what probes need to know about a question's choices: whether the prompt lists them,
-which one is right, and whether they can be reordered."""
+"""Examines a question's choices for probes: whether the prompt lists the choices, which choice is
+right, and whether the choices can be reordered."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ POSITIONAL = re.compile(
 
 
 def why_not(sample: Sample) -> str | None:
-    """Why a question's choices cannot be reordered, or None if they can."""
+    """Return why a question's choices cannot be reordered, or None if they can."""
     options = sample.choices
     if len(options) < 2:
         return "without choices"
@@ -49,20 +49,20 @@ def why_not(sample: Sample) -> str | None:
 
 
 def questions(n: int) -> str:
-    """A count in words: `1 question`, `24 questions`."""
+    """Format a number of questions: `1 question`, `24 questions`."""
     return f"{n:,} question{'s' * (n != 1)}"
 
 
 def left_out(reasons: Counter[str]) -> str:
-    """The counts in words: `; left out: 13 without choices, 6 with an empty choice`; empty if there
-    are none."""
+    """Format the counts, as in `; left out: 13 without choices, 6 with an empty choice`. If there
+    are no counts, the text is empty."""
     counts = ", ".join(f"{n:,} {why}" for why, n in reasons.most_common())
     return f"; left out: {counts}" if counts else ""
 
 
 def right_index(sample: Sample, *, lettered: bool) -> int | None:
-    """The index of the right choice, from 0. The target is its letter if `lettered`, else its
-    text."""
+    """Return the index of the right choice, starting at 0. The sample's target is the letter of the
+    right choice if `lettered` is true, and the text of the right choice otherwise."""
     target = sample.target
     if target is None:
         return None
@@ -73,8 +73,8 @@ def right_index(sample: Sample, *, lettered: bool) -> int | None:
 
 
 def by_letters(samples: Iterable[Sample]) -> bool:
-    """Whether the targets of samples are letters rather than texts of choices. If some targets fit
-    both ways, because the choices are letters themselves, the majority decides."""
+    """Return whether the targets of samples are the letters of choices, not their texts. If choices
+    are themselves letters, a target can be both, so the majority of the samples decides."""
     by_letter = by_text = 0
     for sample in samples:
         by_letter += right_index(sample, lettered=True) is not None
@@ -83,8 +83,8 @@ def by_letters(samples: Iterable[Sample]) -> bool:
 
 
 def check_listed(benchmark: Benchmark, flag: str) -> None:
-    """Check that prompts list the sample's choices. If they do, another order of the choices
-    changes the prompt.
+    """Check that prompts list the sample's choices. If a prompt lists the choices, reordering the
+    choices changes the prompt.
 
     Raises:
         UsageError: the prompts do not list the choices, or no question has choices.
@@ -103,8 +103,8 @@ def check_listed(benchmark: Benchmark, flag: str) -> None:
         if not listed:
             raise UsageError(
                 f"{flag}: the prompt of {benchmark.name} does not list the choices of sample "
-                f"{sample.id!r}. They are in the picture, in the question, or implied. Another "
-                f"--prompt may list them: see `snellen show {benchmark.name}`."
+                f"{sample.id!r}. The choices are in the picture, in the question, or implied. "
+                f"Another --prompt may list the choices: see `snellen show {benchmark.name}`."
             )
     if not n_compared:
         raise UsageError(

@@ -24,7 +24,7 @@ Shows = Callable[[Sample, Sequence[Message]], Sequence[Message]]
 
 GRAY = (128, 128, 128)
 LOOKED_AT = 100
-"""The number of first rows whose prompts are checked for media, if no sample has media itself."""
+"""If no sample has media of its own, the prompts of this many rows are checked for media."""
 NOTES = {
     "none": "blind: asked without pictures; nothing replaces them",
     "blank": "blind: each picture is replaced by a gray picture of the same size",
@@ -37,16 +37,16 @@ CHANGES = {
     "blank": "with gray pictures",
     "other": "with other questions' pictures",
 }
-"""How the questions are asked, for each kind of blind run. Used in comparisons and in the option's
-help text."""
+"""How the questions are asked, for each kind of blind run. Comparisons and the option's help text
+contain these words."""
 
 
 def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
-    """Like `blinded`, but checks that the benchmark allows the probe, and adds a note for the
-    report.
+    """Apply `blinded` to a benchmark after checking that it allows the probe, and add a note for
+    the report.
 
     Raises:
-        UsageError: the benchmark has no media, or it shows videos and `kind` is `blank`.
+        UsageError: the benchmark has no media, or `kind` is `blank` and the benchmark shows videos.
     """
     if kind == "blank" and benchmark.procedure.frames is not None:
         raise UsageError(
@@ -68,14 +68,15 @@ def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
 
 
 def _draws_something(benchmark: Benchmark) -> bool:
-    """Whether the prompts of the first rows contain media, although the samples have none."""
+    """Return whether the prompts of the first rows contain media, although the samples have
+    none."""
     samples = map(benchmark.read, islice(benchmark.data, LOOKED_AT))
     return any(any(map(_media, benchmark.messages(sample))) for sample in samples)
 
 
 def blinded(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
-    """The benchmark without its pictures. For the kind `other`, all rows are read when the first
-    question is asked."""
+    """Return the benchmark without its pictures. For the kind `other`, all rows are read when the
+    first question is asked."""
     hides: Mapping[str, Shows] = {
         "none": _nothing,
         "blank": _gray,
@@ -95,8 +96,8 @@ def _media(message: Message) -> list[Medium]:
 
 
 def _nothing(sample: Sample, messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages without media. Picture marks are also removed from the text, because servers
-    expect a picture for each mark."""
+    """Return the messages without media. Picture marks are also removed from the text, because
+    servers expect a picture for each mark."""
     kept_messages = []
     for message in messages:
         parts = [IMAGE_MARK.sub("", part) for part in message.content if isinstance(part, str)]
@@ -133,9 +134,10 @@ def _blank(width: int, height: int) -> bytes:
 def _instead(
     messages: Sequence[Message], medium: Callable[[int, Medium], Medium]
 ) -> Sequence[Message]:
-    """The messages with each medium replaced by what the function `medium` returns. It gets the
-    medium's number among all media, and the medium. If a medium cannot be read, the messages stay
-    unchanged. The request then reads it again and reports the error."""
+    """Replace each picture or video in the messages with the result of the function `medium`. The
+    function's arguments are the index of the picture or video among all media, and the picture or
+    video itself. If a picture or video cannot be read, the messages stay unchanged, and the request
+    reports the error when it reads the file again."""
     number = 0
     new_messages = []
     try:
@@ -154,9 +156,9 @@ def _instead(
 
 
 class _Others:
-    """Chooses, for each question, another question whose pictures are shown with it. All distinct
-    sets of media form a circle in random order. Each question gets the next set in the circle that
-    shares no medium with its own."""
+    """Chooses another question's media for each question. All distinct sets of media form a circle
+    in random order. Each question gets the next set in the circle that has no picture or video in
+    common with the question's own set."""
 
     def __init__(self, benchmark: Benchmark, seed: int) -> None:
         self._benchmark = benchmark
@@ -182,7 +184,7 @@ class _Others:
         """Maps each sample id to the index of the row whose pictures replace the sample's own.
 
         Raises:
-            DataError: for one of the rows, no other row has suitable media.
+            DataError: for some row, no other row has suitable media.
         """
         benchmark = self._benchmark
         own: dict[str, frozenset[str]] = {}
@@ -209,8 +211,9 @@ class _Others:
                 name = next(name for name, media in own.items() if media == shown)
                 raise DataError(
                     f"--blind other: no other row of {benchmark.data.where} has media that can "
-                    f"replace those of sample {name!r}. They must be readable, of the same kind "
-                    "(pictures or videos), and all different. Use none or blank."
+                    f"replace those of sample {name!r}. The other row's media must be readable, of "
+                    "the same kind (pictures or videos), and all different from the sample's own. "
+                    "Use none or blank."
                 )
             after[shown] = first[other]
         return {name: after[shown] for name, shown in own.items()}
@@ -230,22 +233,22 @@ class _Others:
 
     @cached_property
     def _kept(self) -> Mapping[int, Sample]:
-        """The samples whose media replace those of other samples. Used only if the data do not
-        support random access."""
+        """The samples whose media replace the media of other samples. This is used only if the data
+        do not support random access."""
         rows = rows_at(self._benchmark.data, self._circle.values())
         return {row.position: self._benchmark.read(row) for row in rows}
 
 
 def may_stand_for(candidate: frozenset[str], shown: frozenset[str]) -> bool:
-    """Whether two sets of media are disjoint, and the candidate has all kinds of media that the
-    shown set has."""
+    """Return whether the media of `candidate` can replace those of `shown`. The two sets must be
+    disjoint, and `candidate` must have all kinds of media that `shown` has."""
     kinds, wanted = ({name.partition(":")[0] for name in names} for names in (candidate, shown))
     return not candidate & shown and wanted <= kinds
 
 
 def _name(medium: Medium) -> str:
-    """A text that identifies a medium: the digest of a picture, or the path of a video. Computing
-    the digests of all videos would take as long as asking the questions."""
+    """Return a text that identifies a picture by its digest or a video by its path. Computing the
+    digests of all videos would take as long as asking the questions."""
     if isinstance(medium, Video):
         return f"video:{medium.source}"
     return f"{images.load(medium).digest}"

@@ -39,19 +39,19 @@ NEEDS_OPTIONS = re.compile(
     r"|\b(?:select|choose|pick) (?:the|one|an?|all|from)\b|(?:以下|下列|下面)",
     re.IGNORECASE,
 )
-"""Matches questions that make no sense without their choices. This is a rule of thumb."""
+"""Matches, as a rule of thumb, questions that make no sense without their choices."""
 MARK = re.compile(r"<image[\s_]*(\d{1,3})?>", re.IGNORECASE)
 BY_WORDS = "that ask for one of several things that they do not name (by a rule of thumb)"
 AGAIN = "that repeat another question with its choices in another order"
 
 
 def checked_open_ended(benchmark: Benchmark) -> Benchmark:
-    """Like `open_ended`, but leaves out questions that need their choices, and adds a note about
-    them.
+    """Apply `open_ended` to a benchmark without the questions that need their choices, and add a
+    note about the questions that are left out.
 
     Raises:
-        UsageError: the benchmark asks in several turns, its prompts do not list choices, or every
-            question needs its choices.
+        UsageError: the benchmark asks in several turns, its prompts do not list choices, or all its
+            questions need their choices.
     """
     if benchmark.procedure.conversation.turns != 1:
         raise UsageError(
@@ -87,7 +87,7 @@ def checked_open_ended(benchmark: Benchmark) -> Benchmark:
 
 
 def _needs_options(sample: Sample) -> str | None:
-    """Why a question needs its choices, or None if it does not."""
+    """Return why a question needs its choices, or None if it does not."""
     if any(map(IMAGE_MARK.search, sample.choices)):
         return "with pictures as choices"
     if len({plain_words(option) for option in sample.choices}) < len(sample.choices):
@@ -101,7 +101,8 @@ def _needs_options(sample: Sample) -> str | None:
 
 
 def open_ended(benchmark: Benchmark) -> Benchmark:
-    """The benchmark with its questions but without their choices, and with a scoring of its own."""
+    """Return the benchmark without the choices of its questions, and with a scoring for open-ended
+    answers."""
     lettered: bool | None = None
 
     def sample_of(row_index: int, row: Row) -> Sample:
@@ -142,8 +143,8 @@ def open_ended(benchmark: Benchmark) -> Benchmark:
 
 
 def _prompt(benchmark: Benchmark, sample: Sample, history: History) -> tuple[Message, ...]:
-    """The message with the hint and the question. Pictures are at their marks, or else before the
-    text."""
+    """Return the message with the hint and the question. Pictures with a mark in the text are at
+    their mark, and other pictures are before the text."""
     # If the sample has no media, the benchmark's own prompt may draw some.
     messages = () if sample.media else benchmark.messages(sample, history)
     media = sample.media or [p for m in messages for p in m.content if not isinstance(p, str)]
@@ -165,7 +166,8 @@ def _prompt(benchmark: Benchmark, sample: Sample, history: History) -> tuple[Mes
 
 
 def _parse(reply: Reply, sample: Sample) -> Reading:
-    """The choice that has the same plain words as the full reply, or else the reply itself."""
+    """Return the choice that has the same plain words as the full reply, or the reply itself if
+    there is no such choice."""
     text = plain_words(final_text(reply.text))
     if not text:
         return Reading(answer=None, rule="nothing said")

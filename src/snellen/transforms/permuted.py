@@ -26,20 +26,20 @@ from snellen.transforms._choices import (
 )
 
 MOST = 120
-"""The maximum number of passes per question: the number of orders of five choices."""
+"""The maximum number of passes per question, which is the number of orders of five choices."""
 OURS = (ORDER, PASSES, LETTERED)
 """The keys that this module adds to a sample's data."""
 Order = tuple[int, ...]
-"""For each position, the index of its choice in the data."""
+"""For each position, the index in the data of the choice at this position."""
 
 
 def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
-    """Like `permuted`, but checks that the benchmark allows the probe, and adds a note about the
-    questions that are left out.
+    """Apply `permuted` to a benchmark after checking that it allows the probe, and add a note about
+    the questions that are left out.
 
     Raises:
-        UsageError: `most` is not from 2 to 120; the benchmark asks its questions in several turns
-            or already repeats them; or its prompts do not list choices.
+        UsageError: `most` is not from 2 to 120, or the benchmark asks questions in several turns,
+            already repeats its questions, or has prompts that do not list the choices.
     """
     if isinstance(most, bool) or not isinstance(most, int) or not 2 <= most <= MOST:
         raise UsageError(
@@ -71,8 +71,8 @@ def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
 
 
 def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
-    """A benchmark that asks each question of `benchmark` in up to `most` passes. Rows are not read
-    until they are needed."""
+    """Return a benchmark that asks each question of `benchmark` in up to `most` passes. Rows are
+    read only when they are needed."""
 
     def of_original(function: Callable[[Sample], str] | None) -> Callable[[Sample], str]:
         return lambda sample: (function or _id)(_original(sample))
@@ -94,12 +94,12 @@ def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
 
 
 def orders(options: int, most: int, key: str) -> Sequence[Order]:
-    """Up to `most` distinct orders of this many choices. The first is the original order.
+    """Return up to `most` distinct orders of `options` choices. The first is the original order.
 
-    If `most` is at least the number of choices, all shifts of the original order are included, so
-    that each choice is in each position once. They are followed by all shifts of other orders, as
-    many as fit; these orders are drawn with `key`. If `most` is less than the number of choices,
-    the shifts are drawn with `key`.
+    If `most` is at least the number of choices, the result starts with all shifts of the original
+    order, so that each choice is in each position once. If more orders fit, all shifts of other
+    orders follow, which are drawn at random with `key`. If `most` is less than the number of
+    choices, the result contains only some shifts of the original order, drawn at random with `key`.
 
     >>> orders(3, 4, "any")
     [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
@@ -122,7 +122,7 @@ def _shifted(order: Order, by: int) -> Order:
 
 
 class _Pass(Row):
-    """A row of the data, with one order of its choices."""
+    """A row of the data, with the choices in one of their orders."""
 
     __slots__ = ("number", "of", "order", "row")
 
@@ -136,8 +136,8 @@ class _Pass(Row):
 
 
 class _Passes:
-    """A table that has, for each row of a benchmark, one row for each order of its choices. Rows
-    whose choices cannot be reordered are left out."""
+    """A table with several rows for each row of a benchmark: one for each order of the choices.
+    Rows whose choices cannot be reordered are left out."""
 
     def __init__(self, benchmark: Benchmark, most: int, seed: int) -> None:
         table: Table = benchmark.data
@@ -187,7 +187,7 @@ class _Passes:
 
 
 def _original(sample: Sample) -> Sample:
-    """The sample with its original id and data, as the benchmark's functions expect it."""
+    """Restore the sample's original id and data, which the benchmark's functions expect."""
     data = {name: value for name, value in sample.data.items() if name not in OURS}
     return replace(sample, id=sample.id.rpartition("#")[0], data=data)
 

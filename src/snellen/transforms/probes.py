@@ -1,5 +1,6 @@
-"""Probes test whether a score really measures seeing. They ask a benchmark's questions without
-pictures, with their choices reordered, or without choices. Everything else stays the same."""
+"""Probes test whether a score really measures seeing. A probe asks a benchmark's questions without
+pictures, with their choices reordered, or without choices. Everything else in the benchmark stays
+the same."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ def probed(
     seed: int = 0,
 ) -> Benchmark:
     """Apply one probe to a benchmark. Without a probe, the benchmark is returned unchanged. With a
-    probe, the benchmark's rows are read once, to count the questions that are asked and those that
-    are left out.
+    probe, the benchmark's rows are read once, to count the questions that are asked and the
+    questions that are left out.
 
     Raises:
         UsageError: several probes are set, the probe does not exist, or the benchmark does not
@@ -70,11 +71,11 @@ def probed(
 
 
 def again(benchmark: Benchmark, probe: Mapping[str, object]) -> Benchmark:
-    """Apply a run's probe to its benchmark again. `probe` comes from the run's identity. The data
-    need not exist.
+    """Apply a run's probe to its benchmark again. `probe` comes from the run's identity. The
+    benchmark's data do not need to exist.
 
     Raises:
-        UsageError: this version does not know the probe.
+        UsageError: this version of Snellen does not know the probe.
     """
     if not probe:
         return benchmark
@@ -94,8 +95,8 @@ def again(benchmark: Benchmark, probe: Mapping[str, object]) -> Benchmark:
         settings = ", ".join(f"{name}={value}" for name, value in probe.items())
         raise UsageError(
             f"{benchmark.name}: this version of Snellen does not know the probe {settings}. A "
-            "later version wrote the manifest, or somebody changed it by hand. Install a later "
-            "version."
+            "later version wrote the manifest, or somebody changed the manifest by hand. Install "
+            "a later version."
         )
     return rebuilt
 

@@ -15,7 +15,7 @@ from snellen.errors import UsageError
 from snellen.media.content import Message
 
 Load = Callable[[str], recipes.Recipe]
-"""Returns a recipe by its name or path."""
+"""Returns the recipe with a name or path."""
 
 
 def ask_for(benchmark: Benchmark, name: str, load: Load = recipes.load) -> recipes.Ask:
@@ -23,13 +23,13 @@ def ask_for(benchmark: Benchmark, name: str, load: Load = recipes.load) -> recip
 
     Args:
         benchmark: The benchmark.
-        name: RECIPE, RECIPE:DATA_SET, or RECIPE:DATA_SET:VARIANT. If DATA_SET is empty, it is the
-            only one of the recipe's data sets that corresponds to this benchmark.
+        name: RECIPE, RECIPE:DATA_SET, or RECIPE:DATA_SET:VARIANT. DATA_SET can be empty if only one
+            of the recipe's data sets corresponds to this benchmark.
         load: Returns the recipe.
 
     Raises:
-        UsageError: there is no such recipe, the recipe does not cover this benchmark, or it covers
-            the benchmark with several data sets and `name` does not name one.
+        UsageError: there is no such recipe, the recipe does not cover this benchmark, or several of
+            the recipe's data sets correspond to this benchmark and `name` contains none of them.
     """
     recipe_name, _, rest = name.partition(":")
     data_set, _, variant = rest.partition(":")
@@ -57,10 +57,11 @@ def ask_for(benchmark: Benchmark, name: str, load: Load = recipes.load) -> recip
 
 
 def _of_builder(ask: recipes.Ask) -> recipes.Ask:
-    """Return the ask if it has no fault of a toolkit, or if its variant names the toolkit.
+    """Return `ask` if it does not reproduce a fault of an evaluation toolkit, or if its variant
+    names this toolkit.
 
     Raises:
-        UsageError: a toolkit's fault would be attributed to the model's maker.
+        UsageError: the result would attribute a toolkit's fault to the model's maker.
     """
     builder = ask.manner.builder
     if ask.manner.fault and builder and ask.variant != builder:
@@ -73,7 +74,8 @@ def _of_builder(ask: recipes.Ask) -> recipes.Ask:
 
 
 def _is_of(ask: recipes.Ask, benchmark: Benchmark) -> bool:
-    """Whether a data set's spec names this benchmark, with options that the benchmark has."""
+    """Return whether a data set in a recipe corresponds to this benchmark and to the benchmark's
+    options."""
     name, _, options = (ask.manner.benchmark or "").partition(":")
     if name != benchmark.name:
         return False
@@ -83,13 +85,14 @@ def _is_of(ask: recipes.Ask, benchmark: Benchmark) -> bool:
 
 
 def in_words_of_recipe(benchmark: Benchmark, name: str, load: Load = recipes.load) -> Benchmark:
-    """The benchmark with the prompt of a recipe.
+    """Return the benchmark with a recipe's prompt.
 
-    Its identity contains a digest of the prompt and the system message, but not the recipe's name.
-    If two recipes have the same prompt and system message, they therefore share one run.
+    The benchmark's identity contains a digest of the recipe's prompt, and the recipe's system
+    message, but not the recipe's name. Two recipes with the same prompt and system message
+    therefore share one run.
 
     Raises:
-        UsageError: the recipe does not cover this benchmark, it requires something that no back end
+        UsageError: the recipe does not cover this benchmark or requires something that no back end
             can send, or the benchmark does not consist of separate questions that are answered in
             words.
     """
@@ -126,7 +129,7 @@ def in_words_of_recipe(benchmark: Benchmark, name: str, load: Load = recipes.loa
 
 
 def notes_of(ask: recipes.Ask, benchmark: Benchmark) -> list[str]:
-    """The notes about the recipe that a result must have."""
+    """Return the notes about the recipe that a result must contain."""
     manner = ask.manner
     notes = [
         f"asked by the recipe {ask.recipe} (as {ask.data_set}; evidence: {ask.evidence}; "
@@ -151,11 +154,12 @@ def in_part_of_recipe(
     prompt: bool = False,
     system: bool = False,
 ) -> Benchmark:
-    """The benchmark with only the prompt of a recipe, or only its system message. The other part is
-    the benchmark's own. If both flags are set, the result is that of `in_words_of_recipe`.
+    """Return the benchmark with only a recipe's prompt or only a recipe's system message. The other
+    part is the benchmark's own. If `prompt` and `system` are both true, this is the same as
+    `in_words_of_recipe`.
 
     Raises:
-        UsageError: for the same reasons as in `in_words_of_recipe`.
+        UsageError: as in `in_words_of_recipe`.
     """
     by_recipe = in_words_of_recipe(benchmark, name, load)
     if prompt and system:

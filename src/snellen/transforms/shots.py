@@ -1,5 +1,5 @@
-"""Puts few-shot examples before the questions of a benchmark. An example is an earlier turn with an
-answer in the form that the prompt asks for. Nothing but the prompt changes."""
+"""Puts few-shot examples before the questions of a benchmark. An example is an earlier turn whose
+answer has the form that the prompt asks for. Only the prompt changes."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from snellen.media import images
 from snellen.media.content import Image, Message, assistant
 
 SPARE = 2
-"""The number of spare examples. They are used for questions that share their id or a picture with
-an example. A question with one picture shares something with at most two examples, because no two
-examples share a picture."""
+"""The number of spare examples. A spare example replaces an example that has the same id as the
+question, or the same picture. For a question with one picture, two spare examples are enough,
+because no two examples share a picture."""
 
 BATCH, MOST = 50, 500
-"""The numbers of rows that are read at a time, and at most in all, to find examples with different
-pictures."""
+"""To find examples with different pictures, `BATCH` rows are read at a time, and at most `MOST`
+rows in all."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Example:
-    """A question with its right answer, as messages. `pictures` are the digests of its pictures."""
+    """A question and its right answer, as messages. `pictures` contains the digests of the
+    question's pictures."""
 
     id: str
     row_index: int
@@ -40,18 +41,18 @@ class _Example:
 def with_shots(
     benchmark: Benchmark, n: int, *, source: Benchmark | None = None, seed: int = 0
 ) -> Benchmark:
-    """The benchmark with n examples before each question. All questions have the same examples in
-    the same order, except that a spare example replaces one that shares the question's id or one of
-    its pictures.
+    """Return the benchmark with n examples before each question. All questions have the same
+    examples in the same order, except that a spare example replaces an example that shares the
+    question's id or a picture with the question.
 
     The examples are drawn with `seed` from the rows of `source` that the benchmark does not ask.
     Without a source, the examples are drawn from the benchmark's own rows, and these rows are not
     asked.
 
     Raises:
-        UsageError: n is less than 1; the benchmark asks in several messages, shows videos, or does
-            not say how answers are worded; or the source has too few rows, or is the benchmark's
-            own data.
+        UsageError: n is less than 1, the source has too few rows or is the benchmark's own data, or
+            the benchmark asks in several messages, shows videos, or does not define how answers are
+            worded.
         DataError: a row, or a picture of a drawn row, cannot be read.
     """
     name = benchmark.name
@@ -126,7 +127,7 @@ def _prompt(
 
 
 def _drawn(benchmark: Benchmark, of: Benchmark, n: int, seed: int) -> list[_Example]:
-    """Draw n examples and `SPARE` spare ones. No two of them have a picture in common.
+    """Draw n examples and `SPARE` spare examples. No two of these examples share a picture.
 
     Raises:
         UsageError: there are too few suitable rows.
@@ -146,9 +147,9 @@ def _drawn(benchmark: Benchmark, of: Benchmark, n: int, seed: int) -> list[_Exam
         if len(examples) == n + SPARE:
             return examples
     raise UsageError(
-        f"{of.data.where} has only {len(examples)} rows that can be examples: they are not asked, "
-        f"have an answer, and share no picture. {n} examples need {n + SPARE} such rows, because "
-        f"{SPARE} of them are spare. Use fewer examples (--shots), or name other rows "
+        f"{of.data.where} has only {len(examples)} rows that can be examples. Such rows are not "
+        f"asked, have an answer, and share no picture. {n} examples need {n + SPARE} such rows, "
+        f"because {SPARE} of them are spare. Use fewer examples (--shots), or name other rows "
         "(--shots-from)."
     )
 
@@ -181,7 +182,7 @@ def _example(benchmark: Benchmark, of: Benchmark, row: Row) -> _Example:
 
 
 def _only(benchmark: Benchmark, sample: Sample, history: History) -> Message:
-    """The only message of a question.
+    """Return the only message of a question.
 
     Raises:
         UsageError: the question is not asked in a single message from the user.

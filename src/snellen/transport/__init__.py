@@ -1,9 +1,9 @@
 """HTTP: posts JSON bodies to a model's server, and downloads files from any server.
 
-This package returns a status and bytes, or raises an error that says why there is no reply. The
+This package returns a status and bytes, or raises an error that states why there is no reply. The
 back end interprets the status, and the runner decides about retries. No other package imports the
-HTTP client. From Snellen, this package may import only `errors`. Start with `posting.py`, then
-`downloads.py`.
+HTTP client. The only Snellen module that this package may import is `errors`. Read `posting.py`
+first, then `downloads.py`.
 """
 
 from snellen.transport.downloads import Downloads, FileHead

@@ -1,4 +1,4 @@
-"""Shared parts of all requests: addresses, proxies, secrets, and connection errors."""
+"""Code that all requests share: addresses, proxies, secrets, and connection errors."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from yarl import URL
 from snellen.errors import UsageError
 
 SHORTEST_SECRET = 8
-"""The minimum length of a secret. A shorter value is a placeholder such as `EMPTY` or `x`, and it
-may also be an ordinary word in a reply."""
+"""The minimum length of a secret. A shorter value is a placeholder such as `EMPTY` or `x`, or may
+be an ordinary word in a reply."""
 HERE = ("localhost", "127.0.0.1", "::1")
 
 
 def wait_of(headers: Mapping[str, str]) -> float | None:
-    """The number of seconds that a server asks the client to wait. The header contains a number or
-    a date (RFC 9110, 10.2.3)."""
+    """Return the number of seconds that a server asks the client to wait. The header `Retry-After`
+    contains a number or a date (RFC 9110, 10.2.3)."""
     value = headers.get("Retry-After", "").strip()
     if value.replace(".", "", 1).isdecimal():
         return float(value)
@@ -35,7 +35,7 @@ def wait_of(headers: Mapping[str, str]) -> float | None:
 
 
 def _timestamp(date: str) -> float | None:
-    """Convert a header's date to seconds since 1970; None if it is not a date."""
+    """Convert a header's date to seconds since 1970, or return None if it is not a date."""
     try:
         return parsedate_to_datetime(date).timestamp()
     # Which of these an invalid date raises depends on the version of Python. Examples are numbers
@@ -58,16 +58,16 @@ def address_of(base_url: str) -> URL:
 
 
 def query_secrets(url: URL) -> list[str]:
-    """The values in a query string, raw and decoded, except versions (`api-version=…`), which are
-    not secret."""
+    """Return the values in a query string, raw and decoded. Versions (`api-version=…`) are left
+    out, since they are not secret."""
     pairs = [pair.partition("=") for pair in url.raw_query_string.split("&")]
     raw = [value for name, _, value in pairs if not name.endswith("version")]
     return [*raw, *map(unquote, raw)]
 
 
 def proxy_of(url: URL) -> URL | None:
-    """The proxy that the environment sets for this address. Addresses of this machine have no
-    proxy.
+    """Return the proxy that the environment sets for this address. Addresses of this machine have
+    no proxy.
 
     Raises:
         UsageError: the environment variable does not contain the address of an HTTP proxy.
@@ -88,20 +88,21 @@ def proxy_of(url: URL) -> URL | None:
     if not is_proxy:
         raise UsageError(
             f"The environment variable {url.scheme}_proxy does not hold the address of an HTTP "
-            "proxy. Its value is not shown because it may contain a password. Set it to "
-            "http://HOST:PORT, with USER:PASSWORD@ before HOST if the proxy needs them and special "
-            "characters in both percent-encoded, or unset it."
+            "proxy. The value is not shown because it may contain a password. Set the variable to "
+            "http://HOST:PORT, or unset it. If the proxy needs a user and a password, write "
+            "http://USER:PASSWORD@HOST:PORT, with special characters percent-encoded."
         )
     return proxy
 
 
 def basic(url: URL) -> str:
-    """The user and password in an address, encoded for the header of basic authentication."""
+    """Encode the user and password in an address for the header of basic authentication."""
     return b64encode(f"{url.user}:{url.password or ''}".encode()).decode()
 
 
 def user_secrets(url: URL) -> list[str]:
-    """The secrets in the user part of an address, both as written and as sent."""
+    """Return the secrets in the user part of an address, both as they are written and as they are
+    sent."""
     if url.user is None:
         return []
     user, password = url.user, url.password or ""
@@ -109,10 +110,10 @@ def user_secrets(url: URL) -> list[str]:
 
 
 def written_forms(secrets: Sequence[str]) -> list[str]:
-    """All forms in which servers may write the secrets, the longest first.
+    """Return all forms in which servers may write the secrets, with the longest forms first.
 
-    HTTP strips spaces around a header's value, JSON may escape slashes, and URLs escape other
-    characters as well.
+    HTTP strips the spaces around a header's value, JSON may escape slashes, and URLs also escape
+    other characters.
     """
     bare = {secret.strip() for secret in secrets}
     bare = {secret for secret in bare if len(secret) >= SHORTEST_SECRET}
@@ -124,7 +125,7 @@ def check_header(where: str, name: str, value: str) -> None:
     """Check that a header can be sent.
 
     Raises:
-        UsageError: it cannot be sent. The message does not quote the value.
+        UsageError: the header cannot be sent. The message does not quote the header's value.
     """
     if not (value.isascii() and value.isprintable()):
         raise UsageError(
@@ -134,7 +135,7 @@ def check_header(where: str, name: str, value: str) -> None:
 
 
 def what_broke(error: Exception) -> str:
-    """Describe in words how a connection failed."""
+    """Describe how a connection failed."""
     match error:
         case aiohttp.ClientConnectorCertificateError():
             return f"its TLS certificate could not be verified: {error.certificate_error}"

@@ -1,4 +1,4 @@
-"""Download whole files from any server."""
+"""Downloads files from any server."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ MOST_REDIRECTIONS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class FileHead:
-    """The information about a file that a server sends before the file's bytes."""
+    """The information that a server sends about a file before sending the file's bytes."""
 
     start: int
-    """The position in the file of the first byte that the server sends."""
+    """The position in the file of the first byte that the server sends, starting at 0."""
     size: int | None
     """The size of the whole file in bytes; None if unknown."""
     validator: str | None
     """The ETag or date that identifies this version of the file, for `If-Range`; None if the server
-    sends neither."""
+    sends neither an ETag nor a date."""
     beyond: bool = False
     """Whether the requested start is beyond the end of the file."""
 
 
 class Downloads:
-    """Downloads files without changing their bytes. Redirections are followed, except from https to
-    http.
+    """Downloads files without changing their bytes. Redirections are followed, except redirections
+    from https to http.
 
     `connect` is the maximum number of seconds until the connection is made, and `silence` the
     maximum number of seconds without a byte.
@@ -64,7 +64,7 @@ class Downloads:
         self, url: str, *, start: int = 0, validator: str | None = None, key: str | None = None
     ) -> AsyncIterator[tuple[FileHead, AsyncIterator[bytes]]]:
         """Download a file from byte `start` on. The context manager returns the file's head and an
-        iterator of the bytes.
+        iterator over the file's bytes.
 
         If the file is no longer the version that `validator` identifies, or if the server does not
         support ranges, the whole file is sent, and the head's `start` is 0. The key is sent only to
@@ -72,7 +72,7 @@ class Downloads:
 
         Raises:
             Overloaded: no reply came, or the transfer was interrupted. A retry may help. The
-                iterator of the bytes can raise this error, too.
+                iterator over the file's bytes can also raise `Overloaded`.
             Rejected: a retry will not help, because the file does not exist, access is denied, or a
                 redirection is not allowed.
             UsageError: `url` is not a valid address.
@@ -132,7 +132,8 @@ def _server(url: URL) -> tuple[str, str | None, int | None]:
 
 
 def _redirected(url: URL, location: str) -> URL:
-    """The target of a redirection, or an error if it must not be followed."""
+    """Return the target of a redirection, or raise an error if the redirection must not be
+    followed."""
     where = shown_address(str(url))
     try:
         there = url.join(URL(location))
@@ -145,14 +146,14 @@ def _redirected(url: URL, location: str) -> URL:
         )
     if url.scheme == "https" and there.scheme != "https":
         raise Rejected(
-            f"{where}: the server redirects from https to http. This is not followed, because http "
-            "can be forged."
+            f"{where}: the server redirects from https to http. Snellen does not follow such "
+            "redirections, because http can be forged."
         )
     return there.with_user(None)
 
 
 def _head(reply: aiohttp.ClientResponse, start: int) -> FileHead:
-    """The file's head from a reply, or an error if the reply is not the file.
+    """Return the file's head from a reply, or raise an error if the reply is not the file.
 
     RFC 9110: a weak ETag does not validate a part of a file (13.1.5). In replies of status 416
     (15.5.17) and 206 (15.3.7), Content-Range contains the size of the whole file.

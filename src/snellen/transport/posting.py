@@ -1,4 +1,4 @@
-"""Post JSON bodies to a server, and return its replies."""
+"""Posts JSON bodies to a server, and returns the server's replies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_BYTES = 64 << 20
 """The maximum size of an uncompressed reply, in bytes."""
 UNSTREAMED = 1 << 20
 """The maximum size, in bytes, of a body that is passed to the HTTP client as `bytes`. Larger bodies
-are passed as a stream, since the client would warn about them."""
+are passed as a stream, since the HTTP client warns about large `bytes`."""
 EVENTS = "text/event-stream"
 LINE_END = re.compile(rb"\r\n|\n|\r")
 EVENT_END = re.compile(rb"(?>\r\n|\n|\r){2}")
@@ -63,8 +63,8 @@ class Response:
 
     @property
     def retry_after(self) -> float | None:
-        """The number of seconds that the server asks the client to wait; None if it does not
-        ask."""
+        """The number of seconds that the server asks the client to wait; None if the server does
+        not ask the client to wait."""
         return wait_of(self.headers)
 
 
@@ -73,8 +73,8 @@ class Transport:
 
     The `secrets` and the secrets in the address are removed from every reply, since some servers
     repeat keys in their error pages. `connect`, `first`, and `total` are the maximum numbers of
-    seconds until the connection is made, until the head of the reply arrives, and until its end
-    arrives.
+    seconds until the connection is made, until the head of the reply arrives, and until the end of
+    the reply arrives.
 
     Raises:
         UsageError: `base_url` is not a valid address, or a header cannot be sent.
@@ -164,8 +164,8 @@ class Transport:
             there = shown_address(reply.headers.get("Location", "nowhere"))
             raise Rejected(
                 f"{self.where}: {reply.status}: the server redirects to {self.redact(there)}. "
-                "Requests and keys are not sent there. If that address is right, use it as the "
-                "base URL.",
+                "Snellen does not send requests or keys to another address. If the new address is "
+                "right, use it as the base URL.",
                 hopeless=True,
             )
         return Response(
@@ -199,7 +199,8 @@ class Transport:
         return self._session
 
     def _url(self, path: str) -> URL:
-        """The full address of a path. A query in the path is added to the query of the base URL."""
+        """Return the full URL of a path. A query in the path is added to the query of the base
+        URL."""
         url = self._urls.get(path)
         if url is None:
             path_alone, _, query = path.partition("?")
@@ -217,9 +218,9 @@ class Transport:
             yield block
 
     async def _events(self, reply: aiohttp.ClientResponse, started: float) -> tuple[Event, ...]:
-        """The events of a stream that have data. As the standard requires (WHATWG HTML, 9.2.6), an
-        event without an empty line at its end is dropped, because the stream broke before the event
-        was complete."""
+        """Return a stream's events that have data. An event without an empty line at its end is
+        dropped, as the standard requires (WHATWG HTML, 9.2.6), because the stream broke before the
+        event was complete."""
         now = asyncio.get_running_loop().time
         events: list[Event] = []
         rest = bytearray()
@@ -245,7 +246,7 @@ class Transport:
 
 
 def _data(event: bytes) -> bytes:
-    """The content of an event's `data` lines."""
+    """Return the content of an event's `data` lines."""
     lines = LINE_END.split(event)
     return b"\n".join(
         bytes(line[5:]).removeprefix(b" ") for line in lines if line.startswith(b"data:")

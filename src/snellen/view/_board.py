@@ -1,4 +1,4 @@
-"""The runs of one benchmark, compared by their headline metric."""
+"""Compares the runs of a benchmark by their headline metric."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Board:
         return self._values.get(run.name)
 
     def x(self, value: float) -> float:
-        """The horizontal position of a value in a chart 200 units wide."""
+        """The horizontal position of a value in a chart that is 200 units wide."""
         span = (self.high - self.low) or 1.0
         return round(4 + 192 * min(1.0, max(0.0, (value - self.low) / span)), 1)
 

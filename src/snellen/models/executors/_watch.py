@@ -1,9 +1,9 @@
 """Runs a server for as long as standard input is open: `python _watch.py COMMAND…`.
 
-This is a separate program because a run that is killed cannot end its server. However, the killed
-run's end of the pipe is closed automatically, and this program then ends the server. The server and
-its child processes are in this program's process group, so they end together. The server's output
-goes to standard error, and its exit code to standard output.
+This is a separate program because a run that is killed cannot stop its server. When a run is
+killed, its end of the pipe closes, and this program then stops the server. The server and its child
+processes are in this program's process group, so that all of these processes end together. The
+server's output goes to standard error, and the server's exit code to standard output.
 """
 
 import os
@@ -13,7 +13,7 @@ import sys
 from threading import Thread
 
 GRACE = 10.0
-"""The number of seconds that a server has to exit on its own before it is killed."""
+"""How many seconds a server has to exit on its own before it is killed."""
 
 
 def main(command: list[str]) -> None:

@@ -1,4 +1,5 @@
-"""The Ray cluster that this process uses: an existing cluster, or a new one on only this machine.
+"""The Ray cluster that this process uses: an existing cluster, or a new cluster on this machine
+only.
 
 Ray: ray-project/ray@ray-2.60.0, python/ray/scripts/scripts.py#start.
 """
@@ -29,13 +30,14 @@ SETTINGS = {
     # Ray prints logs to standard output, which is for reports and JSON.
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
 }
-"""Environment variables that set Ray's behavior. They must be set before Ray is imported."""
+"""Environment variables that configure Ray. These variables must be set before Ray is imported."""
 WATCH = Path(__file__).with_name("_watch.py")
 CONNECTING = 10.0
 STARTING = 120.0
 """The maximum number of seconds until a cluster that we start is ready."""
 STORE = 100 << 20
-"""The size of Ray's object store, in bytes, in a cluster that we start. It holds few objects."""
+"""The size of Ray's object store, in bytes, in a cluster that we start. The store holds only a few
+objects."""
 RAYS_OWN = (":job_id:", ":actor_name:", ":task_name:")
 """Prefixes of the marker lines that Ray writes into a worker's log."""
 LAST_WORDS = 1000
@@ -43,11 +45,11 @@ LAST_WORDS = 1000
 
 
 class Cluster:
-    """A connection to a Ray cluster. The connection is open for as long as it has holders.
+    """A connection to a Ray cluster. The connection stays open until its last holder releases it.
 
-    If this process is already in a cluster, that cluster is used. Otherwise, the process joins an
-    existing cluster or starts a new one on this machine. A new cluster always ends with this
-    process.
+    A process that is already in a cluster uses that cluster. A process that is in no cluster joins
+    an existing cluster, or starts a new cluster on this machine. A new cluster always ends with the
+    process that started it.
     """
 
     held: ClassVar[Cluster | None] = None
@@ -94,7 +96,7 @@ class Cluster:
         """Add a holder to the cluster, and join or start the cluster if necessary.
 
         Raises:
-            UsageError: this process is in another cluster, or it cannot join or start a cluster.
+            UsageError: this process is in another cluster, or cannot join or start a cluster.
         """
         cluster = cls.held or cls(address)
         if address not in (None, "auto", cluster.address):
@@ -120,7 +122,8 @@ class Cluster:
         return resources
 
     def last_words(self, pid: int) -> str:
-        """The end of a worker's log, for messages; empty unless we started the cluster."""
+        """Return the end of a worker's log, for messages. If we did not start the cluster, return
+        an empty text."""
         if self.folder is None:
             return ""
         logs = self.folder / "session_latest/logs"
@@ -130,7 +133,7 @@ class Cluster:
         return f" Its log ends in:\n{text[-LAST_WORDS:]}" if text else ""
 
     def _started(self) -> str:
-        """Start a cluster, and return its address."""
+        """Start a cluster, and return the cluster's address."""
         # The folder holds Ray's sockets, whose paths must be short.
         self.folder = Path(tempfile.mkdtemp(prefix="snellen-ray-", dir="/tmp"))
         log, address = self.folder / "start.log", self.folder / "ray_current_cluster"
@@ -174,7 +177,7 @@ def _check_listens(address: str) -> None:
     """Check that HOST:PORT accepts connections, since Ray itself would keep trying for minutes.
 
     Raises:
-        UsageError: nothing accepts connections there, or the address has another form.
+        UsageError: nothing accepts connections at this address, or the address has another form.
     """
     host, _, port = address.rpartition(":")
     if not host or not port.isascii() or not port.isdigit():

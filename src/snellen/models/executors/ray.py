@@ -1,6 +1,6 @@
 """Runs several replicas of a model as Ray actors, in separate processes on one or more machines.
 
-The pool of replicas is used like any other model. It sends each request to the least busy replica.
+The pool of replicas is used like any other model, and sends each request to the least busy replica.
 When a worker dies, its requests raise `Overloaded`, so that the runner retries them. Ray itself
 retries nothing. Pictures and videos are sent as references and read where the model is.
 
@@ -42,23 +42,23 @@ from snellen.models.executors.sending import referred, videos_of, with_frames
 Method = Literal["generate", "rank"]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 PLACING = 600.0
-"""The maximum number of seconds until a worker's process starts. It may have to wait for a free
-device."""
+"""The maximum number of seconds until a worker's process starts. The process may have to wait for a
+free device."""
 OPENING = 3600.0
 """The maximum number of seconds until a worker has opened the model. The weights may have to be
 downloaded first."""
 CLOSING = 15.0
 AHEAD = 1
-"""How many more questions a worker gets than its model can answer at once, so that the media of the
-next question are already loaded when the model is free."""
+"""The number of questions that a worker gets in addition to those that its model can answer at
+once. The media of these questions are already loaded when the model becomes free."""
 DEATHS = 3
-"""After a worker has died this many times in a row without answering a question, it is not
-restarted."""
+"""A worker is not restarted after it has died this many times in a row without answering a
+question."""
 PAUSES = (1.0, 5.0, 30.0, 0.0)
 """The seconds to wait after each failed attempt to restart a worker."""
 TOGETHER = 64
-"""The maximum number of videos for which the pool remembers the windows that questions are about
-and the worker that decoded the video."""
+"""The maximum number of videos that the pool remembers. For each of these videos, the pool stores
+which windows questions are about, and which worker decoded the video."""
 
 
 class _Worker:
@@ -71,7 +71,7 @@ class _Worker:
         self.busy = 0
         self.deaths = 0
         self.lost: str | None = None
-        """Why the worker is not restarted; None if it is alive or will be restarted."""
+        """Why the worker is not restarted; None if the worker is alive or will be restarted."""
 
     @property
     def description(self) -> str:
@@ -79,13 +79,13 @@ class _Worker:
 
 
 class Pool:
-    """Replicas of a model, used as a single model.
+    """Replicas of a model that work as a single model.
 
-    `opening` is called with the number of replicas, and it returns the function that opens the
-    model in a worker. `devices` says whether the model can use GPUs.
+    `opening` takes the number of replicas, and returns the function that opens the model in a
+    worker. `devices` is true if the model can use GPUs.
 
     Raises:
-        UsageError: the replicas cannot be started, or they differ.
+        UsageError: the replicas cannot be started, or their models differ.
     """
 
     wants_frames = False
@@ -158,7 +158,7 @@ class Pool:
         }
 
     def expect(self, videos: Sequence[Video]) -> None:
-        """Announce the videos that the next group of questions is about."""
+        """Store which videos the next group of questions is about."""
         for source in dict.fromkeys(video.source for video in videos):
             companions = tuple(video for video in videos if video.source == source)
             _keep(self._companions, source, companions)
@@ -210,7 +210,8 @@ class Pool:
         return hellos
 
     def _model_info(self) -> ReplicaInfo:
-        """The description of the model, which must be the same for all workers."""
+        """Open the model in all workers, and return its description, which must be the same for all
+        workers."""
         opening = [(worker, self._open(worker)) for worker in self._workers]
         until = time.monotonic() + OPENING
         infos: list[ReplicaInfo] = []
@@ -272,8 +273,8 @@ class Pool:
         self._changed.set()
 
     def _ended(self, worker: _Worker, task: asyncio.Task[None]) -> None:
-        """Report a restart that failed unexpectedly. Otherwise, questions would wait for the worker
-        forever."""
+        """Report a restart that failed unexpectedly. Without this report, questions would wait for
+        the worker forever."""
         self._again.discard(task)
         if not task.cancelled() and (fault := task.exception()) is not None:
             reason = f"{type(fault).__name__}: {fault}"
@@ -296,8 +297,8 @@ class Pool:
         return hello
 
     def _died(self, worker: _Worker, actor: Any, error: Exception) -> Overloaded:
-        """The error for a question whose worker died. The first such question starts the restart of
-        the worker."""
+        """Return the error for a question whose worker died. The first such question restarts the
+        worker."""
         message = f"{worker.description} of {self.name} died while it had the question"
         if worker.actor is actor:  # the first question to notice the death
             worker.actor = None
@@ -399,8 +400,8 @@ class Pool:
         return answer
 
     async def _free(self, watched: Path | None) -> _Worker:
-        """Wait for a worker with room for another question, and return the least busy one. A worker
-        that has already decoded the video is preferred if it is not much busier.
+        """Wait until a worker can take another question, and return the least busy worker. A worker
+        that has already decoded the video is preferred if it is not much busier than the others.
 
         Raises:
             Rejected: no worker is left.
@@ -456,10 +457,10 @@ def _keep(kept: dict[Path, Any], key: Path, value: Any) -> None:
 
 
 def _check_alike(hello: Hello) -> None:
-    """Check that a worker has the same versions of the software as this machine.
+    """Check that a worker has the same versions of Snellen and Python as this machine.
 
     Raises:
-        UsageError: a version differs. The message says which one.
+        UsageError: a version differs. The message names the software.
     """
     here = {"snellen": __version__, "Python": _minor(platform.python_version())}
     theirs = {"snellen": hello.snellen, "Python": _minor(hello.python)}
@@ -476,7 +477,7 @@ def _minor(version: str) -> str:
 
 
 def _differ(first: ReplicaInfo, other: ReplicaInfo) -> str | None:
-    """The name of the property in which two models differ; None if they are alike."""
+    """Return the name of the property in which two models differ, or None if they are alike."""
     if first.revision != other.revision:
         return "revision"
     can = [(info.generates, info.ranks, info.decodes) for info in (first, other)]
@@ -491,8 +492,8 @@ def _not_started(error: Exception) -> str:
 
 
 def _last_line(error: Exception) -> str:
-    """The last line of a Ray error, which says the cause. The other lines say where the error
-    occurred."""
+    """Return the last line of a Ray error, which states the cause. The other lines state where the
+    error occurred."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
         return type(error).__name__

@@ -1,8 +1,7 @@
-"""A replica of a model in a worker of `executors.ray`, which reads the media of its requests.
-
-Nothing here depends on Ray. The processes exchange the dataclasses below and those of `core.model`
-and `media.content`. An error is sent as its class name and message, since a user's own class may
-not exist in the other process.
+"""A replica of a model in a worker of `executors.ray`. The replica reads the media of its requests.
+This module does not depend on Ray. The processes exchange the dataclasses in this module, in
+`core.model`, and in `media.content`. Processes send an error as a class name and a message, since
+the class of a user's own error may not exist in the receiving process.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from snellen.media import images, video
 from snellen.media.content import Frame, Image, Part, Video
 
 MOST_BYTES = 300 << 20
-"""The maximum size, in bytes, of the encoded frames that a worker keeps for further questions about
-the same videos."""
+"""The maximum total size, in bytes, of the encoded frames that a worker keeps for further questions
+about the same videos."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hello:
-    """A worker's process and its versions."""
+    """A worker's process, and the versions of its software."""
 
     snellen: str
     """The version of Snellen."""
@@ -48,7 +47,7 @@ class Hello:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaInfo:
-    """A description of a worker's model and of what it can do."""
+    """A description of a worker's model and its capabilities."""
 
     revision: str | None
     """The revision of the model."""
@@ -67,17 +66,18 @@ class ReplicaInfo:
     runs_on: Mapping[str, Any] = field(default_factory=dict)
     """The software and the devices that the model runs on."""
     notes: tuple[str, ...] = ()
-    """Notes that the result shows."""
+    """Notes about the model that results contain."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaRequest:
-    """A request with its media as references."""
+    """A request whose media are references to files."""
 
     request: Request
     """The request."""
     companions: tuple[Video, ...] = ()
-    """All windows of the video that related questions ask about. They are decoded together."""
+    """All windows of the video that related questions ask about. These windows are decoded
+    together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,10 +94,10 @@ class ReplicaAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class MediaMissing:
-    """The answer of a worker that cannot read one of the media on its machine."""
+    """A worker's answer if it cannot read a picture or video on its machine."""
 
     reason: str
-    """Why one of the media cannot be read."""
+    """Why the picture or video cannot be read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +134,7 @@ class ReplicaFailure:
 
 class Replica:
     """A replica of a model. Call `hello` first, then `open`, which returns a description of the
-    model. The media of a request are read while it waits for the model."""
+    model. While a request waits for the model, its media are read."""
 
     _room: AbstractAsyncContextManager[object] = nullcontext()
 
@@ -149,7 +149,7 @@ class Replica:
     def open(
         self, spec: str, opening: Callable[[], Any], folder: str
     ) -> ReplicaInfo | ReplicaFailure:
-        """Open the model with `opening`, which returns a `registry.Opened`. If the caller's folder
+        """Open the model with `opening`, which returns a `registry.Opened`. If the path `folder`
         exists on this machine, it becomes the current folder."""
         try:
             os.chdir(folder)
@@ -227,7 +227,7 @@ class Replica:
         """Read the media of a request on this machine, and check their digests.
 
         Raises:
-            Rejected: one of the media differs from the file on the sender's machine.
+            Rejected: a picture or video differs from the file on the sender's machine.
             MediaError: a video cannot be decoded.
         """
         messages = []
@@ -262,13 +262,13 @@ def _another(medium: Image | Video) -> str:
     name = medium.label or (str(medium.source) if isinstance(medium.source, Path) else "a picture")
     return (
         f"{name} on {socket.gethostname()} differs from the file on the machine where the run was "
-        "started. Give every node the same files, or remove them there, so that the bytes are sent."
+        "started. Give every node the same files, or remove this file, so that its bytes are sent."
     )
 
 
 class Films:
-    """Decodes videos in this process. All known windows of a video are decoded in a single pass.
-    Frames are kept for later questions, up to `MOST_BYTES`."""
+    """Decodes videos in the replica's process. All known windows of a video are decoded in a single
+    pass. Frames are kept for later questions, up to `MOST_BYTES` bytes in all."""
 
     def __init__(self, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, "decode")

@@ -19,9 +19,9 @@ class Replicas:
     """
 
     n: int | None = None
-    """The number of replicas; None for one per GPU, and at least one."""
+    """The number of replicas; None for one replica per GPU, but at least one replica."""
     address: str | None = None
-    """The address of the Ray cluster; None to start one for this run."""
+    """The address of the Ray cluster; None to start a cluster for this run."""
     gpus: float | None = None
     """The number of GPUs per replica; None for an equal share of all GPUs."""
 
@@ -48,7 +48,7 @@ def check_installed() -> None:
     """Check that Ray is installed, without importing it.
 
     Raises:
-        UsageError: it is not installed.
+        UsageError: Ray is not installed.
     """
     if importlib.util.find_spec("ray") is None:
         raise UsageError(f"replicas need the extra `ray`: {install('ray')}.")
@@ -57,8 +57,8 @@ def check_installed() -> None:
 def shares(
     there: Mapping[str, float], replicas: Replicas, *, devices: bool, is_own: bool
 ) -> tuple[int, float]:
-    """The number of replicas, and the number of GPUs per replica. A fraction of a GPU is always on
-    a single device, so two replicas with 0.6 GPUs each need two devices.
+    """Return the number of replicas, and the number of GPUs per replica. A fraction of a GPU is
+    always on a single device, so two replicas with 0.6 GPUs each need two devices.
 
     Raises:
         UsageError: the cluster is too small.
@@ -87,5 +87,5 @@ def shares(
 
 
 def _hold(has: float, gpus: float) -> int:
-    """The number of replicas that can run on `has` GPUs if each needs `gpus` GPUs."""
+    """Return the number of replicas that fit on `has` GPUs if each replica needs `gpus` GPUs."""
     return int(has // gpus) if gpus >= 1 else int(has) * int(1 / gpus + 1e-9)

@@ -1,5 +1,5 @@
-"""Prepares requests for workers: media are replaced with references, or decoded first for workers
-that cannot read the files."""
+"""Prepares requests for workers. Pictures are replaced with references to their files. For a worker
+that cannot read the files, videos are decoded before the request is sent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def referred(request: Request) -> Request:
 
 
 async def with_frames(request: Request) -> Request:
-    """Decode the videos of a request here, for a worker that cannot read the files."""
+    """Decode the videos of a request in this process, for a worker that cannot read the files."""
     parts: list[list[Part]] = []
     for message in request.messages:
         parts.append([])

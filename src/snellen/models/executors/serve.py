@@ -1,11 +1,13 @@
 """A model behind a server that Snellen starts and stops.
 
 The server is started when the first question is asked, so a run without open questions starts no
-server. It listens only on this machine, and it always ends with this process (see `_watch.py`).
+server. The server listens only on this machine, and always ends with this process (see
+`_watch.py`).
 
 Sources of the commands: `vllm serve` (vllm-project/vllm, vllm/entrypoints/cli/serve.py), `sglang
 serve` (sgl-project/sglang@4a55fdb:python/pyproject.toml#L188 and docs.sglang.io), `transformers
-serve` (huggingface/transformers, src/transformers/cli/serve.py). All three servers have `/health`.
+serve` (huggingface/transformers, src/transformers/cli/serve.py). All three servers have the path
+`/health`.
 """
 
 from __future__ import annotations
@@ -39,25 +41,26 @@ COMMANDS: Mapping[str, Sequence[str]] = {
 INSTALL = {"vllm": "vllm", "sglang": "sglang", "transformers": "transformers[serving]"}
 HOST = "127.0.0.1"
 SHARED_BY_LISTENING = sys.platform == "linux"
-"""Whether a server can listen on a port that another process has bound without listening on it, if
-both set SO_REUSEADDR. (Servers set it so that they can be restarted.)"""
+"""Whether a server can listen on a port that another process has bound, if that process does not
+listen on the port and both processes set SO_REUSEADDR. (Servers set SO_REUSEADDR so that they can
+be restarted.)"""
 PATIENCE = 3600.0
 """The maximum number of seconds until a server is ready. The weights may have to be downloaded
 first."""
 EVERY = 0.25
 """The number of seconds between two checks of whether a server is ready."""
 ENDING = 1.0
-"""The number of seconds to wait after an error, to see whether the server has ended."""
+"""The maximum number of seconds to wait for the server to end after an error."""
 STOPPING = 15.0
-"""The number of seconds after which a server is killed. This is longer than `_watch.py` needs to
-end it."""
+"""The number of seconds after which a server is killed. `_watch.py` needs less time to end the
+server."""
 LAST_WORDS = 1000
 """The maximum number of characters that messages quote from a server's log."""
 WATCH = Path(__file__).with_name("_watch.py")
 
 
 class ModelServer:
-    """A server for a model, on a port of this machine. It is started later, by `ready`.
+    """A server for a model, on a port of this machine. The method `ready` starts the server.
 
     Raises:
         UsageError: the server's program is not installed.
@@ -101,7 +104,7 @@ class ModelServer:
         self._over: asyncio.Task[bytes] | None = None
 
     async def ready(self) -> None:
-        """Wait until the server answers. The first caller starts it.
+        """Wait until the server answers. The first call starts the server.
 
         Raises:
             UsageError: the server did not become ready.
@@ -114,8 +117,8 @@ class ModelServer:
             raise Rejected(self._died(), hopeless=True)
 
     async def ends(self) -> bool:
-        """Whether the server has ended. This function waits for a moment, since connections break
-        before the process ends."""
+        """Return whether the server has ended. This method waits for a moment first, since
+        connections break before the process ends."""
         assert self._over is not None
         await asyncio.wait({self._over}, timeout=ENDING)
         return self._over.done()
@@ -181,7 +184,7 @@ class ModelServer:
             ) from error
 
     async def _is_healthy(self) -> bool:
-        """Whether /health answers with status 200."""
+        """Return whether /health answers with status 200."""
         try:
             async with asyncio.timeout(5):
                 reader, writer = await asyncio.open_connection(*self._address)
@@ -200,8 +203,8 @@ class ModelServer:
         return f"{self._what} ended{with_code}.{self._last_words()}"
 
     def _last_words(self) -> str:
-        """The end of this server's output, for messages. Output of earlier servers, which may be in
-        the same log, is not quoted."""
+        """Return the end of this server's output, for messages. The log may also contain the output
+        of earlier servers, which is not quoted."""
         with self.log.open("rb") as log:
             size = log.seek(0, os.SEEK_END)
             log.seek(max(self._written, size - LAST_WORDS))
@@ -210,8 +213,8 @@ class ModelServer:
 
 
 class Served:
-    """A model with its own server, which it starts and stops. It can generate and rank if `model`
-    can. After the server has ended, requests raise `Rejected`."""
+    """A model that starts and stops its own server. The model can generate and rank if `model` can.
+    After the server has ended, requests raise `Rejected`."""
 
     def __init__(self, model: Model, server: ModelServer) -> None:
         self.name = model.name
@@ -245,7 +248,7 @@ class Served:
 
 
 def _program(kind: str) -> str:
-    """Find a server's program in PATH, or in the folder of this Python, which may not be in
+    """Find a server's program in PATH, or in the folder of this Python if that folder is not in
     PATH."""
     program = shutil.which(kind) or shutil.which(kind, path=str(Path(sys.executable).parent))
     if program is None:
@@ -258,7 +261,7 @@ def _program(kind: str) -> str:
 
 
 def _version(program: str, kind: str) -> str | None:
-    """The version of a program, from the package metadata of its environment."""
+    """Return the version of a program, from the package metadata in the program's environment."""
     places = Path(program).parent.resolve().parent.glob("lib/python3*/site-packages")
     distributions = metadata.distributions(name=kind, path=[str(folder) for folder in places])
     return next((distribution.version for distribution in distributions), None)

@@ -1,9 +1,9 @@
-"""Chooses how Snellen calls a model that transformers loads. Makers publish their models in several
-forms: some with a standard processor, others with a `chat` method in their own code.
+"""Chooses how Snellen calls a model that transformers loads. Some models have a standard processor,
+and others have a `chat` method in their own code. A form is one of these ways to call a model.
 
 `FORMS` is the registry. To add a form, write a class with the methods of `form.Form` in a new file,
-and add an instance here. Forms with a `chat` method come first. Otherwise, MiniCPM would count as a
-model with a processor, because it also has one, which its own code calls.
+and add an instance to `FORMS`. The forms with a `chat` method come first, because a model can also
+have a processor that only its own code calls. MiniCPM is an example.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from snellen.models.hf_forms.tokenizer_template import TokenizerForm
 USUAL_FORM = ProcessorForm()
 """The form of models whose code is part of transformers."""
 FORMS: tuple[Form, ...] = (MessagesChatForm(), TilesChatForm(), USUAL_FORM, TokenizerForm())
-"""The forms of models that bring their own code. The first one that fits is used."""
+"""The forms of models that bring their own code. The first form that fits is used."""
 
 
 def form_of(checkpoint: Checkpoint) -> Form:
-    """Choose the form of a checkpoint. The checkpoint's own code runs only if it is trusted.
+    """Choose the form of a checkpoint. The checkpoint's own code runs only if the user trusts this
+    code.
 
     Raises:
         UsageError: the checkpoint needs its own code and is not trusted, or no form fits.

@@ -25,16 +25,17 @@ ESTIMATED = (
 
 @dataclass(frozen=True)
 class PreparedChat:
-    """A request, converted to the arguments of `chat`."""
+    """A request that was converted to the arguments of `chat`."""
 
     request: Request
     """The request."""
     arguments: Mapping[str, Any]
-    """The argument of the form's `call`."""
+    """The argument of `ChatReplica.call`."""
 
 
 class ChatReplica(ABC):
-    """A model on one device. Each subclass converts requests to calls of the model's `chat`."""
+    """A model on one device. Each subclass converts requests to calls of the model's `chat`
+    method."""
 
     ranks = False
     own_arguments: ClassVar[frozenset[str]] = frozenset()
@@ -75,12 +76,12 @@ class ChatReplica(ABC):
             )
 
     def takes(self, name: str) -> bool:
-        """Whether `chat` has a parameter with this name, or accepts any keyword argument."""
+        """Return whether `chat` has a parameter with this name, or accepts any keyword argument."""
         return name in self.parameters or self.takes_more
 
     @abstractmethod
     def arguments(self, request: Request, limit: int) -> dict[str, Any]:
-        """Convert a request to the argument of `call`.
+        """Convert a request to the argument of the method `call`.
 
         Args:
             request: The request.
@@ -93,17 +94,17 @@ class ChatReplica(ABC):
 
     @abstractmethod
     def call(self, arguments: Mapping[str, Any]) -> Any:
-        """Call `chat`, and return its result."""
+        """Call `chat`, and return the result."""
 
     def check_call(self, request: Request, call: Generated) -> None:  # noqa: B027
-        """Check that the model's code passed the full prompt to `generate`.
+        """Check that the model's own code passed the full prompt to `generate`.
 
         Args:
             request: The request.
             call: The first call of `generate`.
 
         Raises:
-            Rejected: the code changed the prompt.
+            Rejected: the model's own code changed the prompt.
         """
 
     # -- the interface for `models.batching`
@@ -133,8 +134,8 @@ class ChatReplica(ABC):
 
         Raises:
             TooMuch: the request did not fit in memory.
-            Rejected: the model's code raised an exception, returned something other than text, or
-                did not pass on a setting.
+            Rejected: the model's own code raised an exception, returned something other than text,
+                or ignored a setting.
         """
         torch, scores = self._torch, ScoreCheck()
         request = prepared.request
@@ -161,7 +162,8 @@ class ChatReplica(ABC):
     # -- replies
 
     def _text(self, returned: Any) -> str:
-        """The text that `chat` returned. If it returned a tuple, this is the first element."""
+        """Return the text in the output of `chat`. If the output is a tuple, the text is its first
+        element."""
         text = returned[0] if isinstance(returned, tuple) and returned else returned
         if not isinstance(text, str):
             raise Rejected(
@@ -191,7 +193,7 @@ class ChatReplica(ABC):
         """Check that the prompt and the reply fit in the model's context.
 
         Raises:
-            Rejected: together, they have more tokens than the model has positions.
+            Rejected: the prompt and the reply have more tokens than the model has positions.
         """
         total = call.prompt + len(call.tokens)
         if call.positions is not None and total > call.positions:
@@ -204,11 +206,11 @@ class ChatReplica(ABC):
     def _check_settings(
         self, generation: Generation, limit: int, arrived: Mapping[str, Any]
     ) -> None:
-        """Check that the reply was generated with the run's settings. `arrived` holds the settings
-        that `generate` received.
+        """Check that the reply was generated with the run's settings. `arrived` contains the
+        settings that `generate` received.
 
         Raises:
-            Rejected: `chat` did not pass on a setting. The message names it.
+            Rejected: `chat` did not pass on a setting. The message names the setting.
         """
         temperature = generation.temperature
         expected: dict[str, Any] = {"max_new_tokens": limit}

@@ -1,4 +1,5 @@
-"""The interface of forms. A form is a way to load a model with transformers and to call it."""
+"""The interface of forms. A form is a way to load a model with transformers and to call the
+model."""
 
 from __future__ import annotations
 
@@ -13,14 +14,14 @@ from snellen.models.hf_settings import HfSettings
 
 @dataclass(frozen=True, kw_only=True)
 class Loading:
-    """What a form needs to load a model."""
+    """The arguments with which a form loads a model."""
 
     checkpoint: Checkpoint
     """The checkpoint."""
     settings: HfSettings
     """The profile's settings."""
     devices: Sequence[str]
-    """The device of each copy of the model."""
+    """The devices that the copies of the model run on, one for each copy."""
     torch: Any
     """The `torch` package."""
     library: Any
@@ -32,10 +33,11 @@ class LoadedForm:
     """A loaded model, with the objects that call it."""
 
     replicas: Sequence[Any]
-    """One object for each device. It implements `models.batch.Prepares`, and its attribute `model`
-    is the model itself."""
+    """One replica for each device. A replica implements `models.batch.Prepares`, and its attribute
+    `model` is the transformers model."""
     described: Mapping[str, str]
-    """What prepares the model's prompts. It is part of the revision and of the manifest."""
+    """A description of the software that prepares the model's prompts, for the revision and the
+    manifest."""
     batch_size: int
     """The maximum number of requests per batch."""
 
@@ -44,26 +46,27 @@ class Form(Protocol):
     """A way to load and call a model."""
 
     title: str
-    """How the model is called, for messages, such as `chat(image, msgs, tokenizer)`."""
+    """A description of the form for messages, such as `chat(image, msgs, tokenizer)`."""
 
     def fits(self, checkpoint: Checkpoint, own_class: type) -> bool:
-        """Whether this form can call a model of the class `own_class`. This is decided before the
-        weights are loaded."""
+        """Return whether this form can call a model of the class `own_class`. The weights are not
+        loaded yet when this is called."""
         ...
 
     def load(self, loading: Loading) -> LoadedForm:
         """Load the model.
 
         Raises:
-            UsageError: a setting has no effect in this form, or the model does not accept it.
+            UsageError: a setting has no effect in this form, or the model does not accept the
+                setting.
             Exception: any exception that transformers or the model's own code raises.
         """
         ...
 
 
 def load_models(loading: Loading) -> list[Any]:
-    """Load a copy of the model on each device. Weights are read from safetensors only, since
-    reading other formats runs code.
+    """Load a copy of the model on each device. Weights are read only from safetensors files, since
+    reading other formats can run code.
 
     Raises:
         ValueError: the model is an encoder-decoder model.
@@ -88,12 +91,12 @@ def load_models(loading: Loading) -> list[Any]:
 
 
 def _loader(loading: Loading) -> tuple[Callable[..., Any], Mapping[str, Any]]:
-    """The function that loads the model, and its keyword arguments.
+    """Return the function that loads the model, and the function's keyword arguments.
 
     A model's own class is loaded directly, not through an auto class such as `AutoModel`. For each
-    configuration class, an auto class remembers the model class that it loaded first, and uses it
-    for later checkpoints. The remembered class lacks `generate`, which transformers adds to classes
-    from before version 4.50.
+    configuration class, an auto class remembers the first model class that it loaded, and uses that
+    class for later checkpoints. The remembered class lacks the method `generate`, which
+    transformers adds to classes that were written for versions before 4.50.
     """
     checkpoint, library = loading.checkpoint, loading.library
     if checkpoint.reference is None:
@@ -106,11 +109,11 @@ def _loader(loading: Loading) -> tuple[Callable[..., Any], Mapping[str, Any]]:
 
 
 def refuse_settings(loading: Loading, title: str, *names: str) -> None:
-    """Check that the profile does not set the settings `names`, which have no effect in a form.
-    `title` is the title of the form.
+    """Check that the profile does not change the settings `names`, which have no effect in a form.
+    `title` is the form's title.
 
     Raises:
-        UsageError: the profile sets one of them.
+        UsageError: the profile changes one of these settings.
     """
     defaults = HfSettings()
     ineffective = [

@@ -1,8 +1,7 @@
 """Records what a model's own code passes to transformers' `generate`, and what `generate` returns.
 
-A model's own code often returns only text, and ignores arguments that it does not know. The
-recorded calls give the exact number of tokens in a reply, and show which settings were not passed
-on.
+A model's own code often returns only text, and often ignores unknown arguments. The recorded calls
+show the exact number of tokens in a reply, and which settings the code did not pass on.
 """
 
 from __future__ import annotations
@@ -17,16 +16,17 @@ from snellen.models.hf_common import ScoreCheck
 
 @dataclass(frozen=True, kw_only=True)
 class Generated:
-    """A call of `generate` for a single prompt."""
+    """A recorded call of `generate` with a single prompt."""
 
     prompt: int
-    """The number of tokens in the prompt, including those of pictures."""
+    """The number of tokens in the prompt, including picture tokens."""
     tokens: Sequence[int]
-    """The tokens of the reply, including its end token if it has one."""
+    """The ids of the tokens in the reply, including an end token."""
     ends: frozenset[int]
-    """The tokens that end a reply."""
+    """The ids of the tokens that end a reply."""
     positions: int | None
-    """The number of positions in the model's context; None if its configuration does not say."""
+    """The number of positions in the model's context; None if the model's configuration does not
+    state the number."""
     settings: Mapping[str, Any]
     """The settings that `generate` used, by their names in transformers' `GenerationConfig`."""
 
@@ -43,12 +43,12 @@ class Generated:
 
 
 class GenerationWatch:
-    """Watches the parts of a model whose `generate` is that of transformers. If there are none, it
-    is false."""
+    """Watches those modules of a model that use transformers' own `generate`. If the model has no
+    such modules, the watch is false."""
 
     def __init__(self, model: Any, mixin: Any) -> None:
-        """`mixin` is transformers' `GenerationMixin`. A part whose class has its own
-        `generate` is not watched, but the part that this method calls is."""
+        """`mixin` is transformers' `GenerationMixin`. If a module has a `generate` of its own that
+        calls another module's `generate`, only the other module is watched."""
         self._parts = [
             part
             for part in model.modules()
@@ -60,8 +60,8 @@ class GenerationWatch:
 
     @contextmanager
     def watching(self, scores: ScoreCheck) -> Iterator[list[Generated]]:
-        """Add each call of `generate` to the list that this yields. Only one thread may use this at
-        a time. `scores` checks the scores of each step."""
+        """Yield a list, and add each call of `generate` to the list. Only one thread may use this
+        method at a time. `scores` checks the scores of each step."""
         calls: list[Generated] = []
         for part in self._parts:
             # An attribute of the object takes precedence over the method of its class.
@@ -90,7 +90,7 @@ def _watched(
 def _call(
     part: Any, inputs: Sequence[Any], options: Mapping[str, Any], output: Any
 ) -> Generated | None:
-    """Describe a call; None if it did not have exactly one prompt and one reply."""
+    """Describe a call, or return None if the call did not have exactly one prompt and one reply."""
     ids = options.get("input_ids", options.get("inputs", inputs[0] if inputs else None))
     embeddings = options.get("inputs_embeds")
     sequences = getattr(output, "sequences", output)

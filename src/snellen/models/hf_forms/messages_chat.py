@@ -1,9 +1,9 @@
 """MiniCPM's form: `chat(image=None, msgs=[{role, content: [picture, text]}], tokenizer=…)`.
 
 Pictures and text keep their order, and the model's code puts a line break between them. A video is
-sent as one picture per frame. Greedy decoding is `sampling=False` with a single beam, since the
-code uses three beams by default. The code's repetition penalty remains in effect: in MiniCPM-V 2.6,
-it is 1.2 without sampling and 1.05 with sampling.
+sent as one picture per frame. For greedy decoding, `chat` gets `sampling=False` and `num_beams=1`,
+since the model's code uses three beams by default. The code's repetition penalty remains in effect.
+In MiniCPM-V 2.6, the penalty is 1.2 without sampling and 1.05 with sampling.
 
 Source: OpenBMB/MiniCPM-V@0dbb566de090067266abb76e702fb289f09934c5: docs/minicpm_v2dot6_en.md, and
 `modeling_minicpmv.py` of openbmb/MiniCPM-V-2_6 on the hub.
@@ -106,14 +106,15 @@ class _MessagesChat(ChatReplica):
         if isinstance(most, int) and call.prompt >= most:
             raise Rejected(
                 f"{self.name}: the prompt reaches the limit of {most:,} tokens (`max_inp_length`), "
-                "at which the model's code cuts it. Use smaller or fewer pictures or frames (the "
-                f"profile's [images], --frames), or set `chat = {{ max_inp_length = {most * 2} }}` "
-                "in the profile's `extra`."
+                "and the model's code cuts longer prompts. Use smaller or fewer pictures or "
+                f"frames (the profile's [images], --frames), or set "
+                f"`chat = {{ max_inp_length = {most * 2} }}` in the profile's `extra`."
             )
 
     def _system(self, request: Request) -> tuple[dict[str, Any], tuple[Message, ...]]:
-        """The argument for the system message, if `chat` has one, and the messages for the argument
-        `msgs`. Versions after 2.6 have no argument for it, so the system message stays in `msgs`.
+        """Return the argument for the system message, and the messages for the argument `msgs`. If
+        `chat` has no argument for the system message, as in versions after 2.6, the system message
+        stays in `msgs`.
         """
         first, *others = request.messages
         if first.role != "system" or "system_prompt" not in self.parameters:
@@ -125,10 +126,10 @@ class _MessagesChat(ChatReplica):
         return {"system_prompt": first.text}, tuple(others)
 
     def _sampling(self, request: Request) -> dict[str, Any]:
-        """The arguments for sampling.
+        """Return the arguments for sampling.
 
         Raises:
-            Rejected: `chat` does not accept one of them.
+            Rejected: `chat` does not accept one of the arguments.
         """
         generation = request.generation
         temperature = generation.temperature

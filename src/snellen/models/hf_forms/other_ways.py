@@ -1,4 +1,5 @@
-"""Error messages about models with their own code: why Snellen cannot run a model, and what can."""
+"""Error messages about models with their own code: why Snellen cannot run a model, and which other
+software can."""
 
 from __future__ import annotations
 
@@ -24,24 +25,26 @@ class OtherWays(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Other software that runs the models of an architecture."""
 
     vllm: bool = False
-    """Whether vLLM runs them, in this process or as a server."""
+    """Whether vLLM runs these models, in this process or as a server."""
     overrides: str | None = None
-    """The architecture to set in vLLM's `hf_overrides`; None if the one in config.json is right."""
+    """The architecture to set in vLLM's `hf_overrides`; None if the architecture in config.json is
+    right."""
     vlmevalkit: str | None = None
-    """The name of their class in VLMEvalKit; None if there is none."""
+    """The name of the models' class in VLMEvalKit; None if there is no such class."""
     converted: str | None = None
-    """The maker's converted checkpoints, which need no own code; None if there are none."""
+    """The maker's converted checkpoints, which run without their own code; None if there are no
+    such checkpoints."""
 
 
 @cache
 def other_ways() -> dict[str, OtherWays]:
-    """The other ways to run models, by architecture."""
+    """Return the other ways to run models, by architecture."""
     content = tomllib.loads(FILE.read_text(encoding="utf-8"))
     return msgspec.convert(content, dict[str, OtherWays])
 
 
 def untrusted(checkpoint: Checkpoint) -> UsageError:
-    """The error about a model whose own code is not trusted."""
+    """Return the error about a model whose own code is not trusted."""
     ways = other_ways().get(checkpoint.architecture)
     converted = ways and ways.converted
     hint = (
@@ -55,7 +58,7 @@ def untrusted(checkpoint: Checkpoint) -> UsageError:
 
 
 def unknown(checkpoint: Checkpoint, why: str) -> UsageError:
-    """The error about a model that no form can call."""
+    """Return the error about a model that no form can call."""
     return UsageError(
         f"{checkpoint.spec}: Snellen does not know how to call {checkpoint.reference}: "
         f"{why.rstrip('.')}.{_versions(checkpoint)} {alternatives(checkpoint)}"
@@ -63,8 +66,8 @@ def unknown(checkpoint: Checkpoint, why: str) -> UsageError:
 
 
 def alternatives(checkpoint: Checkpoint) -> str:
-    """A sentence about what else runs the model. It does not mention --trust-remote-code, because
-    the user has already set that flag."""
+    """Return a sentence about other software that runs the model. The sentence does not mention
+    --trust-remote-code, because the user has already set that flag."""
     ways = other_ways().get(checkpoint.architecture)
     if ways is None:
         return (
@@ -93,8 +96,8 @@ def _ways(checkpoint: Checkpoint, ways: OtherWays) -> Iterator[str]:
 
 
 def advice(checkpoint: Checkpoint) -> str:
-    """The text to add to the error about a model that cannot be loaded; empty for a model without
-    its own code."""
+    """Return the text to add to the error about a model that cannot be loaded. For a model without
+    its own code, the text is empty."""
     if checkpoint.reference is None:
         return ""
     return f"{_versions(checkpoint)} {alternatives(checkpoint)}"

@@ -1,5 +1,5 @@
-"""Models with a processor whose chat template supports pictures. Their class is part of
-transformers, or belongs to the maker's own code, as with Kimi-VL. `AutoProcessor` loads the
+"""Models with a processor whose chat template supports pictures. The class of such a model is part
+of transformers, or belongs to the maker's own code, as with Kimi-VL. `AutoProcessor` loads the
 processor.
 """
 
@@ -50,19 +50,21 @@ class ProcessorForm:
 
 
 def can_generate(own_class: type) -> bool:
-    """Whether transformers' `generate` works with a class. Classes from before version 4.45 may
-    have only `prepare_inputs_for_generation`; transformers then adds `generate`."""
+    """Return whether transformers' `generate` works with a class. Classes that were written for
+    versions before 4.45 may have only `prepare_inputs_for_generation`, and transformers adds
+    `generate` to them."""
     names = ("generate", "prepare_inputs_for_generation")
     return any(callable(getattr(own_class, name, None)) for name in names)
 
 
 def described(processor: Any) -> Mapping[str, str]:
-    """The name of a processor's image processor, for the revision and the manifest."""
+    """Describe a processor by the name of its image processor, for the revision and the
+    manifest."""
     return {"image_processor": type(processor.image_processor).__name__}
 
 
 def for_replies(processor: Any) -> Any:
-    """Set up the processor to pad batches for generation, and return it."""
+    """Set up the processor to pad batches for generation, and return the processor."""
     # With padding on the right, prompts would end in the middle of their rows.
     processor.tokenizer.padding_side = "left"
     if processor.tokenizer.pad_token is None:

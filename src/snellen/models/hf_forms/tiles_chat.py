@@ -1,13 +1,13 @@
 """InternVL's form: `chat(tokenizer, pixel_values, question, generation_config, history=None,
 num_patches_list=…)`.
 
-Pictures are cut into tiles in the same way as on the model's card. Its config.json sets the size of
-a tile (`force_image_size`), the number of tiles (`min_dynamic_patch` to `max_dynamic_patch`), and
-whether a thumbnail is added (`use_thumbnail`). The profile's `tiles` replaces `max_dynamic_patch`.
-In the text, `<image>` stands for a picture, with a line break between it and the text. A video is
-sent as one tile per frame, after the labels `Frame-1: `, `Frame-2: `, and so on. Earlier turns are
-passed as `history`. A system message replaces the model's own `system_message`, which the code
-otherwise puts at the start of every conversation.
+Pictures are cut into tiles by the method in the model's card. The model's config.json sets the size
+of a tile (`force_image_size`), the number of tiles (`min_dynamic_patch` to `max_dynamic_patch`),
+and whether a thumbnail is added (`use_thumbnail`). The profile's `tiles` replaces
+`max_dynamic_patch`. In the text, `<image>` stands for a picture, and a line break separates
+`<image>` from the text. A video is sent as one tile per frame, after the labels `Frame-1: `,
+`Frame-2: `, and so on. Earlier turns are passed as `history`. Every conversation starts with the
+model's own `system_message`, which a system message in the request replaces.
 
 Source: OpenGVLab/InternVL@2410d1dbf208f0e799459aff9376e5747dbf41a2: README.md, lines 1000-1160, and
 internvl_chat/internvl/model/internvl_chat/modeling_internvl_chat.py, `chat`.
@@ -34,22 +34,22 @@ from snellen.models.hf_forms.form import LoadedForm, Loading, load_models, refus
 from snellen.models.hf_forms.other_ways import unknown
 
 NEEDED = {"tokenizer", "pixel_values", "question", "generation_config"}
-"""The parameters that `chat` must have for this form to fit."""
+"""The parameters that a model's `chat` must have if it uses this form."""
 OURS = frozenset(NEEDED | {"self", "history", "return_history", "num_patches_list"})
 """Arguments of `chat` that Snellen sets."""
 PICTURE = "<image>"
 """The text that stands for a picture in a question."""
 MEAN = (0.485, 0.456, 0.406)
-"""The mean of ImageNet's pixels in red, green, and blue. Source: internvl/train/constants.py in the
-same repository."""
+"""The mean of ImageNet's pixels in red, green, and blue. Source: internvl/train/constants.py in
+OpenGVLab/InternVL."""
 DEVIATION = (0.229, 0.224, 0.225)
 """The standard deviation of ImageNet's pixels in red, green, and blue."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Cutting:
-    """How pictures are cut: into `least` to `most` tiles that are `size` pixels wide and high, with
-    or without a thumbnail."""
+    """How pictures are cut. There are from `least` to `most` tiles, each `size` pixels wide and
+    high, and optionally a thumbnail."""
 
     size: int
     most: int
@@ -86,7 +86,8 @@ def _cutting(loading: Loading) -> _Cutting:
     """Read how to cut pictures from config.json and the profile.
 
     Raises:
-        UsageError: the settings in config.json are missing or invalid, or it pads pictures.
+        UsageError: settings in config.json are missing or invalid, or require pictures to be
+            padded.
     """
     checkpoint = loading.checkpoint
     config = checkpoint.config
@@ -146,7 +147,7 @@ class _TilesChat(ChatReplica):
         """Check that the model supports each part of a request.
 
         Raises:
-            Rejected: it does not support a part.
+            Rejected: the model does not support a part of the request.
         """
         lacking = {
             "several pictures": len(arguments["counts"]) > 1 and "num_patches_list",
@@ -197,8 +198,8 @@ class _TilesChat(ChatReplica):
     # -- pictures and text
 
     def _question(self, message: Message, tiles: list[NDArray[np.uint8]]) -> str:
-        """The text of a message, with `<image>` for each picture. The tiles of each picture or
-        frame are added to `tiles` as one array."""
+        """Return the text of a message, with `<image>` for each picture. The function adds the
+        tiles of each picture or frame to the list `tiles`, as one array."""
         text = ""
         for part in message.content:
             if isinstance(part, str):
@@ -235,8 +236,8 @@ class _TilesChat(ChatReplica):
         )
 
     def _tensor(self, tiles: Sequence[NDArray[np.uint8]]) -> Any:
-        """The normalized tiles of all pictures in one tensor, of shape (tiles, 3, size, size); None
-        if there are no pictures."""
+        """Return the normalized tiles of all pictures as one tensor of shape (tiles, 3, size,
+        size), or None if there are no pictures."""
         if not tiles:
             return None
         scaled = np.concatenate(tiles).astype(np.float32) / 255
@@ -245,7 +246,7 @@ class _TilesChat(ChatReplica):
 
 
 def _joined(text: str, part: str) -> str:
-    """Append `part` to `text`, after a line break if neither has white space where they meet."""
+    """Append `part` to `text`. Insert a line break if there is no white space between the two."""
     needs_break = text and part and not (text[-1].isspace() or part[0].isspace())
     return f"{text}\n{part}" if needs_break else text + part
 
@@ -254,8 +255,8 @@ def _split(name: str, messages: Sequence[Message]) -> tuple[str, Sequence[Messag
     """Split a conversation into the system message and the turns of user and assistant.
 
     Raises:
-        Rejected: the turns do not alternate from user to user, or the system message has a
-            picture.
+        Rejected: the turns do not alternate between user and assistant, the first or last turn is
+            not the user's, or the system message has a picture.
     """
     system, turns = "", list(messages)
     if turns[0].role == "system":
@@ -273,7 +274,7 @@ def _split(name: str, messages: Sequence[Message]) -> tuple[str, Sequence[Messag
 
 
 def _sampling(generation: Generation) -> dict[str, Any]:
-    """The fields of `generation_config` that control sampling."""
+    """Return the fields of `generation_config` that control sampling."""
     temperature = generation.temperature
     if temperature == 0:
         return {"do_sample": False, "num_beams": 1}

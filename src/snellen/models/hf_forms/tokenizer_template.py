@@ -1,7 +1,8 @@
-"""GLM-4v's form: a tokenizer whose chat template takes a picture with a message, and `generate`.
+"""GLM-4v's form: the tokenizer's chat template accepts a message with a picture, and `generate`
+returns the reply.
 
-`tokenizer.apply_chat_template([{role, image: picture, content: text}], …)` returns the tokens and
-the pixels. A message can have one picture, which comes before its text.
+`tokenizer.apply_chat_template([{role, image: picture, content: text}], …)` returns the token ids
+and the pixels. A message can have one picture, which must come before the text.
 
 Source: THUDM/GLM-4: basic_demo/trans_cli_vision_demo.py, and `tokenization_chatglm.py` of
 THUDM/glm-4v-9b on the hub.
@@ -30,7 +31,7 @@ from snellen.models.hf_replica import HfReplica
 from snellen.models.user_code import errors_as
 
 SIDE = 64
-"""The width and height, in pixels, of the picture that the template is tested with."""
+"""The width and height, in pixels, of the picture with which the chat template is tested."""
 
 
 class TokenizerForm:
@@ -66,7 +67,7 @@ class TokenizerForm:
 
 
 class TokenizerPrompts:
-    """Prepares prompts with a tokenizer's chat template. It takes the place of `HfPrompts`."""
+    """Prepares prompts with a tokenizer's chat template, in place of `HfPrompts`."""
 
     def __init__(self, spec: str, tokenizer: Any, options: Mapping[str, Any]) -> None:
         """`options` are arguments for the chat template."""
@@ -78,8 +79,8 @@ class TokenizerPrompts:
         self.tokenizer = copy.deepcopy(tokenizer)
 
     def fault(self, torch: Any) -> str | None:
-        """Why the template cannot be used for pictures; None if it can. It is tested with a black
-        picture."""
+        """Test the chat template with a black picture, and return why it cannot be used for
+        pictures, or None if it can."""
         black = pictures.of_pixels(np.zeros((SIDE, SIDE, 3), np.uint8))
         turn = {"role": "user", "content": "What is this?", "image": black}
         try:
@@ -95,11 +96,11 @@ class TokenizerPrompts:
         return None
 
     def lengths(self, request: Request) -> Hashable:
-        """A unique object, so that each request has a batch of its own."""
+        """Return a unique object, so that each request gets its own batch."""
         return object()
 
     def size(self, request: Request) -> int:
-        """The approximate number of tokens of a request."""
+        """Estimate the number of tokens in a request."""
         return size_of(request)
 
     def prepared(self, requests: Sequence[Request]) -> PreparedBatch:
@@ -131,19 +132,19 @@ class TokenizerPrompts:
         return inputs
 
     def _mine(self) -> Any:
-        """This thread's own copy of the tokenizer. A tokenizer fails when two threads use it at the
-        same time."""
+        """Return this thread's own copy of the tokenizer, since a tokenizer fails if two threads
+        use it concurrently."""
         if not hasattr(self._of_thread, "tokenizer"):
             with self._copying:
                 self._of_thread.tokenizer = copy.deepcopy(self._shared)
         return self._of_thread.tokenizer
 
     def _turn(self, message: Message) -> dict[str, Any]:
-        """Convert a message for the template.
+        """Convert a message for the chat template.
 
         Raises:
             Rejected: the message has a video, several pictures, or a picture after text.
-            MediaError: its picture is damaged.
+            MediaError: the picture is damaged.
         """
         content = message.content
         what = None
