@@ -55,6 +55,11 @@ def add_options(parser: argparse.ArgumentParser, work: str) -> None:
     parser.add_argument("--work", type=Path, default=Path(work))
 
 
+def launched(command: Sequence[str], file: str) -> list[str]:
+    """The command line that runs a command and writes what it took to a file (`_launch.py`)."""
+    return [sys.executable, "-I", "-S", str(HERE / "_launch.py"), file, *command]
+
+
 def measured(
     command: Sequence[str],
     log: Path,
@@ -64,12 +69,26 @@ def measured(
     """Run a command to its end. Return `started` (time), `wall` (s), `cpu` (s, with its children),
     `memory` (MB, of its largest process at its peak), `exit`, and the machine's `load`."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file, log.open("wb") as output:
-        launch = [sys.executable, "-I", "-S", str(HERE / "_launch.py"), file.name, *command]
-        subprocess.run(launch, env=environment, stdout=output, stderr=output, check=False)
+        subprocess.run(
+            launched(command, file.name),
+            env=environment,
+            stdout=output,
+            stderr=output,
+            check=False,
+        )
         took = json.loads(Path(file.name).read_bytes() or b"{}")
     if took.get("exit") not in accept:
         sys.exit(f"{' '.join(command)} failed: {log.read_text(errors='replace')[-2000:]}")
     return took | {"load": os.getloadavg()[0]}
+
+
+def memory(field: str = "VmRSS") -> int:
+    """The bytes that this process has in memory now, or had at its peak (`VmHWM`). Unlike
+    `ru_maxrss`, the peak does not include the memory of the process that started this process."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) * 1024
+    raise OSError(f"/proc/self/status does not have {field}")
 
 
 class Mock:

@@ -22,6 +22,7 @@ import msgspec
 import numpy as np
 import PIL.Image
 import pybase64
+from _commands import memory
 
 from snellen import registry
 from snellen.cli.progress_lines import ProgressLines
@@ -41,14 +42,6 @@ from snellen.transport import Transport
 PICTURES = 100
 """The number of different pictures. They are used in turn, so that they stay in the page cache."""
 MODEL = "scale/stand-in"
-
-
-def memory(field: str = "VmRSS") -> int:
-    """The bytes that this process has in memory now, or had at its peak (`VmHWM`)."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(f"{field}:"):
-            return int(line.split()[1]) * 1024
-    raise OSError(f"/proc/self/status does not have {field}")
 
 
 # -- the questions and the models
