@@ -266,6 +266,11 @@ def reply(question: Question, form: str) -> str:
     raise ValueError(f"replies have no form {form!r}; forms: {', '.join(ALL_FORMS)}")
 
 
+def choice_replies(form: str, n: int) -> list[str]:
+    """Replies to n questions with choices, for use in turn: the letters are A, B, C, and D."""
+    return [reply(question("choices", number), form) for number in range(n)]
+
+
 ENDINGS = {
     "choices": (
         "The answer is {answer}.",

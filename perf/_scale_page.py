@@ -56,6 +56,10 @@ def percent(part: float) -> str:
     return f"{100 * part:.0f} %"
 
 
+def reply_name(characters: int) -> str:
+    return "one letter" if characters == 1 else f"{characters:,} characters"
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
@@ -77,6 +81,7 @@ def page(figures: Mapping[str, Any]) -> str:
         f"perf/scale.json --write docs/scale.md` on {there['date']}, on a machine with "
         f"{there['cores']} cores ({there['cpu']}) and Python {there['python']}. The load was "
         f"{first:.1f} before and {last:.1f} after. Figures are medians of {there['reps']} rounds. "
+        f"Each reply has {reply_name(figures['reply']['characters'])}, unless stated otherwise. "
         "Predictions are marked as such; everything else was measured on that machine. Times in "
         "milliseconds apply to that machine only; ratios should hold on other machines.\n"
     )
@@ -190,8 +195,8 @@ def the_driver(figures: Mapping[str, Any]) -> str:
         "## The driver\n\nThe driver is a run's process, which has one thread. The driver "
         "schedules requests, writes the journal, and, for a model on a server, prepares the "
         "pictures. The figures cover the time from the first call to the last reply, with 32 "
-        "questions in flight. The figures include the progress display and the journal, but not "
-        "scoring.\n\n"
+        "questions in flight. The figures include the progress display, the journal, and the "
+        "running score, but not the final scoring.\n\n"
         + table(head, rows)
         + "\nThe next table divides the driver's CPU time into steps, in µs per question. Each "
         "step was measured on its own, with its inputs ready. The last row is the measured total "
@@ -201,10 +206,10 @@ def the_driver(figures: Mapping[str, Any]) -> str:
 
 def the_journal(figures: Mapping[str, Any]) -> str:
     rows = []
-    for chars, item in figures["append"].items():
+    for item in sorted(figures["append"].values(), key=lambda item: item["characters"]):
         rows.append(
             (
-                "one letter" if chars == "1" else f"{int(chars):,} characters",
+                reply_name(item["characters"]),
                 shown(item["n"] / item["cpu"]),
                 shown(item["n"] / item["seconds"]),
                 size(item["bytes"] / item["seconds"]),
@@ -446,7 +451,7 @@ def many_samples(figures: Mapping[str, Any]) -> str:
     sample, under_way = run_memory(figures)
     rate = bears(figures)
     journal = large["bytes"] / large["keys"]
-    long_replies = figures["append"]["2000"]
+    longest = max(figures["append"].values(), key=lambda item: item["characters"])
     rows = [
         (
             "time of one driver, if nothing else is full",
@@ -476,10 +481,14 @@ def many_samples(figures: Mapping[str, Any]) -> str:
             )
             for slots in (MOST, GPUS[-1] * VLMS[0].at_once)
         ),
-        ("run folder, one-letter replies", size(journal * SAMPLES), "contains no pictures"),
         (
-            "run folder, replies of 2,000 characters",
-            size(long_replies["bytes"] / long_replies["n"] * SAMPLES),
+            f"run folder, replies of {reply_name(figures['reply']['characters'])}",
+            size(journal * SAMPLES),
+            "contains no pictures",
+        ),
+        (
+            f"run folder, replies of {reply_name(longest['characters'])}",
+            size(longest["bytes"] / longest["n"] * SAMPLES),
             "",
         ),
         (
