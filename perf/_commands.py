@@ -98,6 +98,7 @@ class Mock:
         self._at = f"http://127.0.0.1:{port}"
         self.port = port
         self.url = f"{self._at}/v1"
+        self._prepared: Figures = {}
 
     def call(self, path: str, body: object = None) -> Figures:
         data = None if body is None else json.dumps(body).encode()
@@ -108,7 +109,10 @@ class Mock:
     def prepare(self, form: str, kind: str, n: int, rows: Path | None = None) -> None:
         """Answer in this form from now on. Build the replies to n questions of this kind, or to
         those of a file of rows with choices."""
-        self.call("/replies", {"form": form, "kind": kind, "n": n, "rows": rows and str(rows)})
+        wanted = {"form": form, "kind": kind, "n": n, "rows": rows and str(rows)}
+        if wanted != self._prepared:
+            self.call("/replies", wanted)
+            self._prepared = wanted
 
     def reset(self, latency: float, faults: Mapping[int, Mapping[str, Any]] | None = None) -> None:
         """Zero the counters, and set the seconds until a reply and the items that fail."""

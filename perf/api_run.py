@@ -28,7 +28,7 @@ import shutil
 import sys
 import time
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -130,31 +130,17 @@ class ApiRuns:
             for name, case in self._cases(form, n).items()
         }
         actual = in_rounds(self._reps, cases, ("cpu", "wall", "span", "memory"))
-        budgets = []
+        names = [checkout.name for checkout in self._checkouts]
+        rows = []
         for form in forms:
-            slopes = {
-                name: [
-                    {"cpu": 1e3 * (many["cpu"] - few["cpu"]) / (MANY - FEW)}
-                    for few, many in zip(
-                        actual[f"{form} {name} {FEW}"],
-                        actual[f"{form} {name} {MANY}"],
-                        strict=True,
-                    )
-                ]
-                for name in (FLOOR, *(checkout.name for checkout in self._checkouts))
-            }
-            floor = middle(slopes[FLOOR], "cpu")
-            for checkout in self._checkouts:
-                times = ratio(slopes[checkout.name], slopes[FLOOR], "cpu")
-                allowed = ALLOWED.get(form)
-                budgets.append(
-                    (
-                        f"CPU per sample, {form}, {checkout.name}",
-                        f"<= {allowed} x the floor" if allowed else "",
-                        f"{times:.2f} x ({middle(slopes[checkout.name], 'cpu'):.3f} ms, "
-                        f"floor {floor:.3f} ms)",
-                    )
-                )
+            slopes = {name: slope(actual, form, name) for name in (FLOOR, *names)}
+            times = (f"{ratio(slopes[name], slopes[FLOOR], 'cpu'):.2f}" for name in names)
+            costs = (f"{middle(slopes[name], 'cpu'):.3f}" for name in (*names, FLOOR))
+            rows.append([form, *times, f"{ALLOWED.get(form, '')}", *costs])
+        head = ["reply", *(f"{name}, x floor" for name in names), "allowed"]
+        head += [f"{name}, ms" for name in (*names, FLOOR)]
+        print(f"\nCPU per sample, {self._kind}, {loads(actual)}\n\n{table(head, rows)}\n")
+        budgets = []
         ideal = math.ceil(MANY / 32) * LATENCY
         for form in forms:
             runs = actual[f"{form} this {MANY}"]
@@ -179,7 +165,7 @@ class ApiRuns:
                     f"{middle(runs, 'folder') - replies / MANY:.0f} bytes + reply",
                 ),
             ]
-        return [*budgets, ("the machine during this part", "", loads(actual))]
+        return budgets
 
     def span128(self, forms: list[str]) -> list[Budget]:
         n, form = 12_800, forms[0]
@@ -273,6 +259,12 @@ class ApiRuns:
                     file.write(json.dumps(row) + "\n")
         os.utime(path, (time.time() - 60,) * 2)
         return path
+
+
+def slope(actual: Mapping[str, Sequence[Figures]], form: str, name: str) -> list[Figures]:
+    """The CPU in ms per sample, from the short run to the long one, for each round."""
+    pairs = zip(actual[f"{form} {name} {FEW}"], actual[f"{form} {name} {MANY}"], strict=True)
+    return [{"cpu": 1e3 * (many["cpu"] - few["cpu"]) / (MANY - FEW)} for few, many in pairs]
 
 
 def main() -> None:

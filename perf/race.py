@@ -150,7 +150,7 @@ class Race:
     """Measures runs and records them."""
 
     def __init__(self, s: argparse.Namespace, server: Mock) -> None:
-        self.server, self.prepared = server, 0
+        self.server = server
         self.who = [who for who in s.who.split(",") if who.partition("-")[0] not in s.gaps]
         if "vlm-api" in self.who and "vlm-local" not in self.who:
             sys.exit("--who: vlm-api needs vlm-local before it, which unpacks the pictures")
@@ -174,10 +174,8 @@ class Race:
     def run(self, part: str, who: str, n: int, tag: str, at_once: int = 32,
             on_start: Callable[[subprocess.Popen[bytes]], None] | None = None) -> None:  # fmt: skip
         """Measure one run. With `on_start`, which may kill the run early, its score is ignored."""
-        if self.prepared != n:
-            rows = Path(self.s.data, f"rows{n}.jsonl")
-            self.server.prepare(self.s.reply, "choices", n, rows)
-            self.prepared = n
+        rows = Path(self.s.data, f"rows{n}.jsonl")
+        self.server.prepare(self.s.reply, "choices", n, rows)
         self.s.concurrency = at_once
         self.usage.unlink(missing_ok=True)
         m, run_dir = self.w1.one(who, n, self.s, tag, on_start=on_start, timeout=3600)
