@@ -89,7 +89,7 @@ class ApiRuns:
         side: int = LARGE,
     ) -> Figures:
         """A run of n questions that must answer all and give exactly the accuracy of the data."""
-        self._server.prepare(form, self._kind, n)
+        self._server.prepare(form, self._kind, max(n, MANY))
         words = workload(self._work, self._peers, self._kind, n, side)
         actual = self._server.measured(
             self._run(checkout, words, concurrency),
@@ -106,7 +106,7 @@ class ApiRuns:
         return actual
 
     def floor(self, form: str, n: int, concurrency: int = 32) -> Figures:
-        self._server.prepare(form, self._kind, n)
+        self._server.prepare(form, self._kind, max(n, MANY))
         workload(self._work, self._peers, self._kind, n, LARGE)
         folder = self._work / f"{self._kind}-{LARGE}-{n}"
         command = [sys.executable, str(self._peers / "floor_client.py"), "--data", str(folder)]
