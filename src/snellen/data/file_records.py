@@ -99,7 +99,8 @@ def size_of(path: Path) -> int | None:
 
 
 def groups_of(files: Sequence[File]) -> dict[str, list[File]]:
-    """Group files by archive. A group has the parts of one archive, in order, or a single file."""
+    """Group files by archive. A group contains all parts of one archive, in order, or a single
+    file."""
     groups: dict[str, list[File]] = {}
     for file in files:
         groups.setdefault(archive_name(file), []).append(file)
@@ -124,8 +125,8 @@ def _part(file: File) -> tuple[int, str]:
 
 
 def only(files: Sequence[File], names: Sequence[str]) -> list[File]:
-    """Select files by name. The name of an archive, or of a part, selects all its parts. Without
-    names, select all files.
+    """Select files by name. The name of an archive, or of one of its parts, selects all parts of
+    the archive. Without names, select all files.
 
     Raises:
         DataError: One of the names matches no file.
