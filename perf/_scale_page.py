@@ -25,8 +25,6 @@ from _scale_predictions import (
     under_way,
 )
 
-from snellen.run.limiter import MOST
-
 # -- formatting numbers
 
 
@@ -112,7 +110,6 @@ def per_key(figures: Mapping[str, Any], part: str, what: str) -> float:
 def at_a_glance(figures: Mapping[str, Any]) -> str:
     rate = bears(figures)
     full = " or ".join(f"{shown(rate / vlm.rate)} GPUs with a {vlm.name} model" for vlm in VLMS)
-    at_once = VLMS[0].at_once
     keys = size(per_key(figures, "load", "memory") * SAMPLES)
     load = times(per_key(figures, "load", "seconds") * SAMPLES)
     score = times(per_key(figures, "score", "seconds") * SAMPLES)
@@ -121,8 +118,9 @@ def at_a_glance(figures: Mapping[str, Any]) -> str:
         f"- One driver (the process of a run) sends {shown(rate)} questions per second, each with "
         "a picture of 100 kB, and then fully uses one core. By prediction, this rate is enough for "
         f"{full}.\n"
-        f"- `--concurrency auto` stops earlier, at {MOST} concurrent requests, which are enough "
-        f"for {MOST // at_once} GPUs with {at_once} requests each. For more GPUs, pass a number.\n"
+        "- `--concurrency auto` (the default) searches for the number of concurrent requests with "
+        "which the servers are fastest. Only the driver's machine limits the number, by its open "
+        "files (`ulimit -n`) and its memory.\n"
         f"- For {SAMPLES / 1e6:.0f} million samples, the prediction is that one driver needs at "
         f"least {times(SAMPLES / rate)} for the run, {keys} of memory for the samples' keys, "
         f"{load} to load the journal when a run resumes, and {score} to score.\n"
@@ -367,15 +365,13 @@ def the_predictions(figures: Mapping[str, Any]) -> str:
     for vlm in VLMS:
         for gpus in GPUS:
             wanted = under_way(vlm, gpus)
-            auto = predicted(figures, vlm, gpus, min(wanted, MOST))
-            inputs = auto if wanted <= MOST else predicted(figures, vlm, gpus, wanted)
+            inputs = predicted(figures, vlm, gpus, wanted)
             offered = gpus * vlm.rate
             rows.append(
                 (
                     vlm.name,
                     f"{gpus:,}",
                     shown(offered),
-                    f"{shown(auto.rate)}, {percent(auto.rate / offered)}",
                     f"{wanted:,}",
                     f"{shown(inputs.rate)}, {percent(inputs.rate / offered)}",
                     percent(min(1.0, inputs.rate / bears(figures))),
@@ -392,7 +388,6 @@ def the_predictions(figures: Mapping[str, Any]) -> str:
         "model",
         "GPUs",
         "capacity",
-        "rate with `auto`",
         "requests",
         "rate",
         "driver busy",
@@ -409,12 +404,11 @@ def the_predictions(figures: Mapping[str, Any]) -> str:
         "- The network transfers 25 Gbit/s.\n\n"
         "The throughput of real models varies severalfold with the length of replies and the size "
         "of pictures. Put your own numbers into `perf/_scale_predictions.py`.\n\n"
-        "*capacity* is the number of replies per second that the GPUs can give. The two *rate* "
-        "columns give the replies per second that the run gets, also in percent of the capacity. "
-        "The first *rate* is with `--concurrency auto`. The second *rate* is with a fixed number "
-        f"of concurrent *requests*, {SURPLUS:g} times as many as fit into the GPUs, so that no GPU "
-        "waits. The remaining columns are for the fixed number: the share of time that the driver "
-        f"is busy, the part that is full first, and the time for {SAMPLES / 1e6:.0f} million "
+        "*capacity* is the number of replies per second that the GPUs can give. *rate* is the "
+        "number of replies per second that the run gets, also in percent of the capacity, with a "
+        f"number of concurrent *requests* that is {SURPLUS:g} times as many as fit into the GPUs, "
+        "so that no GPU waits. The remaining columns give the share of time that the driver is "
+        f"busy, the part that is full first, and the time for {SAMPLES / 1e6:.0f} million "
         "samples.\n\n" + table(head, rows)
     )
 
@@ -448,7 +442,7 @@ def full_driver(figures: Mapping[str, Any]) -> str:
 
 def many_samples(figures: Mapping[str, Any]) -> str:
     large = figures["keys"][-1]
-    sample, under_way = run_memory(figures)
+    sample, in_flight = run_memory(figures)
     rate = bears(figures)
     journal = large["bytes"] / large["keys"]
     longest = max(figures["append"].values(), key=lambda item: item["characters"])
@@ -476,10 +470,10 @@ def many_samples(figures: Mapping[str, Any]) -> str:
         *(
             (
                 f"memory of the driver: {slots:,} questions in flight",
-                size(under_way * slots),
+                size(in_flight * slots),
                 "for any number of samples",
             )
-            for slots in (MOST, GPUS[-1] * VLMS[0].at_once)
+            for slots in (under_way(VLMS[0], gpus) for gpus in GPUS[1:])
         ),
         (
             f"run folder, replies of {reply_name(figures['reply']['characters'])}",
@@ -515,16 +509,14 @@ def the_changes(figures: Mapping[str, Any]) -> str:
     rows = [
         (
             f"{small} GPUs",
-            "Nothing: `--concurrency auto` finds the number"
-            if under_way(VLMS[0], small) <= MOST
-            else f"`--concurrency {under_way(VLMS[0], small)}`",
+            "Nothing: `--concurrency auto` finds the number of concurrent requests",
             "yes",
         ),
         (
             f"{middling} GPUs",
-            f"Pass `--concurrency {under_way(VLMS[0], middling)}`, since `auto` stops at {MOST}. "
-            "Put a load balancer in front of the servers, so that all have one address. Allow as "
-            "many open files (`ulimit -Hn`) as requests",
+            "Put a load balancer in front of the servers, so that all have one address. Allow "
+            f"{under_way(VLMS[0], middling):,} open files (`ulimit -n`), one for each concurrent "
+            "request",
             "yes",
         ),
         (
