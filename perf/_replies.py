@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-FORMS = ("letter", "sentence", "reasoning", "long")
-"""The forms that benchmarks of whole runs measure."""
+FORMS = ("reasoning", "sentence", "letter", "long")
+"""The forms that benchmarks of whole runs measure, with the realistic one first."""
 ALL_FORMS = (*FORMS, "untagged")
 KINDS = ("choices", "numbers", "open", "yes-no")
 REASONING, LONG = 1_500, 15_000

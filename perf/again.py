@@ -142,6 +142,7 @@ def main() -> None:
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     every, rows = checkouts(args.base), []
+    rounds: dict[str, list[Figures]] = {}
     with mock(args.peers) as server:
         again = Again(args, server)
         for part in args.parts.split(","):
@@ -156,14 +157,14 @@ def main() -> None:
             row = [WORDS[part].format(open=OPEN, n=args.n)]
             row += [shown(middle(actual[checkout.name], key)) for checkout in every]
             if args.base:
-                row.append(f"{ratio(actual['base'], actual['this'], key):.2f} x")
-                row.append(f">= {ALLOWED[part]:g} x")
+                row.append(f"{ratio(actual['base'], actual['this'], key):.2f} ×")
+                row.append(f"≥ {ALLOWED[part]:g} ×")
             floor = middle(actual[FLOOR], key) if part == "first" else None
-            row += [shown(floor), shown(middle(actual["this"], "memory")), loads(actual)]
-            rows.append(row)
+            rows.append([*row, shown(floor), shown(middle(actual["this"], "memory"))])
+            rounds |= {f"{part} {name}": figures for name, figures in actual.items()}
     head = ["what", *(checkout.name for checkout in every)]
-    head += ["less", "wanted"] * bool(args.base) + ["floor", "MB", "machine"]
-    print(f"\n{args.reply} replies\n\n{table(head, rows)}")
+    head += ["less", "wanted"] * bool(args.base) + ["floor", "MB"]
+    print(f"\n{args.reply} replies, {loads(rounds)}\n\n{table(head, rows)}")
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ class ApiRuns:
             times = (f"{ratio(slopes[name], slopes[FLOOR], 'cpu'):.2f}" for name in names)
             costs = (f"{middle(slopes[name], 'cpu'):.3f}" for name in (*names, FLOOR))
             rows.append([form, *times, f"{ALLOWED.get(form, '')}", *costs])
-        head = ["reply", *(f"{name}, x floor" for name in names), "allowed"]
+        head = ["reply", *(f"{name}, × floor" for name in names), "allowed"]
         head += [f"{name}, ms" for name in (*names, FLOOR)]
         print(f"\nCPU per sample, {self._kind}, {loads(actual)}\n\n{table(head, rows)}\n")
         budgets = []
@@ -150,18 +150,18 @@ class ApiRuns:
             budgets += [
                 (
                     f"span / ideal, 32, N = {MANY:,}, {form}",
-                    "<= 1.05",
+                    "≤ 1.05",
                     f"{middle(runs, 'span') / ideal:.3f} (floor "
                     f"{middle(actual[f'{form} {FLOOR} {MANY}'], 'span') / ideal:.3f})",
                 ),
                 (
                     f"memory at {MANY:,}, {form}",
-                    "<= 120 MB",
+                    "≤ 120 MB",
                     f"{middle(runs, 'memory'):.0f} MB",
                 ),
                 (
                     f"run folder per sample, {form}",
-                    "<= 1 kB + prompt + reply",
+                    "≤ 1 kB + prompt + reply",
                     f"{middle(runs, 'folder') - replies / MANY:.0f} bytes + reply",
                 ),
             ]
@@ -176,7 +176,7 @@ class ApiRuns:
         return [
             (
                 f"span / ideal, 128, N = {n:,}, {form}, {name}",
-                "<= 1.10",
+                "≤ 1.10",
                 f"{span:.3f} (floor {floor:.3f}; {loads(actual)})",
             )
             for name, span in spans.items()
@@ -191,7 +191,7 @@ class ApiRuns:
             budgets.append(
                 (
                     f"memory growth {MANY:,} -> 100,000, {form}, {checkout.name}",
-                    "<= 50 MB",
+                    "≤ 50 MB",
                     f"{large['memory'] - small['memory']:.0f} MB (from {small['memory']:.0f} MB)",
                 )
             )
@@ -200,7 +200,7 @@ class ApiRuns:
     def tables(self, _: list[str]) -> list[Budget]:
         budgets = []
         for name, rows, allowed in (
-            (f"TSV of {self._gb:g} GB", self._big_tsv(), "1 GB: <= 2.5 s, later <= 1 s"),
+            (f"TSV of {self._gb:g} GB", self._big_tsv(), "1 GB: ≤ 2.5 s, later ≤ 1 s"),
             ("JSONL, a million rows", self._million(), ""),
         ):
             for checkout in self._checkouts:
@@ -277,8 +277,7 @@ def main() -> None:
     parser.add_argument("--gb", type=float, default=1.0)
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
-    # The realistic form comes first.
-    forms = ["reasoning", "sentence", "letter", "long"] if args.reply == "all" else [args.reply]
+    forms = list(FORMS) if args.reply == "all" else [args.reply]
     budgets: list[Budget] = []
     with mock(args.peers) as server:
         runs = ApiRuns(args, server)

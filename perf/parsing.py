@@ -4,20 +4,23 @@ usage: python perf/parsing.py [--base CHECKOUT] [--reps 3] [--n 2000] [--reply F
 
 Measures the parser of each kind of answer on replies of `_replies.py`: letters of choices
 (`option_letter`), numbers (`final_value`), phrases (`final_phrase`), and yes or no (`yes_or_no`).
-No two samples have the same reply and choices, and each reply is parsed once per process, so that a
-cache cannot make parsing look fast. --base measures another checkout in the same rounds, each
+No two samples have the same reply or choices, and each reply is parsed once per process, so that a
+cache cannot make parsing look fast. Only `prepared` has the choices of 100 questions in turn, as a
+run with `--repeats` does. --base measures another checkout in the same rounds, each
 checkout in a process of its own, and compares what both read: the answer, the rule, and the
 candidates. Prints medians over the rounds, and medians of the ratios in one round. Exits with 1 if
 the two checkouts read a reply differently.
 """
 
 import argparse
+import gc
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,10 +37,11 @@ from _commands import (
     shown,
     table,
 )
-from _replies import ALL_FORMS, KINDS, question, reply
+from _replies import ALL_FORMS, WRONG, question, reply
 
 PARSERS = {
     "choices": ("choice", "option_letter"),
+    "prepared": ("choice", "option_letter"),
     "numbers": ("value", "final_value"),
     "open": ("phrase", "final_phrase"),
     "yes-no": ("yes_no", "yes_or_no"),
@@ -46,13 +50,24 @@ PARSERS = {
 ALLOWED = {"sentence": 8.0, "reasoning": 4.0, "long": 4.0, "untagged": 4.0}
 """How many times faster than --base the parser of choices should be."""
 LONG = ("long", "untagged")
+PREPARED = 100
+"""The number of questions whose choices are used in turn."""
 Sample = tuple[str, Any]
 """A reply, and the parser's other argument: choices, a question, or None."""
 
 
 def samples(kind: str, form: str, n: int) -> list[Sample]:
-    questions = (question(kind, number) for number in range(n))
-    further = {"choices": "choices", "yes-no": "text"}.get(kind)
+    start = 1_000_000 * ALL_FORMS.index(form)  # the forms share no question
+    numbers = range(start, start + n)
+    if kind == "prepared":
+        few = [question("choices", number).choices for number in numbers[:PREPARED]]
+        questions = [
+            replace(question("choices", start + WRONG + number), choices=few[number % len(few)])
+            for number in range(n)
+        ]
+    else:
+        questions = [question(kind, number) for number in numbers]
+    further = {"choices": "choices", "prepared": "choices", "yes-no": "text"}.get(kind)
     return [(reply(item, form), further and getattr(item, further)) for item in questions]
 
 
@@ -68,6 +83,8 @@ def parse_all(path: Path) -> dict[str, Any]:
         for text, further in items[: len(items) // 10]:
             parse(*arguments(text, further))
         calls = [arguments(text, further) for text, further in items[len(items) // 10 :]]
+        gc.collect()
+        gc.freeze()  # so that no collection looks at the samples
         started = time.process_time()
         readings = [parse(*call) for call in calls]
         took = time.process_time() - started
@@ -106,14 +123,14 @@ def main() -> int:
     add_options(parser, "/tmp/snellen-perf")
     parser.add_argument("--n", type=int, default=2000, help="replies per cell; a tenth if long")
     parser.add_argument("--reply", default="all", choices=(*ALL_FORMS, "all"))
-    parser.add_argument("--kind", default="all", choices=(*KINDS, "all"))
+    parser.add_argument("--kind", default="all", choices=(*PARSERS, "all"))
     parser.add_argument("--samples", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.samples:
         print(json.dumps(parse_all(args.samples)))
         return 0
     forms = ALL_FORMS if args.reply == "all" else (args.reply,)
-    kinds = KINDS if args.kind == "all" else (args.kind,)
+    kinds = list(PARSERS) if args.kind == "all" else [args.kind]
     args.work.mkdir(parents=True, exist_ok=True)
     cells = {
         f"{kind} {form}": samples(kind, form, args.n // 10 if form in LONG else args.n)
@@ -140,8 +157,8 @@ def main() -> int:
         row += [shown(middle(actual[name][cell], "cpu")) for name in actual]
         if args.base:
             times = ratio(actual["base"][cell], actual["this"][cell], "cpu")
-            allowed = ALLOWED.get(form) if kind == "choices" else None
-            row += [f"{times:.1f} x", f">= {allowed:g} x" if allowed else ""]
+            allowed = ALLOWED.get(form) if PARSERS[kind] == PARSERS["choices"] else None
+            row += [f"{times:.1f} ×", f"≥ {allowed:g} ×" if allowed else ""]
         rows.append(row)
     head = ["answers", "reply", "characters", *(f"{name}, µs" for name in actual)]
     print(f"\n{table(head + ['faster', 'wanted'] * bool(args.base), rows)}\n{loads(rounds)}")

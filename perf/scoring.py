@@ -66,9 +66,9 @@ def main() -> int:
     parser.add_argument("--kind", default="choices,numbers", help=", ".join(KINDS))
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
-    # The realistic form comes first.
-    forms = ["reasoning", "sentence", "letter", "long"] if args.reply == "all" else [args.reply]
+    forms = FORMS if args.reply == "all" else (args.reply,)
     every = checkouts(args.base)
+    measured_rounds: dict[str, list[Figures]] = {}
     rows, agree = [], True
     for kind in args.kind.split(","):
         for form in forms:
@@ -80,14 +80,14 @@ def main() -> int:
             figures = list(rounds.values())
             row = [kind, form, *(shown(middle(actual, "cpu")) for actual in figures)]
             if args.base:
-                row.append(f"{ratio(figures[0], figures[-1], 'cpu'):.2f} x")
-                row.append(f">= {ALLOWED:g} x" if form != "letter" else "")
+                row.append(f"{ratio(figures[0], figures[-1], 'cpu'):.2f} ×")
+                row.append(f"≥ {ALLOWED:g} ×" if form != "letter" else "")
                 agree &= same_scores(kind, form, figures[0][0], figures[-1][0])
-            row += [shown(middle(figures[-1], "memory")), loads(rounds)]
-            rows.append(row)
+            rows.append([*row, shown(middle(figures[-1], "memory"))])
+            measured_rounds |= rounds
     head = ["answers", "reply", *(f"{checkout.name}, CPU s" for checkout in every)]
-    head += ["less", "wanted"] * bool(args.base) + ["MB", "machine"]
-    print(f"\n{args.n:,} predictions\n\n{table(head, rows)}")
+    head += ["less", "wanted"] * bool(args.base) + ["MB"]
+    print(f"\n{args.n:,} predictions, {loads(measured_rounds)}\n\n{table(head, rows)}")
     return 0 if agree else 1
 
 
