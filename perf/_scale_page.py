@@ -25,8 +25,6 @@ from _scale_predictions import (
     under_way,
 )
 
-from snellen.run.limiter import MOST
-
 # -- formatting numbers
 
 
@@ -56,6 +54,10 @@ def percent(part: float) -> str:
     return f"{100 * part:.0f} %"
 
 
+def reply_name(characters: int) -> str:
+    return "one letter" if characters == 1 else f"{characters:,} characters"
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
@@ -77,9 +79,10 @@ def page(figures: Mapping[str, Any]) -> str:
         f"perf/scale.json --write docs/scale.md` on {there['date']}, on a machine with "
         f"{there['cores']} cores ({there['cpu']}) and Python {there['python']}. The system "
         f"load average was {first:.1f} before the measurements and {last:.1f} after them. Figures "
-        f"are medians of {there['reps']} rounds. Predictions are marked as such; everything else "
-        "was measured on that machine. Times in milliseconds apply to that machine only; ratios "
-        "should hold on other machines.\n"
+        f"are medians of {there['reps']} rounds. "
+        f"Each reply has {reply_name(figures['reply']['characters'])}, unless stated otherwise. "
+        "Predictions are marked as such; everything else was measured on that machine. Times in "
+        "milliseconds apply to that machine only; ratios should hold on other machines.\n"
     )
     parts = (
         message,
@@ -108,7 +111,6 @@ def per_key(figures: Mapping[str, Any], part: str, what: str) -> float:
 def at_a_glance(figures: Mapping[str, Any]) -> str:
     rate = bears(figures)
     full = " or ".join(f"{shown(rate / vlm.rate)} GPUs with a {vlm.name} model" for vlm in VLMS)
-    at_once = VLMS[0].at_once
     keys = size(per_key(figures, "load", "memory") * SAMPLES)
     load = times(per_key(figures, "load", "seconds") * SAMPLES)
     score = times(per_key(figures, "score", "seconds") * SAMPLES)
@@ -117,8 +119,9 @@ def at_a_glance(figures: Mapping[str, Any]) -> str:
         f"- One driver (the process of a run) sends {shown(rate)} questions per second, each with "
         "a picture of 100 kB, and then fully uses one core. By prediction, this rate is enough for "
         f"{full}.\n"
-        f"- `--concurrency auto` stops earlier, at {MOST} concurrent requests, which are enough "
-        f"for {MOST // at_once} GPUs with {at_once} requests each. For more GPUs, pass a number.\n"
+        "- `--concurrency auto` (the default) searches for the number of concurrent requests with "
+        "which the servers are fastest. Only the driver's machine limits the number, by its open "
+        "files (`ulimit -n`) and its memory.\n"
         f"- For {SAMPLES / 1e6:.0f} million samples, the prediction is that one driver needs at "
         f"least {times(SAMPLES / rate)} for the run, {keys} of memory for the samples' keys, "
         f"{load} to load the journal when a run resumes, and {score} to score.\n"
@@ -191,8 +194,8 @@ def the_driver(figures: Mapping[str, Any]) -> str:
         "## The driver\n\nThe driver is a run's process, which has one thread. The driver "
         "schedules requests, writes the journal, and, for a model on a server, prepares the "
         "pictures. The figures cover the time from the first call to the last reply, with 32 "
-        "questions in flight. The figures include the progress display and the journal, but not "
-        "scoring.\n\n"
+        "questions in flight. The figures include the progress display, the journal, and the "
+        "running score, but not the final scoring.\n\n"
         + table(head, rows)
         + "\nThe next table divides the driver's CPU time into steps, in µs per question. Each "
         "step was measured on its own, with its inputs ready. The last row is the measured total "
@@ -202,10 +205,10 @@ def the_driver(figures: Mapping[str, Any]) -> str:
 
 def the_journal(figures: Mapping[str, Any]) -> str:
     rows = []
-    for chars, item in figures["append"].items():
+    for item in sorted(figures["append"].values(), key=lambda item: item["characters"]):
         rows.append(
             (
-                "one letter" if chars == "1" else f"{int(chars):,} characters",
+                reply_name(item["characters"]),
                 shown(item["n"] / item["cpu"]),
                 shown(item["n"] / item["seconds"]),
                 size(item["bytes"] / item["seconds"]),
@@ -363,15 +366,13 @@ def the_predictions(figures: Mapping[str, Any]) -> str:
     for vlm in VLMS:
         for gpus in GPUS:
             wanted = under_way(vlm, gpus)
-            auto = predicted(figures, vlm, gpus, min(wanted, MOST))
-            inputs = auto if wanted <= MOST else predicted(figures, vlm, gpus, wanted)
+            inputs = predicted(figures, vlm, gpus, wanted)
             offered = gpus * vlm.rate
             rows.append(
                 (
                     vlm.name,
                     f"{gpus:,}",
                     shown(offered),
-                    f"{shown(auto.rate)}, {percent(auto.rate / offered)}",
                     f"{wanted:,}",
                     f"{shown(inputs.rate)}, {percent(inputs.rate / offered)}",
                     percent(min(1.0, inputs.rate / bears(figures))),
@@ -389,7 +390,6 @@ def the_predictions(figures: Mapping[str, Any]) -> str:
         "model",
         "GPUs",
         "capacity",
-        "rate with `auto`",
         "requests",
         "rate",
         "driver busy",
@@ -406,13 +406,12 @@ def the_predictions(figures: Mapping[str, Any]) -> str:
         "- The network transfers 25 Gbit/s.\n\n"
         "The throughput of real models varies severalfold with the length of replies and the size "
         "of pictures. Put your own numbers into `perf/_scale_predictions.py`.\n\n"
-        "*capacity* is the number of replies per second that the GPUs can give. The two *rate* "
-        "columns give the replies per second that the run gets, also in percent of the capacity. "
-        "The first *rate* is with `--concurrency auto`. The second *rate* is with a fixed number "
-        f"of concurrent *requests*, {SURPLUS:g} times as many as fit into the GPUs, so that no GPU "
-        "waits. The remaining columns are for the fixed number: the share of time that the driver "
-        "is busy, the part that reaches its limit first, and the time for "
-        f"{SAMPLES / 1e6:.0f} million samples.\n\n" + table(head, rows)
+        "*capacity* is the number of replies per second that the GPUs can give. *rate* is the "
+        "number of replies per second that the run gets, also in percent of the capacity, with a "
+        f"number of concurrent *requests* that is {SURPLUS:g} times as many as fit into the GPUs, "
+        "so that no GPU waits. The remaining columns give the share of time that the driver is "
+        f"busy, the part that reaches its limit first, and the time for {SAMPLES / 1e6:.0f} million "
+        "samples.\n\n" + table(head, rows)
     )
 
 
@@ -445,10 +444,10 @@ def full_driver(figures: Mapping[str, Any]) -> str:
 
 def many_samples(figures: Mapping[str, Any]) -> str:
     large = figures["keys"][-1]
-    sample, under_way = run_memory(figures)
+    sample, in_flight = run_memory(figures)
     rate = bears(figures)
     journal = large["bytes"] / large["keys"]
-    long_replies = figures["append"]["2000"]
+    longest = max(figures["append"].values(), key=lambda item: item["characters"])
     rows = [
         (
             "time of one driver, if nothing else is a bottleneck",
@@ -473,15 +472,19 @@ def many_samples(figures: Mapping[str, Any]) -> str:
         *(
             (
                 f"memory of the driver: {slots:,} questions in flight",
-                size(under_way * slots),
+                size(in_flight * slots),
                 "for any number of samples",
             )
-            for slots in (MOST, GPUS[-1] * VLMS[0].at_once)
+            for slots in (under_way(VLMS[0], gpus) for gpus in GPUS[1:])
         ),
-        ("run folder, one-letter replies", size(journal * SAMPLES), "contains no pictures"),
         (
-            "run folder, replies of 2,000 characters",
-            size(long_replies["bytes"] / long_replies["n"] * SAMPLES),
+            f"run folder, replies of {reply_name(figures['reply']['characters'])}",
+            size(journal * SAMPLES),
+            "contains no pictures",
+        ),
+        (
+            f"run folder, replies of {reply_name(longest['characters'])}",
+            size(longest["bytes"] / longest["n"] * SAMPLES),
             "",
         ),
         (
@@ -508,16 +511,14 @@ def the_changes(figures: Mapping[str, Any]) -> str:
     rows = [
         (
             f"{small} GPUs",
-            "Nothing: `--concurrency auto` finds the number"
-            if under_way(VLMS[0], small) <= MOST
-            else f"`--concurrency {under_way(VLMS[0], small)}`",
+            "Nothing: `--concurrency auto` finds the number of concurrent requests",
             "yes",
         ),
         (
             f"{middling} GPUs",
-            f"Pass `--concurrency {under_way(VLMS[0], middling)}`, since `auto` stops at {MOST}. "
-            "Put a load balancer in front of the servers, so that all have one address. Allow as "
-            "many open files (`ulimit -Hn`) as requests",
+            "Put a load balancer in front of the servers, so that all have one address. Allow "
+            f"{under_way(VLMS[0], middling):,} open files (`ulimit -n`), one for each concurrent "
+            "request",
             "yes",
         ),
         (

@@ -6,6 +6,7 @@ ARGUMENTS is a JSON object. Prints the result as one line of JSON.
 """
 
 import asyncio
+import itertools
 import json
 import os
 import resource
@@ -22,6 +23,9 @@ import msgspec
 import numpy as np
 import PIL.Image
 import pybase64
+from _commands import memory
+from _replies import LETTERS, choice_replies
+from _replies import question as question_with_choices
 
 from snellen import registry
 from snellen.cli.progress_lines import ProgressLines
@@ -40,15 +44,10 @@ from snellen.transport import Transport
 
 PICTURES = 100
 """The number of different pictures. They are used in turn, so that they stay in the page cache."""
+REPLIES = 1000
+"""The number of different replies. They are used in turn, each with other choices every time, so
+that parsing does the full work."""
 MODEL = "scale/stand-in"
-
-
-def memory(field: str = "VmRSS") -> int:
-    """The bytes that this process has in memory now, or had at its peak (`VmHWM`)."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(f"{field}:"):
-            return int(line.split()[1]) * 1024
-    raise OSError(f"/proc/self/status does not have {field}")
 
 
 # -- the questions and the models
@@ -84,11 +83,8 @@ def rows(work: Path, n: int, bytes_: int) -> Path:
                 "id": number,
                 "image": f"{number % PICTURES}.jpg",
                 "question": f"[item {number:06d}] Which of these is in the picture?",
-                "A": "a cat",
-                "B": "a dog",
-                "C": "a car",
-                "D": "a tree",
-                "answer": "ABCD"[number % 4],
+                **dict(zip(LETTERS, question_with_choices("choices", number).choices, strict=True)),
+                "answer": LETTERS[number % 4],
                 "category": f"cat{number % 5}",
             }
             file.write(json.dumps(row) + "\n")
@@ -120,9 +116,13 @@ class Timed:
 class Here(Timed):
     """A model in this process that answers at once."""
 
+    def __init__(self, form: str) -> None:
+        super().__init__()
+        self._replies = itertools.cycle([replied(text) for text in choice_replies(form, REPLIES)])
+
     async def answer(self, _: Request) -> Reply:
         await asyncio.sleep(0)
-        return Reply(text="A", stop="stop", usage=Usage(input=300, output=1))
+        return next(self._replies)
 
 
 class There(Timed):
@@ -151,10 +151,18 @@ class There(Timed):
             await server.close()
 
 
-def ask(*, work: str, n: int, slots: int, bytes: int, urls: list[str]) -> dict[str, Any]:
-    """Do a whole run; measure the time and the CPU from the first call to the end of the last."""
+def replied(text: str) -> Reply:
+    usage = Usage(input=300, output=max(1, len(text) // 4))
+    return Reply(text=text, stop="stop", usage=usage)
+
+
+def ask(
+    *, work: str, n: int, slots: int, bytes: int, urls: list[str], reply: str = "letter"
+) -> dict[str, Any]:
+    """Do a whole run; measure the time and the CPU from the first call to the end of the last.
+    Without `urls`, a model in this process replies in the form `reply`."""
     out = Path(work) / f"runs-{os.getpid()}"
-    model = There(urls) if urls else Here()
+    model = There(urls) if urls else Here(reply)
     opened = registry.Opened(model=model, name=MODEL, server=MODEL, timed=bool(urls))
     plan = Plan(
         benchmarks=[registry.benchmark(str(rows(Path(work), n, bytes)))],
@@ -184,8 +192,8 @@ def ask(*, work: str, n: int, slots: int, bytes: int, urls: list[str]) -> dict[s
 # -- the driver's stages
 
 
-def per_call(call: Callable[[int], object], n: int) -> float:
-    """The CPU seconds per call in n calls: the lowest of three measurements."""
+def per_call(call: Callable[[int], object], n: int, repeats: int = 3) -> float:
+    """The CPU seconds per call in n calls: the lowest of `repeats` measurements."""
 
     def once() -> float:
         began = time.process_time()
@@ -193,10 +201,10 @@ def per_call(call: Callable[[int], object], n: int) -> float:
             call(number)
         return (time.process_time() - began) / n
 
-    return min(once() for _ in range(3))
+    return min(once() for _ in range(repeats))
 
 
-def stages(*, work: str, bytes: int, n: int = 1000) -> dict[str, float]:
+def stages(*, work: str, bytes: int, reply: str, n: int = 1000) -> dict[str, float]:
     """The CPU seconds per sample of each step of a question, each measured on its own."""
     benchmark = registry.benchmark(str(rows(Path(work), n, bytes)))
     read = list(benchmark.data)
@@ -207,7 +215,7 @@ def stages(*, work: str, bytes: int, n: int = 1000) -> dict[str, float]:
     assert isinstance(model, OpenAI)
     run = Run(Path(work) / f"stages-{os.getpid()}")
     Folder.create(run.path)
-    reply = Reply(text="A", stop="stop", usage=Usage(input=300, output=1))
+    replies = [replied(text) for text in choice_replies(reply, n)]
     keys = [(sample.id, 0, 0) for sample in samples]
     at = "2026-01-01T00:00:00.000Z"
 
@@ -216,7 +224,7 @@ def stages(*, work: str, bytes: int, n: int = 1000) -> dict[str, float]:
         run.append_question(
             question_record(read[number], samples[number], keys[number], ready[position], None)
         )
-        run.append_reply(reply_record(keys[number], "0" * 32, at, reply=reply))
+        run.append_reply(reply_record(keys[number], "0" * 32, at, reply=replies[number]))
 
     scoring = benchmark.scorings[benchmark.headline]
     first = requests[0]
@@ -230,11 +238,13 @@ def stages(*, work: str, bytes: int, n: int = 1000) -> dict[str, float]:
             "request digests": per_call(lambda number: request_digest(ready[number % PICTURES]), n),
             "bodies": per_call(lambda number: model._body(ready[number % PICTURES]), n),
             "journal": per_call(journal, n),
+            # A second measurement might find the choices in a cache.
             "running score": per_call(
                 lambda number: scoring.score(
-                    scoring.parse(reply, samples[number]), samples[number]
+                    scoring.parse(replies[number], samples[number]), samples[number]
                 ),
                 n,
+                repeats=1,
             ),
         }
     finally:
@@ -245,7 +255,7 @@ def stages(*, work: str, bytes: int, n: int = 1000) -> dict[str, float]:
 # -- the journal
 
 
-def journal(*, work: str, n: int, chars: int, keep: bool = False) -> dict[str, Any]:
+def journal(*, work: str, n: int, reply: str, keep: bool = False) -> dict[str, Any]:
     """Append n questions and their replies as a run does, with one flush per second."""
     path = Path(work) / ("journal" if keep else f"journal-{os.getpid()}")
     shutil.rmtree(path, ignore_errors=True)
@@ -271,13 +281,14 @@ def journal(*, work: str, n: int, chars: int, keep: bool = False) -> dict[str, A
             "sessions": [],
         }
     )
-    text = "The answer is A. " * (chars // 17) + "A"
+    texts = choice_replies(reply, REPLIES)
+    choices = [question_with_choices("choices", number).choices for number in range(REPLIES)]
     began, cpu = time.perf_counter(), time.process_time()
     flushed = began
     for number in range(n):
         key = (f"sample-{number:08d}", 0, 0)
-        run.append_question(question(key, number))
-        run.append_reply(record(key, text))
+        run.append_question(question(key, number, choices[number % REPLIES]))
+        run.append_reply(record(key, texts[number % REPLIES]))
         if time.perf_counter() - flushed > 1:
             run.folder.flush()
             flushed = time.perf_counter()
@@ -287,29 +298,31 @@ def journal(*, work: str, n: int, chars: int, keep: bool = False) -> dict[str, A
     size = sum((path / f"{name}.jsonl").stat().st_size for name in ("questions", "replies"))
     if not keep:
         shutil.rmtree(path)
-    return {"n": n, "seconds": took, "cpu": cpu, "bytes": size}
+    characters = sum(map(len, texts)) / len(texts)
+    return {"n": n, "seconds": took, "cpu": cpu, "bytes": size, "characters": round(characters)}
 
 
-def question(key: tuple[str, int, int], position: int) -> Question:
+def question(key: tuple[str, int, int], position: int, choices: tuple[str, ...]) -> Question:
     text = f"[item {position:06d}] Which of these is in the picture?"
+    choices = tuple(f"{choice} ({position})" for choice in choices)
+    lines = "".join(
+        f"\n{letter}. {choice}" for letter, choice in zip(LETTERS, choices, strict=True)
+    )
     return Question(
         format=FORMAT,
         key=key,
         place=position,
         row="0" * 32,
         question=text,
-        messages=[
-            ("user", [f"{text}\nA. a cat\nB. a dog\nC. a car\nD. a tree\nThe letter alone."])
-        ],
-        choices=["a cat", "a dog", "a car", "a tree"],
-        target="ABCD"[position % 4],
+        messages=[("user", [f"{text}{lines}\nThe letter alone."])],
+        choices=list(choices),
+        target=LETTERS[position % 4],
         tags={"category": f"cat{position % 5}"},
     )
 
 
 def record(key: tuple[str, int, int], text: str) -> ReplyRecord:
-    reply = Reply(text=text, stop="stop", usage=Usage(input=300, output=1))
-    return reply_record(key, "0" * 32, "2026-01-01T00:00:00.000Z", reply=reply)
+    return reply_record(key, "0" * 32, "2026-01-01T00:00:00.000Z", reply=replied(text))
 
 
 def load(*, path: str) -> dict[str, float]:

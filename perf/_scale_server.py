@@ -1,6 +1,7 @@
 """A stand-in for a model's server. Each chat completion takes CPU seconds (`--work`), or only
-waits (`--wait`; up to `--at-once` of them wait at the same time, and the others queue). Prints the
-port on which it listens.
+waits (`--wait`; up to `--at-once` of them wait at the same time, and the others queue). `--reply`
+is the form of the replies (`_replies.py`); 1,000 different ones are used in turn. Prints the port
+on which it listens.
 
 GET /stats returns the number of requests since the previous GET /stats, and the CPU seconds that
 they took.
@@ -8,28 +9,37 @@ they took.
 
 import argparse
 import asyncio
+import itertools
 import json
 import time
 from collections import deque
 
-REPLY = json.dumps(
-    {
-        "id": "1",
-        "object": "chat.completion",
-        "model": "stand-in",
-        "choices": [
-            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "A"}}
-        ],
-        "usage": {"prompt_tokens": 300, "completion_tokens": 1},
-    }
-).encode()
+from _replies import FORMS, choice_replies
+
+REPLIES = 1000
+
+
+def completion(text: str) -> bytes:
+    message = {"role": "assistant", "content": text}
+    return json.dumps(
+        {
+            "id": "1",
+            "object": "chat.completion",
+            "model": "stand-in",
+            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+            "usage": {"prompt_tokens": 300, "completion_tokens": max(1, len(text) // 4)},
+        }
+    ).encode()
 
 
 class Model:
     """Replies after `work` CPU seconds, one call after another, or after `wait` seconds."""
 
-    def __init__(self, work: float, wait: float, at_once: int) -> None:
+    def __init__(self, work: float, wait: float, at_once: int, form: str) -> None:
         self.work, self.wait, self.at_once = work, wait, at_once
+        self._replies = itertools.cycle(
+            [completion(text) for text in choice_replies(form, REPLIES)]
+        )
         self.requests, self.cpu = 0, time.process_time()
         self._busy = 0
         self._queue: deque[Connection] = deque()
@@ -40,9 +50,9 @@ class Model:
             until = time.thread_time() + self.work
             while time.thread_time() < until:
                 pass
-            connection.send(REPLY)
+            connection.send(next(self._replies))
         elif not self.wait:
-            connection.send(REPLY)
+            connection.send(next(self._replies))
         elif self._busy < self.at_once:
             self._start(connection)
         else:
@@ -54,7 +64,7 @@ class Model:
 
     def _end(self, connection: "Connection") -> None:
         self._busy -= 1
-        connection.send(REPLY)
+        connection.send(next(self._replies))
         if self._queue:
             self._start(self._queue.popleft())
 
@@ -102,8 +112,9 @@ async def main() -> None:
     parser.add_argument("--work", type=float, default=0.0)
     parser.add_argument("--wait", type=float, default=0.0)
     parser.add_argument("--at-once", type=int, default=1)
+    parser.add_argument("--reply", default="letter", choices=FORMS)
     args = parser.parse_args()
-    model = Model(args.work, args.wait, args.at_once)
+    model = Model(args.work, args.wait, args.at_once, args.reply)
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: Connection(model), "127.0.0.1", 0, backlog=4096)
     print(server.sockets[0].getsockname()[1], flush=True)

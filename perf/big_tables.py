@@ -13,13 +13,14 @@ import argparse
 import base64
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 from random import Random
+
+from _commands import memory
 
 BUDGET = {"first": 2.0, "later": 0.3, "memory": 30}
 
@@ -70,7 +71,7 @@ def measure(name: str, path: str) -> dict[str, float]:
     the peak memory, in MB above the memory after the imports."""
     from snellen import data
 
-    before = peak()
+    before = memory("VmHWM")
     started, worked = time.perf_counter(), time.process_time()
     table = getattr(data, name)(Path(path))
     facts = table.facts()
@@ -84,17 +85,8 @@ def measure(name: str, path: str) -> dict[str, float]:
         "seconds": seconds,
         "cpu": cpu,
         "all": every,
-        "memory": peak() - before,
+        "memory": (memory("VmHWM") - before) / 1e6,
     }
-
-
-def peak() -> float:
-    """The peak memory so far, in MB. On Linux, `ru_maxrss` includes the parent's memory at the
-    fork, which hides the child's; /proc has only the child's."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1e3
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
 def big_tsv(path: Path, gigabytes: float) -> Path:

@@ -2,10 +2,12 @@
 this machine, and whether a model of a run that knows only these figures (`_scale_model.py`)
 predicts the throughput with 1, 2, and 4 servers.
 
-usage: python perf/scale.py [--seconds 3] [--reps 3] [--keys 1000000] [--work DIR] [--figures FILE]
-[--write docs/scale.md] [--from FILE] [--check]
+usage: python perf/scale.py [--seconds 3] [--reps 3] [--keys 1000000] [--reply reasoning]
+[--work DIR] [--figures FILE] [--write docs/scale.md] [--from FILE] [--check]
 
-Measures for about 9 minutes and prints each figure. The results are medians of --reps rounds. Each
+Measures for at least 9 minutes and prints each figure. --reply is a form of `_replies.py`, by
+default 1.5 kB of reasoning that ends in an answer; the journal is also measured with letters and
+with 15 kB. The results are medians of --reps rounds. Each
 round measures both the inputs of the model and the throughput that it must predict. Prints the
 measured and simulated replies per second of each point with their ratio, and fails if a prediction
 is off by more than 10 %. --figures saves the figures (JSON), and --write writes the page from them.
@@ -29,6 +31,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from _replies import FORMS, choice_replies
 from _scale_page import page
 from _scale_predictions import ALLOWED, Kind, points
 
@@ -49,7 +52,7 @@ REPLICAS = (1, 2, 4)
 def part(name: str, **arguments: Any) -> dict[str, Any]:
     """Run one measurement of `_scale_parts.py`, in a process of its own."""
     command = [sys.executable, str(HERE / "_scale_parts.py"), name, json.dumps(arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3600, check=False)
     if done.returncode:
         sys.exit(f"Measurement {name} with {arguments} failed: {done.stderr[-2000:]}")
     return json.loads(done.stdout)
@@ -98,7 +101,7 @@ def run_over_http(
     args: argparse.Namespace, size: int, n: int, slots: int = AT_ONCE
 ) -> dict[str, float]:
     """The CPU seconds per sample of the driver, and of a server that answers at once."""
-    with servers(1) as (server,):
+    with servers(1, "--reply", args.reply) as (server,):
         server.stats()
         actual = part("ask", work=str(args.work), n=n, slots=slots, bytes=size, urls=[server.url])
         there = server.stats()
@@ -111,7 +114,9 @@ def run_over_http(
 
 def run_here(args: argparse.Namespace, size: int, n: int) -> dict[str, float]:
     """The same with a model that answers at once in the driver's process."""
-    actual = part("ask", work=str(args.work), n=n, slots=AT_ONCE, bytes=size, urls=[])
+    actual = part(
+        "ask", work=str(args.work), n=n, slots=AT_ONCE, bytes=size, urls=[], reply=args.reply
+    )
     return {"driver": actual["cpu"] / n, "rate": n / actual["span"]}
 
 
@@ -120,6 +125,7 @@ def point(args: argparse.Namespace, kind: Kind, replicas: int, n: int) -> dict[s
     and the number of cores that were available."""
     before = part("busy", seconds=PROBE)["cores"]
     flags = ["--work", str(kind.work), "--wait", str(kind.wait), "--at-once", str(kind.at_once)]
+    flags += ["--reply", args.reply]
     with servers(replicas, *flags) as started:
         actual = part(
             "ask",
@@ -185,7 +191,9 @@ def questions(args: argparse.Namespace, kind: Kind, replicas: int) -> int:
 def once(args: argparse.Namespace) -> dict[str, Any]:
     work, actual = str(args.work), {}
     n = max(300, round(args.seconds * 300))
-    actual["stages"] = {str(size): part("stages", work=work, bytes=size) for size in SIZES}
+    actual["stages"] = {
+        str(size): part("stages", work=work, bytes=size, reply=args.reply) for size in SIZES
+    }
     say("stages", actual["stages"])
     actual["decode"] = part("decode", work=work)
     say("decoding", actual["decode"])
@@ -196,13 +204,13 @@ def once(args: argparse.Namespace) -> dict[str, Any]:
         }
     say("HTTP client alone", actual["post"])
     actual["append"] = {
-        str(chars): part("journal", work=work, n=args.keys // 10, chars=chars)
-        for chars in (1, 2000)
+        form: part("journal", work=work, n=args.keys // 10, reply=form)
+        for form in ("letter", "reasoning", "long")
     }
     say("journal", actual["append"])
     actual["keys"] = []
     for keys in (args.keys // 10, args.keys):
-        part("journal", work=work, n=keys, chars=1, keep=True)
+        part("journal", work=work, n=keys, reply=args.reply, keep=True)
         path = str(args.work / "journal")
         size = sum(file.stat().st_size for file in Path(path).glob("*.jsonl"))
         measured = {"keys": keys, "bytes": size, "load": part("load", path=path)}
@@ -211,14 +219,15 @@ def once(args: argparse.Namespace) -> dict[str, Any]:
         say("a run with this many keys", measured)
     shutil.rmtree(args.work / "journal")
     runs = [
-        part("ask", work=work, n=samples, slots=AT_ONCE, bytes=1000, urls=[])
+        part("ask", work=work, n=samples, slots=AT_ONCE, bytes=1000, urls=[], reply=args.reply)
         for samples in (args.keys // 500, args.keys // 40)
     ]
     actual["run"] = [{"n": measured["n"], "memory": measured["memory"]} for measured in runs]
     say("memory of a run by number of samples", actual["run"])
     actual["groups"] = part("groups", work=work, n=args.keys // 20)
     say("memory of a question whose group is waiting", actual["groups"])
-    with servers(1, "--wait", "1", "--at-once", "100000") as (server,):
+    flags = ["--wait", "1", "--at-once", "100000", "--reply", args.reply]
+    with servers(1, *flags) as (server,):
         runs = [
             part("ask", work=work, n=4 * slots, slots=slots, bytes=SIZES[1], urls=[server.url])
             for slots in (16, 512)
@@ -253,6 +262,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3.0, help="length of a measurement")
     parser.add_argument("--reps", type=int, default=3)
     parser.add_argument("--keys", type=int, default=1_000_000, help="keys in the loaded journal")
+    parser.add_argument("--reply", default="reasoning", choices=FORMS)
     parser.add_argument("--work", type=Path, default=Path("/tmp/snellen-scale"))
     parser.add_argument("--figures", type=Path, default=None)
     parser.add_argument("--write", type=Path, default=None)
@@ -271,6 +281,8 @@ def main() -> int:
         document = {"machine": machine()} | in_rounds(args) | once(args)
         load.append(os.getloadavg()[0])
         document["machine"] |= {"load": load, "seconds": time.time() - began, "reps": args.reps}
+        lengths = [len(text) for text in choice_replies(args.reply, 1000)]
+        document["reply"] = {"form": args.reply, "characters": round(median(lengths))}
         # The figures as they are when read back from a file.
         document = json.loads(json.dumps(document, sort_keys=True))
     held = True

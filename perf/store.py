@@ -4,7 +4,7 @@ usage: python perf/store.py [--n 10000] [--latency 0.1] [--work DIR]
 
 Asks a model in this process (a reply of 200 bytes after `latency` seconds, 32 at once) n questions
 twice: with a local folder, and with a bucket on a server on this machine (moto, whose CPU is not
-counted). Prints the driver's CPU per sample (user + system, by wait4), as the slope from n / 10 to
+counted). Prints the driver's CPU per sample (user + system time), as the slope from n / 10 to
 n, which leaves out the start; the seconds; and for the store, the bytes sent, also relative to the
 journal, the requests, and the objects at the end. A proxy in front of the server counts the bytes.
 """
@@ -21,13 +21,14 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
+
+from _commands import measured
 
 SERVER = """
 import logging, sys
@@ -113,12 +114,10 @@ def store() -> Iterator[tuple[Counting, str]]:
 def run(work: Path, out: str, n: int, port: int) -> Took:
     words = ["run", "-b", str(work / "rows.jsonl"), "--task", "vqa", "--limit", str(n)]
     words += ["-m", f"python:{work / 'model.py'}:says", "--concurrency", "32", "--out", out]
-    began = time.monotonic()
-    process = subprocess.Popen(
+    actual = measured(
         [sys.executable, "-m", "snellen", *words, "--no-score"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={
+        work / "log.txt",
+        {
             **os.environ,
             "AWS_ACCESS_KEY_ID": "who",
             "AWS_SECRET_ACCESS_KEY": "what",
@@ -127,11 +126,7 @@ def run(work: Path, out: str, n: int, port: int) -> Took:
             "SNELLEN_HOME": str(work / "home"),
         },
     )
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"the run into {out} ended with {process.returncode}")
-    return Took(usage.ru_utime + usage.ru_stime, time.monotonic() - began)
+    return Took(actual["cpu"], actual["wall"])
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """The cost of frames of long videos for many questions, in time, memory, and disk.
 
 usage: python perf/video.py [--part w3|memory|plan ...] [--reps 3] [--peers ../shared/bench/peers]
-[--peer-python PY] [--annotations FILE] [--work DIR] [--port 18083]
+[--peer-python PY] [--annotations FILE] [--work DIR]
 
 w3      the peers' workload: 64 frames at each of 10 times of a 20-minute video (640x360, 25 frames
         per second, H.264, a key frame every 250), compared with the peers' script w3_video.py.
@@ -40,6 +40,8 @@ from math import ceil
 from pathlib import Path
 from typing import Any, cast
 
+import _commands
+
 SHARED = Path(__file__).parents[2] / "shared"
 QUERIES = (63, 187, 301, 428, 547, 668, 793, 911, 1034, 1177)
 FRAMES, FPS, GOP = 64, 25, 250
@@ -65,7 +67,6 @@ def main() -> None:
         "--annotations", type=Path, default=SHARED / "golden/ovobench/annotations.json"
     )
     parser.add_argument("--work", type=Path, default=Path("/tmp/snellen-video"))
-    parser.add_argument("--port", type=int, default=18083)
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.measure:
@@ -240,7 +241,7 @@ def measured(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         "cpu": cpu() - before,
         "wall": time.perf_counter() - wall,
         "bytes": written() - wrote,
-        "rss_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "rss_mib": _commands.memory("VmHWM") / 2**20,
     }
 
 
@@ -302,27 +303,23 @@ def packets(path: str) -> dict[str, Any]:
 def in_flight(args: argparse.Namespace) -> None:
     title = ("peak MB", "in flight", "MB per request", "CPU s")
     print(f"\n{'64 frames of full size':34} " + " ".join(f"{word:>12}" for word in title))
-    server = [sys.executable, str(args.peers / "mock_server.py"), "--port", str(args.port)]
-    with subprocess.Popen(server, stdout=subprocess.PIPE) as mock:
-        assert mock.stdout is not None
-        mock.stdout.readline()
-        try:
-            for name in ("1920x1080", "1920x1080-busy"):
-                path = make_video(args.work, name)
-                for n, videos in ((8, 1), (45, 1), (16, 16)):
-                    actual = run_questions(args, path, n, videos)
-                    what = f"{name}: {n} questions, {videos} videos"
-                    print(
-                        f"{what:41} {actual['rss']:5.0f} {actual['at_once']:12} "
-                        f"{actual['body'] / 1e6:12.1f} {actual['cpu']:12.1f}",
-                        flush=True,
-                    )
-        finally:
-            mock.kill()
+    with _commands.mock(args.peers) as server:
+        for name in ("1920x1080", "1920x1080-busy"):
+            path = make_video(args.work, name)
+            for n, videos in ((8, 1), (45, 1), (16, 16)):
+                actual = run_questions(args, server, path, n, videos)
+                what = f"{name}: {n} questions, {videos} videos"
+                print(
+                    f"{what:41} {actual['memory']:5.0f} {actual['max_concurrency']:12} "
+                    f"{actual['body_max'] / 1e6:12.1f} {actual['cpu']:12.1f}",
+                    flush=True,
+                )
     print(f"allowed {MOST_MB} MB")
 
 
-def run_questions(args: argparse.Namespace, path: Path, n: int, videos: int) -> dict[str, Any]:
+def run_questions(
+    args: argparse.Namespace, server: _commands.Mock, path: Path, n: int, videos: int
+) -> dict[str, Any]:
     """Measure a run of n questions. Replies take long, so that as many questions as possible are
     in flight."""
     folder = args.work / "rows"
@@ -335,34 +332,14 @@ def run_questions(args: argparse.Namespace, path: Path, n: int, videos: int) -> 
             row = {"id": number, "video": f"v{number % videos}.mp4", "end": 12 + 18 * number / n}
             row |= {"question": f"[item {number:06d}] What is seen?", "answer": "ABCD"[number % 4]}
             file.write(json.dumps(row | dict(zip("ABCD", "wxyz", strict=True))) + "\n")
-    ask_server(args, "/reset", {"latency": LATENCY})
     command = [str(Path(sys.executable).with_name("snellen")), "run"]
     command += ["-b", str(folder / "rows.jsonl")]
     command += ["--task", "mcq", "-m", "openai/mock", "--out", str(folder / "runs")]
-    command += ["--base-url", f"http://127.0.0.1:{args.port}/v1"]
+    command += ["--base-url", server.url]
     command += ["--concurrency", str(IN_FLIGHT), "--max-tokens", "16", "--temperature", "0"]
-    with open(args.work / "log.txt", "wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
-        _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        sys.exit(f"{command} failed: {(args.work / 'log.txt').read_text()[-2000:]}")
-    seen = ask_server(args, "/stats")
-    assert seen["requests"] == n, seen
-    return {
-        "rss": usage.ru_maxrss * 1024 / 1e6,
-        "cpu": usage.ru_utime + usage.ru_stime,
-        "at_once": seen["max_concurrency"],
-        "body": seen["body_max"],
-    }
-
-
-def ask_server(args: argparse.Namespace, path: str, body: object = None) -> Any:
-    import urllib.request
-
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(f"http://127.0.0.1:{args.port}{path}", data=data)
-    with urllib.request.urlopen(request, timeout=30) as reply:
-        return json.loads(reply.read() or b"{}")
+    actual = server.measured(command, args.work / "log.txt", LATENCY)
+    assert actual["requests"] == n, actual
+    return actual | server.stats()
 
 
 # -- plan
