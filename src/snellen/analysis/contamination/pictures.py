@@ -24,9 +24,9 @@ FLAT = 2.0
 """A picture is flat if the standard deviation of its gray values (0 to 255) is below this
 threshold. The hash of a flat picture is noise."""
 MOST_BITS = 11
-"""The maximum number of bits, out of 64, in which the hashes of candidates differ. If two hashes
-differ in at most 11 bits, at least one of their 4 bands of 16 bits differs in at most 2 bits, so
-the search misses no candidate."""
+"""The maximum number of bits, out of 64, in which the hashes of two candidates may differ. If two
+hashes differ in at most 11 bits, at least one of their 4 bands of 16 bits differs in at most 2
+bits, so the search misses no candidate."""
 BANDS, BITS, IN_BAND = 4, 16, 2
 SHIFT = 4.0
 """The maximum number of pixels, out of SIDE, that may be cut off or added at an edge (6 %)."""
@@ -116,8 +116,8 @@ class PictureIndex:
 
     def near(self, grays: NDArray[np.uint8]) -> Iterator[tuple[int, int, float]]:
         """Find the pictures in the index that are nearly the same as one of `grays`. For each pair,
-        yields the picture's number in `grays`, the picture's number in the index, and the
-        correlation of the pixels."""
+        yields the position of the picture in `grays`, the number of the picture in the index, and
+        the correlation of their pixels."""
         import numpy as np
 
         (places,) = np.nonzero(~flat(grays)) if len(grays) else (np.zeros(0, np.intp),)
@@ -276,8 +276,8 @@ def _warps() -> NDArray[np.float32]:
 
 
 def _best(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.intp]:
-    """For each line of `a` (n, SIDE), the number of the warp with which the line has the highest
-    correlation with the same line of `b`."""
+    """For each line of `a` (n, SIDE), the number of the linear map in `_warps` that gives the line
+    its highest correlation with the same line of `b`."""
     import numpy as np
 
     ways = len(_warps())
