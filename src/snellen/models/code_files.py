@@ -133,8 +133,8 @@ class _Home:
     package: str
     """The dotted name of the file's package; empty if the file is in no package."""
     is_own: dict[str, bool] = field(default_factory=dict)
-    """A cache that maps the first part of a module's name to whether modules with this first part
-    may be the author's."""
+    """A cache of whether modules may be the author's, keyed by the first part of a module's
+    name."""
 
 
 def _home_of(file: Path, module: str | None) -> _Home | None:

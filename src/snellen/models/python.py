@@ -8,8 +8,8 @@ that you pass, must be one of these:
   `messages[-1].images` are the question's images, with their bytes (`image.source`), type
   (`image.mime`), and size in pixels (`image.width`, `image.height`).
 
-- An object with a method `generate(messages) -> str`, which works like the function `answer`, or
-  the object's class. A class is instantiated once, without arguments.
+- An object or class with a method `generate(messages) -> str`, which works like the function
+  `answer`. A class is instantiated once, without arguments.
 
 - An object or class with a sync method `generate_batch(list of messages) -> list of str`, which
   answers several waiting questions together: at most 8, or the number in the object's attribute
