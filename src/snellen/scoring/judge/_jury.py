@@ -41,7 +41,7 @@ class Jury:
 
 
 def select_jury(slots: Sequence[JudgeRepeat]) -> Jury:
-    """Choose the slots that have enough verdicts.
+    """Choose the slots (repeats of judges) that have enough verdicts.
 
     If a judge has several runs (for example, with different temperatures), only the latest run with
     enough verdicts counts. A failed run therefore does not replace an earlier successful one.
