@@ -77,7 +77,7 @@ class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
     hours: float | None
     """The time in hours."""
     notes: list[str]
-    """Notes that say how the figures were estimated, and which figures are unknown."""
+    """Notes that state how the figures were estimated, and which figures are unknown."""
 
 
 def estimate(plan: Plan) -> list[CostEstimate]:
