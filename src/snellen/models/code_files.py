@@ -1,10 +1,10 @@
 """Finds the files of a user's code: a file, and the author's other modules that the file imports.
 
 The author's modules are those in the file's folder or below it. If the file is a module of a
-package, all modules of that package count as the author's, too. The following are left out: modules
-of Python, Snellen, and other packages (in `site-packages`), imports by computed names
-(`importlib`), files that the code reads, and a package's `__init__.py` (unless the code imports
-something from it).
+package, all modules of that package count as the author's, too. Modules of Python, of Snellen, and
+of other packages in `site-packages` are left out, and so are files that the code reads. Modules
+that are imported under a computed name, with `importlib`, cannot be recognized. A package's
+`__init__.py` is included only if the code imports something from it.
 """
 
 from __future__ import annotations

@@ -219,8 +219,8 @@ def _kind(name: str) -> str:
 
 
 def _left(config: RunConfig, facts: Facts, path: Path) -> tuple[int, Counter[int]]:
-    """Count the selected (sample, repeat) pairs, and the repeats without a reply for each row
-    index."""
+    """Count the selected (sample, repeat) pairs. For each row index, also count the repeats without
+    a reply."""
     benchmark, options = config.benchmark, config.options
     repeats = options["repeats"]
     selection = select(

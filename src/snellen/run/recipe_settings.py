@@ -104,8 +104,7 @@ class RecipeSettings:
     frames: str | None
     """The frame policy of videos; None if the recipe has none."""
     fields: frozenset[str]
-    """The names of the values that the recipe sets, in the form used by the origins of a run's
-    values."""
+    """The names of the values that the recipe sets, as in the keys of `RunConfig.origins`."""
 
 
 def with_recipe(

@@ -86,8 +86,8 @@ class View:
 
     @cached_property
     def breakdown(self) -> Mapping[str, Mapping[str, MetricValue]]:
-        """For each tag, the first metric of each category. Categories that the metric does not
-        cover are left out."""
+        """For each tag, the first metric of each category. Categories in which the metric includes
+        no sample are left out."""
         return {
             tag: dict(self._categories(tag))
             for tag in self._side.benchmark.presentation.break_down_by

@@ -163,8 +163,8 @@ class PictureIndex:
 
 
 class _Band:
-    """An index of hashes (n,) by one of their four bands of 16 bits. `band` is the number of the
-    band, from 0 to 3."""
+    """An index of hashes (n,). The key of a hash is one of its four bands of 16 bits, and `band` is
+    the index of this band, from 0 to 3."""
 
     def __init__(self, of: NDArray[np.uint64], band: int) -> None:
         import numpy as np
@@ -182,8 +182,8 @@ class _Band:
     def within(
         self, queries: NDArray[np.uint64]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Find pairs whose keys differ in at most IN_BAND bits. Pairs are yielded in blocks, and
-        all pairs of a block differ in the same bits."""
+        """Find pairs of a query and a hash of the index whose keys differ in at most IN_BAND bits.
+        Pairs are yielded in blocks, and all pairs of a block differ in the same bits."""
         import numpy as np
 
         keys = self._keys(queries)

@@ -172,7 +172,8 @@ class Grams:
 
 
 _LIKELY = 22
-"""The number of hash bits with which nearly all n-grams are rejected early."""
+"""The number of leading hash bits that are compared first. They already rule out nearly all n-grams
+that are in no question."""
 _FACTOR = 0x9E3779B97F4A7C15
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from snellen.store import Run
 
 ENOUGH = 0.95
-"""A judge counts if its number of readable verdicts is at least this share of the largest number of
-readable verdicts of any judge. A few unreadable verdicts, which are common, do not exclude a judge,
-but an outage of the judge's service does."""
+"""A judge counts if its number of readable verdicts is at least this share of the number that the
+judge with the most readable verdicts has. A few unreadable verdicts, which are common, do not
+exclude a judge, but an outage of the judge's service does."""
 
 
 @dataclass(frozen=True, eq=False)
