@@ -45,8 +45,9 @@ def over(reports: Mapping[str, Report]) -> list[Capability]:
     """Combine the results of one model for each leaf, in the order of the tree, with `unmapped`
     last. `reports` maps names of benchmarks to reports.
 
-    Each sample has the same weight. Benchmark b has n_b samples with a score, with mean m_b and
-    standard error s_b. N is the sum of all n_b:
+    Each sample has the same weight. Benchmark b has n_b samples with a score. The mean of these
+    scores is m_b, and its standard error is s_b. N is the sum of all n_b. The combined mean m and
+    its standard error are:
 
         m = Σ n_b·m_b / N        stderr² = Σ (n_b / N)²·s_b²
 

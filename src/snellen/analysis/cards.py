@@ -52,7 +52,7 @@ class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     published: PublishedFigure | None = None
     """The published figure for the card's checkpoint; None if there is none."""
     scoring: str | None = None
-    """The benchmark's headline scoring, which gives `by_recipe` and `official`."""
+    """The name of the benchmark's headline scoring, which computes `by_recipe` and `official`."""
     metric: str | None = None
     """The name of the metric in `by_recipe` and `official`."""
     by_recipe: MetricReport | None = None
@@ -64,17 +64,19 @@ class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The scoring of the published figures. None if this scoring is the same as `scoring`, if
     Snellen does not have this scoring, or if no figures are published."""
     figure_metric: str | None = None
-    """The name of the metric that `figure_scoring` computes; None if neither run has a result by
-    that scoring."""
+    """The name of the metric that `figure_scoring` computes; None if it computes no result for
+    either run."""
     as_published: MetricReport | None = None
-    """The metric of the recipe's run by `figure_scoring`; None if there is no such result."""
+    """The metric of the recipe's run, computed by `figure_scoring`; None if there is no such
+    result."""
     official_as_published: MetricReport | None = None
-    """The metric of the official run by `figure_scoring`; None if there is no such result."""
+    """The metric of the official run, computed by `figure_scoring`; None if there is no such
+    result."""
     difference: MetricReport | None = None
     """Our result minus the published figure, with the interval of our result. Our result comes from
     the recipe's run, or from the official run if no source states how the benchmark is asked. Our
-    result is by `figure_scoring` if there is such a result, and otherwise by `scoring`. None if the
-    difference is unknown."""
+    result is the one that `figure_scoring` computes, or otherwise the one that `scoring` computes.
+    None if the difference is unknown."""
     paired: MetricDifference | None = None
     """The recipe's result minus the official result, on the samples that count in both runs. The p
     value is adjusted over all rows of the card. None unless there are two runs."""
@@ -125,7 +127,7 @@ CardTable = list[tuple[str, ...]]
 def card_table(card: Card) -> CardTable:
     """Build a table of the published figures, our results, and the differences.
 
-    If Snellen has the scoring of the published figure, the results are by that scoring. The table
+    If Snellen has the scoring of the published figure, that scoring computes our results. The table
     leaves out the intervals of single results, which are in `value_table`, so that it fits on a
     page.
     """
@@ -155,13 +157,15 @@ VALUE_HEADINGS = ("benchmark", "setting", "value", "95 % interval", "n", "failed
 
 
 def value_table(card: Card) -> CardTable:
-    """Build a table of all results by the benchmark's own scoring, with intervals and counts."""
+    """Build a table of all results that the benchmark's own scoring computes, with intervals and
+    counts."""
     return _value_rows(card, ("by_recipe", "official"))
 
 
 def figure_table(card: Card) -> CardTable:
-    """Build a table of the results by the published figures' scoring, with intervals and counts.
-    Rows whose published figure has the benchmark's own scoring are left out."""
+    """Build a table of the results that the published figures' scoring computes, with intervals and
+    counts. Data sets whose published figure was scored with the benchmark's own scoring are left
+    out."""
     return _value_rows(card, ("as_published", "official_as_published"))
 
 
@@ -201,7 +205,8 @@ def figure_lines(card: Card) -> Iterator[str]:
 
 
 def _is_of_fewer(row: CardRow) -> bool:
-    """Whether the paired difference leaves out questions that count in one of the two results."""
+    """Whether the paired difference leaves out questions that count in only one of the two
+    results."""
     results = [it.n for it in (row.by_recipe, row.official) if it is not None]
     return row.paired is not None and any(n != row.paired.difference.n for n in results)
 
@@ -234,8 +239,8 @@ def _missing(metrics: Mapping[str, Sequence[MetricReport | None]]) -> Iterator[s
 
 
 def paired_table(card: Card) -> CardTable:
-    """Build a table of paired differences: the recipe's result minus the official result, by the
-    benchmark's own scoring. Data sets without both results are left out."""
+    """Build a table of paired differences: the recipe's result minus the official result, both
+    computed by the benchmark's own scoring. Data sets without both results are left out."""
     rows = []
     for row in card.rows:
         if row.paired is not None:

@@ -87,7 +87,8 @@ def data_url(image: Image) -> Encoded:
 
 
 def chat_message(message: Message, url: Callable[[Image], object]) -> dict[str, Any]:
-    """Convert a message for the chat completions API. `url` returns the address of an image."""
+    """Convert a message for the chat completions API. `url` is a function that returns the URL of
+    an image."""
     if all(isinstance(part, str) for part in message.content):
         return {"role": message.role, "content": message.text}
     parts = parts_of(
@@ -99,8 +100,8 @@ def chat_message(message: Message, url: Callable[[Image], object]) -> dict[str, 
 
 
 def usage_of(counts: object, read: str, written: str) -> Usage | None:
-    """Return the server's token counts. `read` and `written` are the prefixes of the field names
-    for input and output tokens."""
+    """Return the server's token counts. `read` and `written` are the prefixes of the fields that
+    count input and output tokens, such as `prompt` for the field `prompt_tokens`."""
     if not isinstance(counts, dict):
         return None
     return Usage(

@@ -5,12 +5,14 @@ message must come first. Images are sent in base64 at their position in the mess
 bytes unchanged. A video is sent as one image per frame. The seed is not sent, because the API has
 no field for it.
 
-The service has its own limits (see the pages Vision and Errors of its documentation): 32 MB per
-request, 100 or 600 images per request (depending on the model), and 8,000 pixels per side, or 2,000
-with more than 20 images. Set limits on images in a profile's `[images]`. A profile's `extra` is
-merged into the request and overrides Snellen's own fields. If a field in `extra` is None, it is not
-sent. Example: `thinking = { type = "enabled", budget_tokens = 8000 }`. With this example, the
-profile's `token_floor` must be above 8000.
+The service has its own limits, which the pages Vision and Errors of its documentation describe. A
+request can have 32 MB and, depending on the model, 100 or 600 images. An image can have 8,000
+pixels per side, or 2,000 if there are more than 20 images. Set limits on images in a profile's
+`[images]`.
+
+A profile's `extra` is merged into the request and overrides Snellen's own fields. If a field in
+`extra` is None, it is not sent. Example: `thinking = { type = "enabled", budget_tokens = 8000 }`.
+With this example, the profile's `token_floor` must be above 8000.
 
 Sources of fields and errors: anthropics/anthropic-sdk-python@009b035: src/anthropic/types
 (message_create_params.py, message.py, usage.py, raw_message_stream_event.py), _exceptions.py.

@@ -12,9 +12,9 @@ at the time of the question. `eager` and `after` say the numbers of all choices,
 no choices.
 
 If a question must be answered, `silent` returns an empty text. The other baselines say "Yes" if the
-choices are yes and no. If the choices are different, these baselines give the first choice, or "1"
-if there are no choices. However, `blind-history` answers "No" the first two times that a yes-or-no
-question is asked, and "Yes" after that.
+choices are yes and no. For all other choices, they give the first choice, and without choices "1".
+However, `blind-history` answers "No" the first two times that a yes-or-no question is asked, and
+"Yes" after that.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ PICKS: dict[str, Pick] = {
 
 
 ENOUGH = 2
-"""How many times `blind-history` answers "No" before it answers "Yes". OVO-Bench asks CRR questions
-twice before the answer is visible."""
+"""How many times `blind-history` answers "No" before it answers "Yes". OVO-Bench asks each question
+of its task CRR twice before the answer is visible."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Blind | Watcher:

@@ -1,10 +1,10 @@
 """Finds the files of a user's code: a file, and the author's other modules that the file imports.
 
 The author's modules are those in the file's folder or below it. If the file is a module of a
-package, all modules of that package count as the author's, too. The following are left out: modules
-of Python, Snellen, and other packages (in `site-packages`), imports by computed names
-(`importlib`), files that the code reads, and a package's `__init__.py` (unless the code imports
-something from it).
+package, all modules of that package count as the author's, too. Modules of Python, of Snellen, and
+of other packages in `site-packages` are left out, and so are files that the code reads. Modules
+that are imported under a computed name, with `importlib`, cannot be recognized. A package's
+`__init__.py` is included only if the code imports something from it.
 """
 
 from __future__ import annotations
@@ -133,8 +133,8 @@ class _Home:
     package: str
     """The dotted name of the file's package; empty if the file is in no package."""
     is_own: dict[str, bool] = field(default_factory=dict)
-    """A cache that maps the first part of a module's name to whether modules with this first part
-    may be the author's."""
+    """A cache of whether modules may be the author's, keyed by the first part of a module's
+    name."""
 
 
 def _home_of(file: Path, module: str | None) -> _Home | None:

@@ -8,8 +8,8 @@ that you pass, must be one of these:
   `messages[-1].images` are the question's images, with their bytes (`image.source`), type
   (`image.mime`), and size in pixels (`image.width`, `image.height`).
 
-- An object with a method `generate(messages) -> str`, which works like the function `answer`, or
-  the object's class. A class is instantiated once, without arguments.
+- An object or class with a method `generate(messages) -> str`, which works like the function
+  `answer`. A class is instantiated once, without arguments.
 
 - An object or class with a sync method `generate_batch(list of messages) -> list of str`, which
   answers several waiting questions together: at most 8, or the number in the object's attribute
@@ -30,10 +30,10 @@ number. If this number is above 1, the function must be thread-safe. A call that
 timeout is abandoned, and the question fails. The next question runs in another thread. As soon as
 the abandoned call executes Python code again, an exception is raised in it.
 
-If a function's first parameter is named `request` (or `requests`), or is annotated as `Request`,
-the function gets the whole request (`snellen.core.model.Request`). The function may return a
-`Reply` instead of text. An object is identified by its attribute `revision` (a text) and the digest
-of its file. If the revision or the digest changes, Snellen asks the questions again.
+A function gets the whole request, a `snellen.core.model.Request`, if its first parameter is named
+`request` or `requests`, or is annotated as `Request`. The function may return a `Reply` instead of
+text. An object is identified by its attribute `revision` (a text) and the digest of its file. If
+the revision or the digest changes, Snellen asks the questions again.
 """
 
 from __future__ import annotations

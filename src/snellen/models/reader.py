@@ -91,16 +91,16 @@ COLORS = {
     "white": (255, 255, 255),
 }
 PLACES = {"top": (3, 1), "bottom": (3, 5), "left": (1, 3), "right": (5, 3)}
-"""Maps each word to the center of that part of the picture, as (x, y) in sixths of the width and
-height. The name of a part that contains none of these words means the middle."""
+"""Maps each word for a part of the picture to the center of this part, as (x, y) in sixths of the
+width and height. If the name of a part contains none of these words, the part is the middle."""
 FAINTEST_NOISE = 1.0
 """The noise level below which a picture is not blurred, on a scale from 0 to 255."""
 BLURS = (3, 5, 7, 9, 11)
-"""The widths, in pixels, of the square over which a picture is blurred. The first width with which
-something stands out is used."""
+"""The widths, in pixels, of the squares over which a picture may be blurred. The first width with
+which a pixel stands out is used."""
 STANDS_OUT = 8.0
-"""The minimum difference from the median of something that stands out, in standard deviations of
-the blurred noise."""
+"""A pixel stands out if it differs from the median by more than this number of standard deviations
+of the blurred noise."""
 SMALLEST = 6
 """The minimum height of a piece of ink, in pixels. Smaller pieces are ignored as specks."""
 EMPTY = 40

@@ -130,7 +130,8 @@ class Service:
 
 class OnServer(ABC):
     """The base class of models on servers. A back end implements methods that write requests and
-    read replies, event streams, and errors. `what` is the term for a whole reply in messages."""
+    read replies, event streams, and errors. `what` names a whole reply in error messages, such as
+    `a chat completion`."""
 
     what: ClassVar[str]
 

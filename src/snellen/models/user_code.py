@@ -63,7 +63,7 @@ def load_object(name: str, kind: str) -> UserObject:
 
 
 def attribute_of(module: ModuleType, name: str, where: str) -> Any:
-    """Return the object with this name in a module. `where` is the term for the module in messages.
+    """Return the object with this name in a module. `where` names the module in error messages.
 
     Raises:
         UsageError: the module does not contain the name.
@@ -119,7 +119,7 @@ def _importable_name(module: ModuleType) -> str | None:
 
 def module_of(file: str, title: str) -> ModuleType:
     """Load the module in the file `file` (`my_model.py`), or the installed module with the name
-    `file`. `title` is the term for the module in messages.
+    `file`. `title` names the module in error messages.
 
     Raises:
         UsageError: the file or module does not exist or cannot be loaded.
@@ -154,7 +154,7 @@ def module_of(file: str, title: str) -> ModuleType:
 # -- errors
 
 PASSED = (KeyboardInterrupt, asyncio.CancelledError)
-"""Exceptions that stop the program or a task. Such exceptions are never converted."""
+"""Exceptions that stop the program or a task, and are never converted."""
 
 
 @contextmanager

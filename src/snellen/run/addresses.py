@@ -22,8 +22,8 @@ untrusted servers."""
 
 
 async def fetched(request: Request) -> Request:
-    """Fetch the pictures of a request and replace their addresses with their bytes. A request
-    without addresses is returned unchanged.
+    """Fetch the pictures of a request that have URLs, and replace each URL with the picture's
+    bytes. A request without URLs is returned unchanged.
 
     Raises:
         MediaError: a picture could not be fetched or is too large, or the file is not a picture.

@@ -18,8 +18,9 @@ ANSWER = "answer"
 def with_answers(benchmark: Benchmark, answers: Mapping[str, str], where: str) -> Benchmark:
     """Replace the benchmark's right answers with those in a file.
 
-    Questions without an answer in the file keep the data set's answer. A note in the benchmark says
-    how many answers come from the file, and how many of them differ from the data set's.
+    Questions without an answer in the file keep the data set's answer. The benchmark gets a note
+    that states how many answers come from the file, and how many of them differ from the data
+    set's.
 
     Args:
         benchmark: The benchmark.

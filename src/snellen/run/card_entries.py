@@ -33,7 +33,8 @@ class CardRequest:
     """The checkpoint whose published figures are compared; None: the checkpoint with the model's
     name."""
     explain_gap: bool = False
-    """Whether to explain the gaps between scores by the recipe and with the official settings."""
+    """Whether to explain the gaps between the scores with the recipe's settings and the scores with
+    the official settings."""
     budget: int = GAP_BUDGET
     """The maximum number of requests to explain each gap."""
 
@@ -58,7 +59,7 @@ class CardRequest:
 
     @property
     def variant(self) -> str:
-        """The variant or mode that `recipe` names; empty for the recipe's usual settings."""
+        """The variant or mode that `recipe` names; empty if it names neither."""
         return self.recipe.partition(":")[2].partition(":")[2]
 
 
@@ -78,18 +79,18 @@ class CardEntry:
     base: Plan | None = None
     """The plan with the official settings; None if the benchmark cannot be run."""
     ways: TwoWays | None = None
-    """The plans with the official settings and by the recipe; None if the benchmark cannot be run
-    by the recipe."""
+    """The plans with the official settings and with the recipe's settings; None if the benchmark
+    cannot be run with the recipe's settings."""
     search: GapRun | None = None
     """The search for the fields that cause the gap; None if the gap is not to be explained."""
     reason: str = ""
-    """Why the benchmark is not run by the recipe; empty if it is run."""
+    """Why the benchmark is not run with the recipe's settings; empty if it is run."""
     notes: list[str] = field(default_factory=list)
     """Further limitations of the results."""
     error: SnellenError | None = None
     """The error that prevents the benchmark from being run."""
     by_recipe: Finished | None = None
-    """The run by the recipe; None if there is none."""
+    """The run with the recipe's settings; None if there is none."""
     official: Finished | None = None
     """The run with the official settings; None if there is none."""
     gap: Gap | None = None
@@ -131,8 +132,8 @@ class CardEntry:
 
 
 def card_entries(request: CardRequest) -> list[CardEntry]:
-    """List the card's benchmarks: first the recipe's data sets in their order, then benchmarks with
-    published figures for which no source says how questions were asked.
+    """List the card's benchmarks: first the recipe's data sets in their order, then benchmarks that
+    have published figures, but no source that states how questions were asked.
 
     Raises:
         UsageError: the recipe does not exist, the recipe lacks a requested data set, variant, or
@@ -200,7 +201,8 @@ def _data_sets(recipe: recipes.Recipe, variant: str) -> Iterator[CardEntry]:
 
 
 def _unasked(recipe: recipes.Recipe) -> Iterator[CardEntry]:
-    """Yield benchmarks with published figures for which no source says how questions were asked."""
+    """Yield benchmarks that have published figures, but no source that states how questions were
+    asked."""
     groups: dict[tuple[str, recipes.FigureBenchmark], list[recipes.Figure]] = {}
     for figure in recipe.figures:
         if not figure.data_set:

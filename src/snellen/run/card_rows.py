@@ -232,9 +232,9 @@ def minus_published(ours: MetricReport, published: float) -> MetricReport | None
 
 
 def _paired(entry: CardEntry, metric: str | None) -> tuple[MetricDifference | None, str]:
-    """Compare the run by the recipe with the official run on their shared samples. Returns the
+    """Compare the recipe's run with the official run on their shared samples. Returns the
     difference (recipe minus official) and a note. If the comparison fails although both runs have a
-    value, the note says why; otherwise, the note is empty."""
+    value, the note states the reason; otherwise, the note is empty."""
     recipe, official = entry.by_recipe, entry.official
     if recipe is None or official is None or entry.base is None or metric is None:
         return None, ""

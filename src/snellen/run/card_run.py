@@ -1,4 +1,5 @@
-"""Runs the benchmarks of a model card, both by the recipe and with the official settings."""
+"""Runs the benchmarks of a model card, both with the recipe's settings and with the official
+settings."""
 
 from __future__ import annotations
 
@@ -192,10 +193,12 @@ def _prepare_ways(
     options: RunOptions,
     command: Sequence[str],
 ) -> None:
-    """Create the plan by the recipe and, if the gap is to be explained, the search for its causes.
+    """Create the plan with the recipe's settings. If the gap is to be explained, also create the
+    search for its causes.
 
     Raises:
-        SnellenError: the benchmark cannot be run by the recipe; the message says why.
+        SnellenError: the benchmark cannot be run with the recipe's settings. The message gives the
+            reason.
     """
     assert entry.base is not None
     recipe = ":".join([request.recipe_name, ask.data_set, ask.variant]).rstrip(":")
@@ -227,8 +230,9 @@ def _is_hidden(benchmark: Benchmark) -> bool:
 
 
 def _recipes_own(ask: recipes.Ask, options: RunOptions) -> RunOptions:
-    """Select the options for a run by the recipe. Options that determine how questions are asked
-    are removed, as are names in `recipe_without` that are not settings of this data set."""
+    """Select the options for a run with the recipe's settings. Options that determine how questions
+    are asked are removed, as are names in `recipe_without` that are not settings of this data
+    set."""
     settings = _settings(ask)
     own = own_options()
     kept = {name: value for name, value in options.items() if name not in own}
@@ -262,7 +266,8 @@ def _check_without(options: RunOptions, entries: Sequence[CardEntry]) -> None:
 
 
 def _run(entry: CardEntry, runner: PlanRunner) -> None:
-    """Run a benchmark by the recipe and with the official settings, or note why it is not run."""
+    """Run a benchmark with the recipe's settings and with the official settings, or store the
+    reason why it is not run."""
     if entry.base is None:
         return
     if runner.is_stopped:

@@ -80,7 +80,8 @@ class Clips:
         return with_videos(request, decoded)
 
     def release(self, sample: str) -> None:
-        """Note that one repeat of a sample no longer needs the videos."""
+        """Count one repeat of a sample as done, so that its videos can be dropped once no repeat
+        needs them."""
         with self._changed:
             for clip in dict.fromkeys(self._of.get(sample, ())):
                 self._users[clip] -= 1

@@ -259,7 +259,7 @@ def loaded_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) 
     Args:
         path: The run folder.
         own: The caller's own benchmarks.
-        scoring: The scoring; None for the headline's.
+        scoring: The scoring; None for the headline scoring.
 
     Raises:
         SnellenError: the run cannot be read or scored.

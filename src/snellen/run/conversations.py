@@ -86,7 +86,7 @@ class Conversations:
 
     def left_over(self) -> Sequence[Group]:
         """Create groups of the samples whose replies were truncated before the limit was raised. If
-        the limit was not raised, note that these samples are finished."""
+        the limit was not raised, report these samples as finished."""
         waiting, self._limit.waiting = self._limit.waiting, []
         if self._limit.raised is not None:
             return [

@@ -77,7 +77,7 @@ class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
     hours: float | None
     """The time in hours."""
     notes: list[str]
-    """Notes that say how the figures were estimated, and which figures are unknown."""
+    """Notes that state how the figures were estimated, and which figures are unknown."""
 
 
 def estimate(plan: Plan) -> list[CostEstimate]:
@@ -219,8 +219,8 @@ def _kind(name: str) -> str:
 
 
 def _left(config: RunConfig, facts: Facts, path: Path) -> tuple[int, Counter[int]]:
-    """Count the selected (sample, repeat) pairs, and the repeats without a reply for each row
-    index."""
+    """Count the selected (sample, repeat) pairs. For each row index, also count the repeats without
+    a reply."""
     benchmark, options = config.benchmark, config.options
     repeats = options["repeats"]
     selection = select(

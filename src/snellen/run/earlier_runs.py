@@ -51,11 +51,12 @@ def check_pictures(run: Run, benchmark: Benchmark) -> None:
 
 
 def reuse_of(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse | None:
-    """Create a function that looks up replies in those of the plan's runs to reuse that have the
-    same model. Returns None if there are no such runs.
+    """Create a function that looks up a reply in the runs that the plan's option `reuse` lists, as
+    far as these runs have the same model. Returns None if there is no such run and the plan allows
+    that, as a plan with several models does.
 
     Raises:
-        UsageError: none of the runs to reuse has the same model.
+        UsageError: none of the listed runs has the same model, and the plan does not allow that.
     """
     if not plan.reuse:
         return None

@@ -62,7 +62,7 @@ class Dialect:
 
     @property
     def efforts(self) -> str:
-        """The efforts that the back end supports, in words."""
+        """A list of the efforts that the back end supports, as text for messages."""
         known = ["none", *(["low", "medium", "high"] if self.level else [])]
         if self.tokens:
             known.append(f"a number of tokens of at least {self.least:,}")

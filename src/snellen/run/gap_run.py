@@ -117,7 +117,8 @@ class GapRun:
 
     @property
     def ends(self) -> tuple[Finished | None, Finished | None]:
-        """The run by the recipe and the run of the base plan; each is None until it exists."""
+        """The run with the recipe's settings, and the run of the base plan. Each is None until it
+        exists."""
         return self.finished.get(_sent(self._every)), self.finished.get(frozenset())
 
     def explain(self, run: RunOf) -> Gap:

@@ -78,7 +78,7 @@ class Group:
         return await self.clips.shown(request, sample.id)
 
     def note_done(self, sample: Sample, repeat: int) -> None:
-        """Note that one repeat of a sample is done and no longer needs the sample's videos."""
+        """Count one repeat of a sample as done, so that it no longer needs the sample's videos."""
         self.note_sent(sample, repeat)
         if self.clips is not None:
             self.clips.release(sample.id)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 START = 8
 FORGET_SECONDS = 30.0
-"""How long the limit stays below a level that the server rejected, after the first rejection."""
+"""How long the limit stays below the number of concurrent requests (the level) that the server
+rejected, after the first rejection."""
 LONGEST_FORGET_SECONDS = 600.0
 """The longest such time. The time doubles with each rejection that follows."""
 RESUME_SECONDS = 60.0
@@ -49,9 +50,9 @@ class RequestSlot:
     level: int
     """The number of requests in flight when this request was sent."""
     epoch: int
-    """The number of bursts that the server had rejected before this request."""
+    """The number of bursts of rejections (HTTP 429) before this request."""
     stage: int
-    """The number of stages of the limit before this request; see `_Stage`."""
+    """The number of the limit's stage in which this request was sent; see `_Stage`."""
     since: float
     """When the request was sent, in seconds on the event loop's clock."""
 
@@ -112,14 +113,14 @@ class Limiter:
         self._wake()
 
     def replied(self, slot: RequestSlot) -> None:
-        """Note that a request got a response other than HTTP 429."""
+        """Record that a request got a response other than HTTP 429."""
         if self._auto is not None:
             self._auto.replied(slot, asyncio.get_running_loop().time())
             self.limit = self._auto.limit
             self._wake()
 
     def throttled(self, slot: RequestSlot) -> None:
-        """Note that the server rejected a request because there were too many (HTTP 429)."""
+        """Record that the server rejected a request because there were too many (HTTP 429)."""
         if self._auto is not None:
             self._auto.throttled(slot, asyncio.get_running_loop().time())
             self.limit = self._auto.limit
@@ -157,7 +158,7 @@ class _Stage:
         return self.levels / max(self.seconds, 1e-9)
 
     def add(self, slot: RequestSlot, now: float) -> None:
-        """Add a request that got a reply now."""
+        """Add a request whose reply arrived at the time `now`."""
         if self.skip >= 1:
             self.skip -= 1
             return
@@ -201,7 +202,7 @@ class AutoLimit:
         self._forget_seconds = FORGET_SECONDS
 
     def replied(self, slot: RequestSlot, now: float) -> None:
-        """Note that a request got a reply."""
+        """Record that a request got a reply."""
         if self._held_until is not None:
             if now > self._held_until:
                 self._resume()
@@ -214,7 +215,7 @@ class AutoLimit:
             self._search_on(self._search, now)
 
     def throttled(self, slot: RequestSlot, now: float) -> None:
-        """Note that the server rejected a request because there were too many."""
+        """Record that the server rejected a request because there were too many."""
         level = slot.level
         if slot.epoch != self.epoch and self._rejected_level:
             # The request was sent in the same burst as one that was already rejected.
@@ -261,7 +262,7 @@ class AutoLimit:
         self._next_stage(skip=start)  # until the number of requests in flight has settled
 
     def _search_on(self, search: _Search, now: float) -> None:
-        """Try the next number. If the search is over, hold the best one."""
+        """Try the next number. If the search is over, keep the best number as the limit."""
         search.rates[self.limit] = self.stage.rate
         number = search.next_number()
         if number is not None:

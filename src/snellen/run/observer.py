@@ -43,8 +43,7 @@ class Observer:
         """All samples of a group are finished."""
 
     def samples_kept(self, count: int) -> None:
-        """This number of (sample, repeat) pairs have all their replies from an earlier
-        invocation."""
+        """An earlier invocation already stored all replies to `count` (sample, repeat) pairs."""
 
     def request_sent(self, turn: Turn) -> None:
         """A request is about to be sent to the model."""

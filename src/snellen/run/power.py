@@ -179,8 +179,9 @@ class _Assumptions:
         return sorted({*self.disagree} or usual)
 
     def check(self, *, is_share: bool) -> None:
-        """Check that all values are within their bounds. `is_share` says that the difference is a
-        fraction, and not in the unit of the metric of two runs.
+        """Check that all values are within their bounds. `is_share` means that the requested
+        difference is a fraction. Otherwise, the difference is in the unit of the metric of the two
+        runs.
 
         Raises:
             UsageError: a value is out of bounds, or models of this accuracy cannot disagree on such
@@ -195,8 +196,8 @@ class _Assumptions:
                 raise UsageError(f"{name} must be between 0 and 1, such as 0.05, not {share}.")
         if self.power <= self.level:
             raise UsageError(
-                f"power must be above level: {self.power} is not above {self.level}. By chance "
-                "alone, the power is equal to level."
+                f"power must be above level: {self.power} is not above {self.level}. A "
+                "power equal to level is reached by chance alone."
             )
         if not 0 <= self.icc <= 1:
             raise UsageError(f"icc must be between 0 and 1, not {self.icc}.")

@@ -36,7 +36,7 @@ OF_VIDEOS = ("fps", "min_frames", "max_frames", "max_num_frames", "total_pixels"
 the maximum number of pixels per frame. Settings for minimums or for the total pixels of all frames
 are errors."""
 Videos = Literal["", "by recipe", "by user"]
-"""Whether the recipe or the user decides which video frames are shown; empty if there are no
+"""Who decides which video frames are shown: the recipe or the user; empty if there are no
 videos."""
 NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "top_k": (0, -1),
@@ -104,8 +104,7 @@ class RecipeSettings:
     frames: str | None
     """The frame policy of videos; None if the recipe has none."""
     fields: frozenset[str]
-    """The names of the values that the recipe sets, in the form used by the origins of a run's
-    values."""
+    """The names of the values that the recipe sets, as in the keys of `RunConfig.origins`."""
 
 
 def with_recipe(
@@ -118,7 +117,7 @@ def with_recipe(
         ask: How the recipe asks the questions of the data set.
         model: The name of the model.
         without: The names of settings that are left out.
-        videos: Whether the recipe or the user decides which video frames are shown.
+        videos: Who decides which video frames are shown.
 
     Raises:
         UnsupportedSettings: the model does not support a setting.

@@ -60,7 +60,7 @@ class Job:
     budget: Budget
     """The limits on requests, cost, and time; shared by all jobs of one invocation."""
     stop: Stop
-    """Says whether the run must stop, and for what reason."""
+    """States whether the run must stop, and for what reason."""
     progress: Progress
     """Counts the progress of the run."""
     all_parts: Selection | None = None
@@ -136,7 +136,7 @@ class Scheduler:
 
     async def ask_all(self) -> None:
         """Ask every selected question that has no reply. If the run ends early, the job's `stop`
-        says why.
+        gives the reason.
 
         Raises:
             StoreError, DataError: the run cannot continue. Stored records are kept.

@@ -48,7 +48,7 @@ class SessionLog:
         self._add("frame", position | _pixels(frame) | ({"fork": fork} if fork else {}))
 
     def lag(self, seconds: float) -> None:
-        """Note the delay between the arrival of a frame and the end of its processing."""
+        """Record the delay between the arrival of a frame and the end of its processing."""
         self._lag = max(self._lag, seconds)
 
     def question(self, sample: Sample, query: Query, at: float, must_answer: bool) -> None:

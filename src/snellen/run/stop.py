@@ -15,7 +15,7 @@ class Stop:
 
     def __init__(self) -> None:
         self.reason: str | None = None
-        """Why the run stops, in words; None while it continues."""
+        """Why the run stops, as text for the user; None while it continues."""
         self.is_goal = False
         """Whether the run stopped because it reached its goal, so that nothing is left to do."""
         self.interrupted = False

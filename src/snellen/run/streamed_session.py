@@ -315,7 +315,7 @@ class StreamedSession:
             await asking
 
     async def _ask_fork(self, fork: Session, question: _PosedQuestion) -> None:
-        """Ask a question to a new fork of this fork in each attempt."""
+        """Ask a question. Each attempt gets its own fork of this fork."""
         opened: list[Session] = []
         assert isinstance(fork, Forks)
 
@@ -359,8 +359,8 @@ class StreamedSession:
             self._attempts.observer.sample_finished([(sample, outcome)])
 
     def _settle_standing(self) -> None:
-        """For each standing question, store the messages that the session sent for it as the
-        reply."""
+        """Store the messages that the session sent for each question as the reply to this question.
+        This is for benchmarks whose questions may be answered at any time."""
         streaming = self._setup.streaming
         assert streaming.until is not None
         silence: Sequence[str] = getattr(self._setup.model, "silence", ())

@@ -73,8 +73,8 @@ class TokenLimit:
         return (self.is_open and self._is_cut_at_limit(record)) or self.asks_again(record)
 
     def may_help(self, reply: Reply) -> bool:
-        """Whether a new reply was cut by the usual limit, so that a higher limit could complete
-        it."""
+        """Whether a new reply was cut at the limit in the run's identity, so that a higher limit
+        could complete it."""
         output = None if reply.usage is None else reply.usage.output
         return reply.state == "truncated" and not is_cut_early(output, self.usual)
 

@@ -80,7 +80,8 @@ def against(base: Plan) -> str:
 def way_by_recipe(
     spec: str, recipe: str, model: str | registry.Opened, options: RunOptions, **rest: Any
 ) -> Plan:
-    """Create a plan of a single run by a recipe. `rest` contains further arguments of the plan.
+    """Create a plan of a single run with a recipe's settings. `rest` contains further arguments of
+    the plan.
 
     Raises:
         SnellenError: the recipe cannot be applied to the benchmark and the model.
@@ -107,8 +108,8 @@ def way_by_default(
 def sendable_way_by_recipe(
     spec: str, recipe: str, model: str | registry.Opened, options: RunOptions, **rest: Any
 ) -> tuple[Plan, Sequence[str]]:
-    """Create a plan of a single run by a recipe, and leave out settings that the model does not
-    support.
+    """Create a plan of a single run with a recipe's settings, and leave out settings that the model
+    does not support.
 
     Returns the plan and the names of the settings that were left out.
 
@@ -128,13 +129,13 @@ def sendable_way_by_recipe(
 
 @dataclass(frozen=True, kw_only=True)
 class TwoWays:
-    """A base plan and a plan by a recipe. Each plan consists of a single run, and both have the
-    same model."""
+    """A base plan and a plan with a recipe's settings. Each plan consists of a single run, and both
+    have the same model."""
 
     base: Plan
     """The plan without a recipe."""
     by_recipe: Plan
-    """The plan by the recipe."""
+    """The plan with the recipe's settings."""
     recipe: str
     """The recipe, in the form that `--recipe` takes."""
     refused: Collection[str] = ()
@@ -366,7 +367,7 @@ class FigureScoring:
     """The scoring of a recipe's published figures."""
 
     words: str
-    """The scoring rule in words; empty if the recipe does not state it."""
+    """A description of the scoring rule; empty if the recipe does not state the rule."""
     name: str | None
     """The name of Snellen's scoring with this rule; None if Snellen has no such scoring."""
 

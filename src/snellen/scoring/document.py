@@ -20,7 +20,7 @@ class MetricReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     unit: str
     """The unit of the value. A value with the unit `fraction` is shown in percent."""
     n: int
-    """The number of scores behind the value."""
+    """The number of scores from which the value was computed."""
     stderr: float | None
     """The standard error of the value; None if the error is unknown."""
     ci95: tuple[float, float] | None
@@ -52,7 +52,8 @@ def metric_report(estimate: Estimate, bounds: tuple[float, float] | None = None)
 def with_directions(
     metrics: Mapping[str, MetricReport], direction: Callable[[str], Direction | None]
 ) -> dict[str, MetricReport]:
-    """Add the direction that `direction` returns to each metric that does not have a direction.
+    """Set the direction of each metric that has none to the direction that the function `direction`
+    returns for its name.
 
     The metric of a category, such as `f1/adversarial`, has the same direction as the metric of the
     whole set.
@@ -87,7 +88,8 @@ class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     """The number of samples."""
     by_rule: dict[str, int]
-    """The number of samples for each pair of rules with which the two scorings parsed the reply."""
+    """The number of samples for each pair of rules: the rule by which the headline scoring parsed
+    the reply, and the rule by which the other scoring parsed it."""
     examples: list[str]
     """The ids of some of these samples."""
 
@@ -131,8 +133,8 @@ class Baselines(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The expected value for a model that picks choices at random; None if some question has no
     choices."""
     constant: float | None
-    """The value for a model that always gives the most frequent right answer among questions with
-    the same number of choices."""
+    """The value for a model that gives the same answer to all questions with the same number of
+    choices: the most frequent right answer of these questions."""
     answer: str | None
     """The most frequent right answer; None if it depends on the number of choices."""
     draws: int | None = None
@@ -171,10 +173,10 @@ class StreamReport(msgspec.Struct, frozen=True, kw_only=True):
     media_seconds: float
     """The length of the streamed video, in seconds."""
     model_seconds: float
-    """The time in which the model processed the frames that it received, in seconds."""
+    """The time that the model took to process the frames that it received, in seconds."""
     real_time_factor: float | None
-    """`model_seconds` divided by the seconds of video that these frames represent. A model with a
-    factor above 1 cannot keep up."""
+    """`model_seconds` divided by the seconds of video that the received frames represent. A model
+    with a factor above 1 cannot keep up."""
     frames: int
     """The number of frames in the stream."""
     dropped: int
@@ -382,8 +384,8 @@ class ProbeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     places: list[PlaceReport] = []
     """For a probe with permuted choices, the results for each position."""
     p: float | None = None
-    """For a probe with permuted choices, the p value of a test whether picks are more uneven across
-    positions than they would be if positions did not matter."""
+    """For a probe with permuted choices, the p value of a test for whether picks are more uneven
+    across positions than they would be if positions did not matter."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -431,8 +433,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     baselines: Baselines | None = None
     """The values of the headline scoring's first metric for blind models."""
     ladders: dict[str, str] = {}
-    """For each tag whose categories are levels of difficulty, the name of the metric that contains
-    the model's threshold."""
+    """For each tag whose categories are levels of difficulty, the name of the metric that estimates
+    the model's threshold, the most difficult level that the model can still read."""
     capabilities: dict[str, CapabilityReport] = {}
     """The scores for each capability. Every sample requires exactly one capability, so the `n` of
     all capabilities add up to the report's `n`."""

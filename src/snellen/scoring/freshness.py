@@ -20,7 +20,8 @@ INPUTS = {
     "verdicts": "judges' verdicts were added after the report was written",
     "labels": "people's labels changed after the report was written",
 }
-"""For each input of a report, the reason that a note gives if the size of the input has changed."""
+"""For each input of a report, why the report is out of date if the size of the input has
+changed."""
 SOURCE_CHANGED = "It has changed since the run was made"
 SOURCE_DIFFERS = "which may be another version"
 """How a note ends if the report was scored with different source code than the run used."""

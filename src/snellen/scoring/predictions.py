@@ -56,7 +56,7 @@ class Predicted:
             yield Scored(sample, 0, "absent", None, row_index=row_index)
 
     def notes(self) -> Sequence[str]:
-        """Notes on the predictions, which are complete only after all items of `scored` have been
+        """Notes on the predictions. The list is complete only after all items of `scored` have been
         read."""
         return self._notes
 
@@ -193,7 +193,7 @@ class _Counts:
     replied: int = 0
     """The number of samples that have a reply in the file."""
     hidden: int = 0
-    """The number of questions without a reply whose answers are hidden."""
+    """The number of questions that have a hidden answer and no reply."""
 
 
 @dataclass

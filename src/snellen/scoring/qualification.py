@@ -62,7 +62,7 @@ class Criterion(msgspec.Struct, frozen=True, kw_only=True):
     """One criterion that a judge must meet to be qualified."""
 
     name: str
-    """`kappa`, `bias`, `tau`, `within`, `readable`, or `replies`."""
+    """The criterion's name: `kappa`, `bias`, `tau`, `within`, `readable`, or `replies`."""
     threshold: float | None
     """The smallest allowed value of `bound`, or for `bias` the largest allowed value. None if the
     criterion was waived."""
@@ -82,9 +82,9 @@ class VerdictAgreement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     replies: int
     """The number of replies that the judge was asked to score."""
     questions: int
-    """The number of clusters of the samples that these replies answer."""
+    """The number of clusters of the samples to which these replies belong."""
     best: float
-    """The best possible score. All scores are between 0 and the best possible score."""
+    """The best possible score. The lowest is 0."""
     tolerance: float
     """The largest difference between two scores that counts as agreement in `within`."""
     readable: MetricReport

@@ -21,7 +21,8 @@ READING_CODES = {state: code for code, state in enumerate(READING_STATES)}
 REPLY_CODES = {state: code for code, state in enumerate(REPLY_STATES)}
 LACKING = (REPLY_CODES["failed"], REPLY_CODES["absent"])
 SHORT = 8
-"""The maximum length, in characters, of answers that are likely to repeat."""
+"""Answers with at most this many characters are likely to repeat, so equal ones are stored only
+once."""
 TURN_BITS = REPEAT_BITS = 16
 NO_READING = Reading(answer=None, rule="")
 NOT_JUDGED = Finding(NO_READING, "not-judged", None)

@@ -71,7 +71,7 @@ class _Draft:
     details: bool
     """Whether pairs are compared by every metric, category, and capability."""
     views: Views = field(default_factory=Views)
-    """The cache of views of the sides' rows."""
+    """Views of the sides' rows, cached because several pairs may use the same rows."""
     sides: list[Side] = field(default_factory=list)
     """The sides, in the order of their benchmarks."""
     comparisons: list[Comparison] = field(default_factory=list)
@@ -123,8 +123,8 @@ class _Draft:
             self.flips += rank_flips(board, ranked_sides, ranked_names)
 
     def document(self, notes: Sequence[str]) -> Comparisons:
-        """Return the finished result, with adjusted p values. `notes` come before the draft's own
-        notes."""
+        """Return the finished result, with adjusted p values. The result's notes are `notes`,
+        followed by the notes that were collected during the comparison."""
         tests = sum(_headline_p(pair) is not None for pair in self.comparisons)
         pairs = _over_all(self.comparisons) if tests > 1 else self.comparisons
         merged = _merged(self.notes_by_benchmark)
@@ -185,8 +185,8 @@ def _merged(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def _groups(sides: Sequence[LoadedSide]) -> list[list[LoadedSide]]:
-    """Group the sides of a benchmark that share samples. Groups, and sides within a group, keep the
-    order of `sides`."""
+    """Split the sides of a benchmark into groups that have no samples in common. Groups, and sides
+    within a group, keep the order of `sides`."""
     groups: list[list[LoadedSide]] = []
     for side in sides:
         mine: list[list[LoadedSide]] = []

@@ -33,10 +33,10 @@ class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     identity: dict[str, Any]
     """The identity of the run; for predictions, the benchmark and its options."""
     notes: list[str] = []
-    """Limitations of the side's replies, such as the fact that the run is partial."""
+    """Limitations of the side's replies, for example that the run is partial."""
     noticed: list[str] = []
-    """Warnings that the run raised after its first replies, such as the presence of reasoning
-    although thinking was turned off."""
+    """Warnings that the run raised after its first replies, for example that replies contain
+    reasoning although thinking was turned off."""
     cost: CostReport | None = None
     """The tokens, money, and time of the run when it was last scored; None for predictions."""
 
@@ -140,7 +140,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     rank: int | None
     """The side's rank, 1 for the best; None if it is unknown whether higher is better."""
     ranks: tuple[int, int] | None
-    """The best and the worst rank in the interval that contains the side's rank in 95 % of
+    """The best and the worst rank of an interval that contains the side's rank in 95 % of
     resamples; None if `rank` is None or a pair has no test."""
     group: str
     """The side's letters; empty if some pair could not be tested. Sides that share a letter do not

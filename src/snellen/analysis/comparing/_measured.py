@@ -86,8 +86,8 @@ class View:
 
     @cached_property
     def breakdown(self) -> Mapping[str, Mapping[str, MetricValue]]:
-        """For each tag, the first metric of each category. Categories that the metric does not
-        cover are left out."""
+        """For each tag, the first metric of each category. Categories in which the metric includes
+        no sample are left out."""
         return {
             tag: dict(self._categories(tag))
             for tag in self._side.benchmark.presentation.break_down_by
@@ -115,9 +115,9 @@ class View:
         }
 
     def single(self) -> tuple[NDArray[np.float64], NDArray[np.int32]] | None:
-        """Return the scores (n,) and the numbers of their samples if every score is 0 (wrong) or 1
-        (right) and every sample has one score; otherwise None. A score of 1 counts as right only if
-        higher scores are better."""
+        """Return the scores (n,) and the index of each score's sample if every score is 0 (wrong)
+        or 1 (right) and every sample has one score; otherwise None. A score of 1 counts as right
+        only if higher scores are better."""
         import numpy as np
 
         score, sample = self._slots[0].score, self._side.sample[self._mask]
@@ -170,8 +170,8 @@ def _metric_value(estimates: Sequence[Estimate]) -> MetricValue:
 
 
 def _mean_of(parts: Sequence[Sums]) -> Sums:
-    """Combine the sums of several metrics into the sums of their mean. Clusters are matched by
-    label."""
+    """Combine the cluster sums of several metrics into cluster sums from which the mean of these
+    metrics can be computed. Clusters are matched by label."""
     import numpy as np
 
     clusters = np.unique(np.concatenate([part.cluster for part in parts]))
@@ -226,8 +226,8 @@ def _within(difference: MetricReport) -> MetricReport:
 
 
 def with_adjusted_p(differences: dict[str, MetricDifference]) -> dict[str, MetricDifference]:
-    """Adjust the p values of all these differences together by Holm's method. If there is only one
-    p value, it is not adjusted."""
+    """Adjust the p values of these differences by Holm's method, as one family of tests. If there
+    is only one p value, it is not adjusted."""
     tested = {
         name: difference.p for name, difference in differences.items() if difference.p is not None
     }

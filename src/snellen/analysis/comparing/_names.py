@@ -21,8 +21,8 @@ ECHOES = {
     "profile.images": "media.images",
     "generation.effort": "thinking",
 }
-"""Maps a field to another field, or group of fields, whose differences are caused by the first
-field. For example, a probe leaves out rows, which changes the digest of the data."""
+"""Maps a field to the field, or group of fields, that changes as a consequence of it. For example,
+a probe leaves out rows, which changes the digest of the data."""
 
 
 class SideIdentity(Protocol):
@@ -111,7 +111,7 @@ def benchmark_names(groups: Sequence[Sequence[SideIdentity]], names: Sequence[st
 
 
 def _with_details(names: Sequence[str], details: Sequence[str]) -> list[str]:
-    """Add the matching detail to each name that occurs several times."""
+    """Add the detail at the same index to each name that occurs several times."""
     uses = Counter(names)
     return [
         f"{name} ({detail})" if detail and uses[name] > 1 else name

@@ -42,7 +42,7 @@ class Pairing:
     """For each side, a mask (n,) of the rows whose samples are on all sides but do not count on
     every side. Samples with a hidden answer are not included."""
     cluster: Sequence[NDArray[np.int32]]
-    """For each side, the number of each row's cluster (n,). A cluster has the same number on all
+    """For each side, the index of each row's cluster (n,). A cluster has the same index on all
     sides."""
     n: int
     """The number of samples that count on all sides."""
@@ -135,9 +135,9 @@ def _mask_of(side: LoadedSide, samples: NDArray[np.intp]) -> NDArray[np.bool_]:
 def _clusters(
     first: LoadedSide, side: LoadedSide, theirs: NDArray[np.intp], ours: NDArray[np.intp]
 ) -> NDArray[np.int32]:
-    """The clusters (n,) of a side's rows, numbered as on the first side. Clusters that the first
-    side does not have get new numbers. `theirs` contains the numbers of samples on the first side,
-    and `ours` contains the numbers of the same samples on this side."""
+    """The cluster index (n,) of each row of `side`. A cluster that `first` has too gets the index
+    that it has there, and other clusters get new indices. `theirs` contains the indices of the
+    shared samples in `first`, and `ours` contains the indices of the same samples in `side`."""
     import numpy as np
 
     own = side.rows[0].columns.cluster
@@ -149,7 +149,7 @@ def _clusters(
 
 
 def _by_sample(side: LoadedSide) -> NDArray[np.int32]:
-    """For each sample, the number of its cluster on this side."""
+    """For each sample, the index of its cluster on this side."""
     import numpy as np
 
     clusters = np.zeros(len(side.ids), dtype=np.int32)

@@ -41,7 +41,7 @@ def probe_notes(sides: Sequence[LoadedSide], names: Sequence[str]) -> Iterator[s
 
 
 def rankable(sides: Sequence[LoadedSide]) -> list[int]:
-    """The numbers of the sides that can be ranked together. Runs without choices use another
+    """The indices of the sides that can be ranked together. Runs without choices use another
     scoring, so they can be ranked only with each other."""
     first = next((side for side in sides if "open_ended" not in probe_of(side)), sides[0])
     return [number for number, side in enumerate(sides) if side.scoring == first.scoring]

@@ -158,8 +158,8 @@ def best_of(
 def _held_out(
     settings: Sequence[LoadedSide], pairing: Pairing, direction: Direction
 ) -> MetricReport:
-    """Estimate the value of the chosen setting on held-out samples. The sums of all settings cover
-    the same categories, in the same order."""
+    """Estimate the value of the chosen setting on held-out samples. The categories of all settings
+    are first put in the same order, so that their sums can be combined."""
     views = [View(in_order(side), pairing, n) for n, side in enumerate(settings)]
     metrics = [view.headline for view in views]
     unit, n = metrics[0].report.unit, pairing.n

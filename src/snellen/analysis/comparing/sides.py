@@ -46,7 +46,7 @@ class LoadedSide:
     digests: Sequence[str | None]
     """The digest of each sample's row of data; None if it is not needed."""
     sample: NDArray[np.int32]
-    """The number of each row's sample (n,)."""
+    """The index in `ids` of each row's sample (n,)."""
     rows: Sequence[ScoredRows]
     """The scored rows; with judges, one set of rows per judge."""
     leaves: Category | None
@@ -68,7 +68,7 @@ class LoadedSide:
 
     @cached_property
     def number_of(self) -> Mapping[str, int]:
-        """Maps the id of each sample to its number."""
+        """Maps the id of each sample to its index in `ids`."""
         return {name: number_of for number_of, name in enumerate(self.ids)}
 
     @cached_property
@@ -118,7 +118,7 @@ def load(
     notes: Sequence[str] = (),
 ) -> LoadedSide:
     """Score replies by `scoring`, or by the headline scoring if `scoring` is None. Each call of
-    `replies` must return all replies.
+    `replies` must return all replies from the start, since they may be read twice.
 
     Raises:
         UsageError: the scoring does not exist or cannot parse this kind of reply, or there are no
@@ -189,7 +189,8 @@ class _Samples:
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
-        """Maps the id of each sample to its number, in the order of the replies."""
+        """Maps the id of each sample to its index, in the order in which samples first occur in the
+        replies."""
         self.digests: list[str | None] = []
         """The digest of each sample's row of data."""
         self._of_rows = array("i")
@@ -204,7 +205,7 @@ class _Samples:
             yield reply
 
     def of_rows(self) -> NDArray[np.int32]:
-        """The number of each reply's sample, in the order of the replies."""
+        """The index of each reply's sample, in the order of the replies."""
         import numpy as np
 
         return np.array(self._of_rows, dtype=np.int32)

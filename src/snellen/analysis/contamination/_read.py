@@ -42,11 +42,11 @@ class SampleContent:
     choices: frozenset[Words]
     """The words of each choice."""
     answer: Words
-    """The right answer in words; () if it is hidden."""
+    """The words of the right answer; () if the answer is hidden."""
     letter: Words
     """The letter of the right choice; () if the answer is not a letter."""
     pictures: tuple[int, ...]
-    """The numbers of the sample's pictures in `Pictures`."""
+    """The indices of the sample's pictures in `Pictures`."""
     shows: bool
     """Whether the sample has pictures or a video, even unreadable ones."""
     cluster: str

@@ -33,7 +33,7 @@ def effects(
     run: Run, benchmark: Benchmark, read: BenchmarkContent, matches: Mapping[int, SampleMatch]
 ) -> tuple[list[Effect], list[str]]:
     """For each kind of match, compare the run's headline scores on matched samples with its scores
-    on all other samples. `matches` maps the numbers of samples to their matches. Returns the
+    on all other samples. `matches` maps the indices of samples to their matches. Returns the
     effects, and notes on them.
 
     Raises:

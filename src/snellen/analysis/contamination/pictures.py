@@ -24,9 +24,9 @@ FLAT = 2.0
 """A picture is flat if the standard deviation of its gray values (0 to 255) is below this
 threshold. The hash of a flat picture is noise."""
 MOST_BITS = 11
-"""The maximum number of bits, out of 64, in which the hashes of candidates differ. If two hashes
-differ in at most 11 bits, at least one of their 4 bands of 16 bits differs in at most 2 bits, so
-the search misses no candidate."""
+"""The maximum number of bits, out of 64, in which the hashes of two candidates may differ. If two
+hashes differ in at most 11 bits, at least one of their 4 bands of 16 bits differs in at most 2
+bits, so the search misses no candidate."""
 BANDS, BITS, IN_BAND = 4, 16, 2
 SHIFT = 4.0
 """The maximum number of pixels, out of SIDE, that may be cut off or added at an edge (6 %)."""
@@ -116,8 +116,8 @@ class PictureIndex:
 
     def near(self, grays: NDArray[np.uint8]) -> Iterator[tuple[int, int, float]]:
         """Find the pictures in the index that are nearly the same as one of `grays`. For each pair,
-        yields the picture's number in `grays`, the picture's number in the index, and the
-        correlation of the pixels."""
+        yields the position of the picture in `grays`, the number of the picture in the index, and
+        the correlation of their pixels."""
         import numpy as np
 
         (places,) = np.nonzero(~flat(grays)) if len(grays) else (np.zeros(0, np.intp),)
@@ -163,8 +163,8 @@ class PictureIndex:
 
 
 class _Band:
-    """An index of hashes (n,) by one of their four bands of 16 bits. `band` is the number of the
-    band, from 0 to 3."""
+    """An index of hashes (n,). The key of a hash is one of its four bands of 16 bits, and `band` is
+    the index of this band, from 0 to 3."""
 
     def __init__(self, of: NDArray[np.uint64], band: int) -> None:
         import numpy as np
@@ -182,8 +182,8 @@ class _Band:
     def within(
         self, queries: NDArray[np.uint64]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Find pairs whose keys differ in at most IN_BAND bits. Pairs are yielded in blocks, and
-        all pairs of a block differ in the same bits."""
+        """Find pairs of a query and a hash of the index whose keys differ in at most IN_BAND bits.
+        Pairs are yielded in blocks, and all pairs of a block differ in the same bits."""
         import numpy as np
 
         keys = self._keys(queries)
@@ -276,8 +276,8 @@ def _warps() -> NDArray[np.float32]:
 
 
 def _best(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.intp]:
-    """For each line of `a` (n, SIDE), the number of the warp with which the line has the highest
-    correlation with the same line of `b`."""
+    """For each line of `a` (n, SIDE), the number of the linear map in `_warps` that gives the line
+    its highest correlation with the same line of `b`."""
     import numpy as np
 
     ways = len(_warps())

@@ -151,9 +151,9 @@ class Search:
         shown: dict[int, float],
         near: dict[int, tuple[float, int]],
     ) -> None:
-        """Record the matches of one row. `shown` maps the numbers of samples to the similarity of
-        their pictures. `near` maps the numbers of samples to the share of the question's n-grams,
-        and to the number of the passage that contains these n-grams."""
+        """Record the matches of one row. `shown` maps the indices of samples to the similarity of
+        their pictures. `near` maps the index of a sample to two values: the largest share of the
+        question's n-grams that a passage of the row contains, and the index of this passage."""
         questions = self._full_questions(row, texts)
         everything: Words | None = None
         # If many samples share a question, it counts only along with a matching picture.
@@ -174,8 +174,8 @@ class Search:
                 self._take(at, row.where, text, picture, answered)
 
     def _full_questions(self, row: CorpusRow, texts: Sequence[Words]) -> dict[Words, int]:
-        """Map each question that is equal to a text of the row, or to a line of such a text, to the
-        number of the passage."""
+        """Find the questions that have the same words as a passage of the row, or as one of its
+        lines. Map each of these questions to the index of the passage."""
         questions: dict[Words, int] = {}
         for number, (passage, text) in enumerate(zip(row.passages, texts, strict=True)):
             if text in self._by_words:
@@ -216,7 +216,7 @@ class Search:
             )
 
     def _of_pictures(self, held: Sequence[CorpusRow]) -> list[dict[int, float]]:
-        """For each row, a mapping from the numbers of samples to the similarity between the row's
+        """For each row, a mapping from the indices of samples to the similarity between the row's
         and the sample's pictures."""
         import numpy as np
 

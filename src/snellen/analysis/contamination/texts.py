@@ -147,8 +147,8 @@ class Grams:
 
     def near(self, texts: Sequence[Words]) -> Iterator[tuple[int, int, float]]:
         """Find the pairs of a text and a question in which the text contains at least the share
-        NEAR of the question's n-grams. Yields the number of the text, the number of the question,
-        and this share."""
+        NEAR of the question's n-grams. Yields the index of the text, the index of the question, and
+        the share."""
         import numpy as np
 
         if not len(self._kinds):
@@ -172,12 +172,13 @@ class Grams:
 
 
 _LIKELY = 22
-"""The number of hash bits with which nearly all n-grams are rejected early."""
+"""The number of leading hash bits that are compared first. They already rule out nearly all n-grams
+that are in no question."""
 _FACTOR = 0x9E3779B97F4A7C15
 
 
 def _grams(texts: Sequence[Words]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """The hash of every n-gram, and the number of the text that contains it."""
+    """The hash of every n-gram, and the index of the text that contains it."""
     import numpy as np
 
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))

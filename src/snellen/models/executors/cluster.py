@@ -177,7 +177,8 @@ def _check_listens(address: str) -> None:
     """Check that HOST:PORT accepts connections, since Ray itself would keep trying for minutes.
 
     Raises:
-        UsageError: nothing accepts connections at this address, or the address has another form.
+        UsageError: nothing accepts connections at this address, or the address does not have the
+            form HOST:PORT.
     """
     host, _, port = address.rpartition(":")
     if not host or not port.isascii() or not port.isdigit():

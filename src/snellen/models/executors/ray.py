@@ -2,7 +2,8 @@
 
 The pool of replicas is used like any other model, and sends each request to the least busy replica.
 When a worker dies, its requests raise `Overloaded`, so that the runner retries them. Ray itself
-retries nothing. Pictures and videos are sent as references and read where the model is.
+retries nothing. Pictures and videos are sent as references, and are read on the machine on which
+the model runs.
 
 Ray: ray-project/ray@ray-2.60.0, python/ray/actor.py.
 """

@@ -52,8 +52,8 @@ EVERY = 0.25
 ENDING = 1.0
 """The maximum number of seconds to wait for the server to end after an error."""
 STOPPING = 15.0
-"""The number of seconds after which a server is killed. `_watch.py` needs less time to end the
-server."""
+"""How many seconds `_watch.py` has to end the server before both are killed. `_watch.py` normally
+needs less time."""
 LAST_WORDS = 1000
 """The maximum number of characters that messages quote from a server's log."""
 WATCH = Path(__file__).with_name("_watch.py")

@@ -49,8 +49,8 @@ class Form(Protocol):
     """A description of the form for messages, such as `chat(image, msgs, tokenizer)`."""
 
     def fits(self, checkpoint: Checkpoint, own_class: type) -> bool:
-        """Return whether this form can call a model of the class `own_class`. The weights are not
-        loaded yet when this is called."""
+        """Return whether this form can call a model of the class `own_class`. This is called before
+        the weights are loaded."""
         ...
 
     def load(self, loading: Loading) -> LoadedForm:

@@ -44,7 +44,7 @@ class Generated:
 
 class GenerationWatch:
     """Watches those modules of a model that use transformers' own `generate`. If the model has no
-    such modules, the watch is false."""
+    such modules, the watch counts as false in a condition."""
 
     def __init__(self, model: Any, mixin: Any) -> None:
         """`mixin` is transformers' `GenerationMixin`. If a module has a `generate` of its own that

@@ -2,8 +2,9 @@
 of its own.
 
 A judge is a model that scores the replies that a scoring's own rules cannot decide. The judge's
-verdicts are stored in `judged/` in the run's folder. Each verdict is stored under the sample and
-the exact words of the reply, so judging a run again requests only missing verdicts.
+verdicts are stored in `judged/` in the run's folder. The key of each verdict consists of the
+sample's id and a digest of the reply's exact words, so judging a run again requests only missing
+verdicts.
 """
 
 from __future__ import annotations
@@ -84,8 +85,8 @@ def graded(benchmark: Benchmark, name: str, replies: Replies, *, of: str, digest
 def steering(
     benchmark: Benchmark, name: str, replies: Sequence[JudgedReply], *, of: str, digest: str
 ) -> Benchmark:
-    """Build a judge benchmark, whose questions ask a scoring's judge to score replies with texts
-    that try to steer the judge.
+    """Build a judge benchmark, whose questions ask a scoring's judge to score replies to which
+    texts that try to steer the judge were added.
 
     `of` is the folder of the run with these replies, and `digest` identifies the run.
     """
@@ -208,8 +209,8 @@ def _slots(run: Run, benchmark: Benchmark, name: str, judge: Judge) -> Iterator[
 
 
 def _count(slots: Sequence[JudgeRepeat], rows: _Open) -> tuple[list[JudgeRepeat], int]:
-    """Count the readable verdicts of each slot. Returns the slots with these numbers, and the
-    number of replies that need a judge."""
+    """Count the readable verdicts of each repeat of each judge. Returns `slots` with these numbers,
+    and the number of replies that need a judge."""
     counts = [0] * len(slots)
     n_open = 0
     for row in rows:
@@ -247,8 +248,8 @@ def runs_of(path: Path, name: str) -> list[Run]:
 def _words_by_slot(
     slots: Sequence[tuple[Run, int]], reads_cut: bool, sample: Sample, reply: Reply
 ) -> list[str | None]:
-    """The verdict of each slot as text; None for a slot without a usable verdict (see
-    `words_of`)."""
+    """The text of the verdict in each slot, which is one repeat of one judge; None for a slot
+    without a usable verdict (see `words_of`)."""
     name = judged_id(sample, reply)
     return [words_of(run, name, repeat, reads_cut=reads_cut) for run, repeat in slots]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from snellen.store import Run
 
 ENOUGH = 0.95
-"""A judge counts if its number of readable verdicts is at least this share of the largest number of
-readable verdicts of any judge. A few unreadable verdicts, which are common, do not exclude a judge,
-but an outage of the judge's service does."""
+"""A judge counts if its number of readable verdicts is at least this share of the number that the
+judge with the most readable verdicts has. A few unreadable verdicts, which are common, do not
+exclude a judge, but an outage of the judge's service does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Jury:
 
 
 def select_jury(slots: Sequence[JudgeRepeat]) -> Jury:
-    """Choose the slots that have enough verdicts.
+    """Choose the slots (repeats of judges) that have enough verdicts.
 
     If a judge has several runs (for example, with different temperatures), only the latest run with
     enough verdicts counts. A failed run therefore does not replace an earlier successful one.

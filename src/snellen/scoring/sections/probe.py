@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ORDER: Final = "option order"
 """A key in the data of a sample with permuted choices. The value lists, for each position, the
-number that the choice at this position has in the data set."""
+index in the data set of the choice that is shown at this position."""
 PASSES: Final = "passes"
 """A key in the data of a sample with permuted choices. The value is the number of passes in which
 the question is asked."""

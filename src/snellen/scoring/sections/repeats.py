@@ -72,7 +72,7 @@ class RepeatsSection:
 
 
 def _questions(table: ScoreTable) -> NDArray[np.intp] | None:
-    """The number of each row's question; None if too few questions were asked several times."""
+    """The index of each row's question; None if too few questions were asked several times."""
     import numpy as np
 
     if not table.repeats.any():
@@ -110,7 +110,7 @@ class Rows:
     """The rows of one scoring, as arrays (n,)."""
 
     question: NDArray[np.intp]
-    """The number of the row's question."""
+    """The index of the row's question."""
     cluster: NDArray[np.int32]
     """The cluster."""
     score: NDArray[np.float64]

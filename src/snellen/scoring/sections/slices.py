@@ -39,7 +39,8 @@ UNKNOWN = 0
 """The code of a sample that does not belong to any bin."""
 MEGAPIXELS = (0.1, 0.3, 1.0, 3.0, 10.0)
 WORDS = (3, 7, 15, 31, 63, 127)
-"""The maximum number of spaces between the words of a question, for each bin except the last."""
+"""For each bin of question lengths except the last, the maximum number of spaces between words. A
+question with n words has n - 1 spaces."""
 PER_SAMPLE = (0, 1, 2, 4, 8)
 BINS: Mapping[str, tuple[str, ...]] = {
     ANSWER_POSITION: ("", *ascii_uppercase),

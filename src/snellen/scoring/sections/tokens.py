@@ -1,8 +1,8 @@
 """Reports the number of output tokens, including reasoning, per reply and per correct answer.
 
-The number of tokens per correct answer is the number of output tokens of all replies that count in
-the headline, divided by the number of correct answers. If answers can be partly correct, the number
-of correct answers is the sum of the scores divided by the best score.
+For the number of tokens per correct answer, the output tokens of all replies that count in the
+headline are added up and divided by the number of correct answers. If answers can be partly
+correct, the number of correct answers is the sum of the scores divided by the best score.
 """
 
 from __future__ import annotations
