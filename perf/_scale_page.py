@@ -410,8 +410,8 @@ def the_predictions(figures: Mapping[str, Any]) -> str:
         "number of replies per second that the run gets, also in percent of the capacity, with a "
         f"number of concurrent *requests* that is {SURPLUS:g} times as many as fit into the GPUs, "
         "so that no GPU waits. The remaining columns give the share of time that the driver is "
-        f"busy, the part that reaches its limit first, and the time for {SAMPLES / 1e6:.0f} million "
-        "samples.\n\n" + table(head, rows)
+        "busy, the part that reaches its limit first, and the time for "
+        f"{SAMPLES / 1e6:.0f} million samples.\n\n" + table(head, rows)
     )
 
 
