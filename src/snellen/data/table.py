@@ -70,6 +70,13 @@ class Seekable(Protocol):
     def at(self, position: int) -> Row: ...
 
 
+def has_all_positions(table: Table) -> bool:
+    """Whether the rows of a table have the positions from 0 to their number, and can be read by
+    position."""
+    all_positions = getattr(table, "HAS_ALL_POSITIONS", False)
+    return bool(all_positions) and isinstance(table, Seekable) and table.seeks
+
+
 def rows_at(table: Table, places: Iterable[int]) -> Iterator[Row]:
     """Yield the rows at these positions, in the order of the table. If the table cannot seek, it is
     read up to the last of these rows.

@@ -124,7 +124,11 @@ class Preparation:
         run.put_manifest(manifest(before))
         if limit.is_open and RAISED in before:
             limit.raise_to(before[RAISED])
-        run.load(limit.reopens)
+        if limit.may_reopen:
+            run.load(limit.reopens)
+        else:
+            run.keep_index()
+            run.load()
         return run, () if before else nearest
 
     def _job(

@@ -18,7 +18,6 @@ from snellen.run.effort import with_sent_fields
 from snellen.run.lifecycle import Show, close_model, run_async, run_jobs
 from snellen.run.plan import Finished, Plan
 from snellen.run.preparation import MOST_FREQUENT, Preparation
-from snellen.run.score_run import scored
 from snellen.run.token_limit import check_asks_again
 
 
@@ -110,11 +109,18 @@ async def _run_plan(
 
 
 def _finish(plan: Plan, job: Job) -> Finished:
+    # These modules are imported after the last reply, so that the first request is sent sooner.
+    from snellen.run.kept_report import kept_result
+    from snellen.run.score_run import scored
+
     stop, result = job.stop, None
     if plan.score:
-        result = scored(
-            job.run, job.benchmark, missing=plan.options["missing"], stopped=stop.reason
-        )
+        missing = plan.options["missing"]
+        if stop.reason is None:
+            result = kept_result(job.run, job.benchmark, missing)
+        if result is None:
+            result = scored(job.run, job.benchmark, missing=missing, stopped=stop.reason)
+    job.run.keep_index()
     return Finished(
         run=job.run.path,
         progress=job.progress,
