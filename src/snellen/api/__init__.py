@@ -25,7 +25,11 @@ if TYPE_CHECKING:
         compare_with_plain as compare_with_plain,
         is_paired as is_paired,
     )
-    from snellen.run.plan import Finished as Finished, Plan as Plan
+    from snellen.run.plan import (
+        Finished as Finished,
+        Plan as Plan,
+        load_benchmarks as load_benchmarks,
+    )
     from snellen.run.power import (
         Detectable as Detectable,
         Observed as Observed,
@@ -59,6 +63,7 @@ _FILES = {
     "explain": ".run.score_run",
     "is_paired": ".run.paired_runs",
     "judge_run": ".run.judge_run",
+    "load_benchmarks": ".run.plan",
     "load_run": ".run.score_run",
     "power": ".run.power",
     "probe_run": ".run.probe_run",

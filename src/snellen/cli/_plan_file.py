@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import click
 import msgspec
 
+from snellen import data
 from snellen.core.profile import Profile, fields_of
-from snellen.data import utf8
 from snellen.errors import UsageError, check_regular
 
 PROFILES = "profiles"
@@ -27,9 +26,11 @@ def use(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | Non
     """
     if path is None:
         return None
+    import tomllib
+
     try:
         check_regular(path)
-        plan = tomllib.loads(utf8(path.read_bytes(), path).decode())
+        plan = tomllib.loads(data.utf8(path.read_bytes(), path).decode())
     except OSError as error:
         raise UsageError(f"{path}: the plan cannot be read: {error.strerror}.") from error
     except tomllib.TOMLDecodeError as error:

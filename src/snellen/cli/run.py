@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from snellen import api, report
-from snellen.cli import _cost, _floors, _plan_file
+from snellen import api, report, scoring, store
+from snellen.cli import _floors, _plan_file
 from snellen.cli._complete import benchmarks, models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, leave_at_once
 from snellen.cli._groups import GroupedCommand, grouped
 from snellen.cli._run_options import options_set, run_options, sources_of
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put, put_results
-from snellen.cli.progress_lines import ProgressLines
 from snellen.errors import UsageError, plain
-from snellen.registry import suites
-from snellen.run import until_stderr
-from snellen.run.drivers import run_with_drivers
 from snellen.run.options import BENCHMARK, BUDGET, MODEL, OUTPUT
-from snellen.run.plan import load_benchmarks
-from snellen.scoring.sections.disagreements import ROBUST
-from snellen.store import Run, RunPart
 
 if TYPE_CHECKING:
     from snellen.analysis.result import Result
+    from snellen.run import Progress
     from snellen.run.driver_reports import Reporter
+    from snellen.store import RunPart
 
 SETTINGS = ("frames", "image_size", "effort")
 """Options other than the prompt that may be repeated for a sweep."""
@@ -142,13 +137,17 @@ def command(
             for note in benchmark.notes:
                 _say(f"{benchmark.name}: {note}")
     if only_estimate:
+        from snellen.cli import _cost
+
         estimates = api.estimate(plan)
         if as_json:
             put(estimates)
         else:
             print("\n".join(_cost.lines(estimates)))
         return DONE
-    show = None if quiet else ProgressLines()
+    from snellen.run.drivers import run_with_drivers  # not imported for `run --help`
+
+    show = None if quiet else _progress_lines()
     finished = run_with_drivers(plan, plan.command, show, leave_at_once)
     results = [run.result for run in finished if run.result is not None]
     if as_json and no_score:
@@ -172,6 +171,12 @@ def command(
     return _ending(finished, floors, options["until_stderr"], options["part"])
 
 
+def _progress_lines() -> Callable[[Sequence[Progress]], None]:
+    from snellen.cli.progress_lines import ProgressLines  # not imported for `run --help`
+
+    return ProgressLines()
+
+
 def _plan(
     models: Sequence[str],
     specs: Sequence[str],
@@ -185,6 +190,8 @@ def _plan(
     Raises:
         SnellenError: a name or an option is invalid, or data cannot be read.
     """
+    from snellen.registry import suites  # not imported for `run --help`
+
     ctx = click.get_current_context()
     profiles = ctx.meta.get(_plan_file.PROFILES, {})
     if options["profile"] and profiles:
@@ -197,7 +204,7 @@ def _plan(
     several = {name: values.pop(name, ()) for name in SETTINGS}
     settings = {name: chosen for name, chosen in several.items() if chosen}
     return api.Plan(
-        benchmarks=load_benchmarks(suites.expanded(specs), prompts, **values),
+        benchmarks=api.load_benchmarks(suites.expanded(specs), prompts, **values),
         models=list(dict.fromkeys(models)),
         profiles=profiles,
         profiles_source="plan" if profiles else "profile",
@@ -232,8 +239,8 @@ def _common(results: Sequence[Result]) -> str | None:
     headline scoring."""
     if len({result.report.headline for result in results}) == 1:
         return None
-    all_have = all(ROBUST in result.report.scorings for result in results)
-    return ROBUST if all_have else results[0].report.headline
+    all_have = all(scoring.ROBUST in result.report.scorings for result in results)
+    return scoring.ROBUST if all_have else results[0].report.headline
 
 
 def _show_without_probe(result: Result) -> None:
@@ -274,13 +281,13 @@ def _ending(
         if run.stopped:
             _say(f"{name}: stopped: {run.stopped}")
         if run.result is None and part is not None:
-            command = Run(run.run).command("score")
+            command = store.Run(run.run).command("score")
             _say(
                 f"{name}: stored. The run is scored when all parts are complete; to score the "
                 f"replies so far, run `{command}`"
             )
         elif run.result is None:
-            _say(f"{name}: not scored; run `{Run(run.run).command('score')}`")
+            _say(f"{name}: not scored; run `{store.Run(run.run).command('score')}`")
         else:
             if run.scope_note is not None and part is None:
                 _say(run.scope_note)
@@ -289,6 +296,8 @@ def _ending(
                 _say(f"{name}: {line}")
             code = max(code, shortfall)
             if most_stderr is not None and not run.stopped:
+                from snellen.run import until_stderr
+
                 lack = until_stderr.shortfall(run.result, most_stderr)
                 if lack is not None:
                     _say(f"{name}: all {run.result.report.n:,} questions are asked, and {lack}")

@@ -6,12 +6,14 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
 
-from snellen.core.model import Usage
 from snellen.errors import UsageError, check_regular
+
+if TYPE_CHECKING:
+    from snellen.core.model import Usage
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]
@@ -78,6 +80,7 @@ class Prices(StrictStruct, frozen=True, omit_defaults=True):
     def cost(self, usage: Usage | None) -> float | None:
         """The cost of a reply; None if the server did not report its number of tokens.
 
+        >>> from snellen.core import Usage
         >>> Prices(input=2, output=8, cached=0.5).cost(Usage(input=1000, output=100, cached=600))
         0.0019
         """

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from snellen.core.answer import Answer
+from snellen.core.missing import Missing as Missing
 from snellen.core.model import Kind, Reply
 from snellen.core.sample import Sample
 from snellen.media.content import Message
@@ -27,9 +28,6 @@ READING_STATES: tuple[ReadingState, ...] = (
     "no-target",
     "no-reply",
 )
-
-
-Missing = Literal["wrong", "excluded"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         Seekable as Seekable,
         Table as Table,
         facts_of as facts_of,
+        has_all_positions as has_all_positions,
         rows_at as rows_at,
     )
 
@@ -51,6 +52,7 @@ _FILES = {
     "facts_of": "table",
     "file_content": "lines",
     "find": "locations",
+    "has_all_positions": "table",
     "json_list": "_json_rows",
     "jsonl": "_json_rows",
     "missing_note": "sheets",

@@ -16,6 +16,7 @@ class FileTable:
     index for each."""
 
     KIND: str
+    HAS_ALL_POSITIONS = True
 
     def __init__(self, path: Path | DataFile, where: str | None, revision: str | None) -> None:
         self.where = where or f"{path}"

@@ -65,11 +65,19 @@ class Jsonl(FileTable):
         path = self._path
         known = self._digests(path)
         for position, (raw, offset, number) in enumerate(_lines(path)):
-            fields = _fields(
-                raw, offset, f"row {position + 1} of {path} (line {number})", position, path
-            )
+            try:
+                fields = orjson.loads(raw)
+            except orjson.JSONDecodeError:
+                fields = None
+            if type(fields) is not dict:  # the error names the row
+                fields = _fields(
+                    raw, offset, f"row {position + 1} of {path} (line {number})", position, path
+                )
             digest = next(known, None)
-            yield Row(fields, position, digest.hex() if digest else row_digest(raw))
+            if digest is None:
+                yield Row(fields, position, raw=raw)
+            else:
+                yield Row(fields, position, digest.hex())
 
     def _scan(self, path: Path, learnt: Learnt) -> Iterator[Fields]:
         for raw, offset, _ in _lines(path):

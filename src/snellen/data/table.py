@@ -16,21 +16,28 @@ class Row(dict[str, Any]):
 
     `digest` is the BLAKE2b-128, in hex, of the bytes of the row: in a text file, the line without
     its line end. The digest covers pictures inside the row, but not files that the row refers to.
-    If no digest is passed, it is computed from the fields when it is first accessed. Scoring
-    predictions does not need the digest.
+    If no digest is passed, it is computed from the bytes `raw`, or else from the fields, when it is
+    first accessed. Scoring predictions does not need the digest.
     """
 
-    __slots__ = ("_digest", "position")
+    __slots__ = ("_digest", "_raw", "position")
 
-    def __init__(self, fields: Mapping[str, Any], position: int, digest: str | None = None) -> None:
+    def __init__(
+        self,
+        fields: Mapping[str, Any],
+        position: int,
+        digest: str | None = None,
+        raw: bytes | None = None,
+    ) -> None:
         super().__init__(fields)
         self.position = position
         self._digest = digest
+        self._raw = raw
 
     @property
     def digest(self) -> str:
         if self._digest is None:
-            self._digest = fields_digest(self)
+            self._digest = fields_digest(self) if self._raw is None else row_digest(self._raw)
         return self._digest
 
 
@@ -75,6 +82,13 @@ class ReadsMany(Seekable, Protocol):
     """A seekable table that reads many rows faster than one row at a time."""
 
     def rows(self, positions: Iterable[int]) -> Iterator[Row]: ...
+
+
+def has_all_positions(table: Table) -> bool:
+    """Whether the rows of a table have the positions from 0 to their number, and can be read by
+    position."""
+    all_positions = getattr(table, "HAS_ALL_POSITIONS", False)
+    return bool(all_positions) and isinstance(table, Seekable) and table.seeks
 
 
 def rows_at(table: Table, places: Iterable[int]) -> Iterator[Row]:

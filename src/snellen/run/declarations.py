@@ -3,7 +3,6 @@ against them."""
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -138,6 +137,8 @@ def checked(options: Mapping[str, object]) -> RunOptions:
     known = declarations()
     for name in options:
         if name not in known:
+            import difflib
+
             close = difflib.get_close_matches(name, known, n=1)
             hint = f"Did you mean {close[0]!r}?" if close else f"Options: {', '.join(known)}."
             raise UsageError(f"There is no option {name!r}. {hint}")

@@ -13,11 +13,11 @@ from typing import Annotated, Any, Literal, TypedDict
 
 import msgspec
 
+from snellen.core.missing import Missing
 from snellen.core.profile import Amount, Count, Profile, Seconds
-from snellen.core.scoring import Missing
 from snellen.run import option_text
 from snellen.store import RunPart, data_at, path_of, runs_at
-from snellen.transforms.probes import CHANGES, Blind
+from snellen.transforms.blind_kinds import CHANGES, Blind
 
 Role = Literal["identity", "amount", "environment"]
 

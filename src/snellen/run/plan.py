@@ -6,12 +6,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import msgspec
 
 from snellen import registry
-from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark, with_note
 from snellen.core.model import Reply
 from snellen.core.profile import Profile, Serve, read_profile
@@ -27,6 +26,9 @@ from snellen.run.parts import check_divisible
 from snellen.run.run_config import RunConfig, Source, resolve, with_options
 from snellen.run.unused_options import check_benchmark_object, check_model_object
 from snellen.transforms.probes import probed
+
+if TYPE_CHECKING:
+    from snellen.analysis.result import Result
 
 OnSample = Callable[[Sample, Reply, Mapping[str, float | None]], object]
 """Called after each sample's final reply is stored, with its score under each scoring."""

@@ -26,9 +26,7 @@ from snellen.run import (
     Stop,
     check,
     check_model,
-    dummies,
     select,
-    until_stderr,
 )
 from snellen.run.earlier_runs import check_pictures, reuse_of
 from snellen.run.effort import expects_thoughts
@@ -121,6 +119,8 @@ class Preparation:
         before = {} if run.folder.get(MANIFEST) is None else run.manifest()
         options = self._plan.options
         if options["until_stderr"] is not None:
+            from snellen.run import until_stderr  # imported on use: it imports the whole report
+
             until_stderr.check_benchmark(benchmark)
             until_stderr.check_earlier(
                 run, before, {**options, "order_seed": options["sample_seed"]}
@@ -130,7 +130,11 @@ class Preparation:
         run.put_manifest(manifest(before))
         if limit.is_open and RAISED in before:
             limit.raise_to(before[RAISED])
-        run.load(limit.reopens)
+        if limit.may_reopen:
+            run.load(limit.reopens)
+        else:
+            run.keep_index()
+            run.load()
         return run, () if before else nearest
 
     def _job(
@@ -172,6 +176,8 @@ class Preparation:
             self._limiters[opened.server] = _limiter(concurrency, self._plan)
         observers = [watch, *_observers(self._plan.on_sample, benchmark, stop)]
         if (most := options["until_stderr"]) is not None:
+            from snellen.run import until_stderr
+
             total = selection.rows * settings.repeats
             observers.append(until_stderr.StderrWatch(benchmark, run, stop, most, total))
         return Job(
@@ -255,6 +261,7 @@ def _serves(opened: registry.Opened) -> tuple[str, ...]:
 
 def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -> registry.Opened:
     from snellen.models.recorded import Recorded
+    from snellen.run import dummies
 
     replies = dummies.table(
         benchmark,

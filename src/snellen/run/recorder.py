@@ -104,6 +104,11 @@ class Recorder:
         """The number of repeats of a row that have a reply. The row must have a single turn."""
         return self._run.finished_at(row.position)
 
+    def finished_rows(self, repeats: int) -> set[int]:
+        """The rows of which at least this many repeats have a reply. The rows must have a single
+        turn."""
+        return self._run.finished_rows(repeats)
+
     def has_reply(self, key: Key) -> bool:
         return self._run.has_reply(key)
 

@@ -24,7 +24,6 @@ from snellen.run.outcome import Outcome
 from snellen.run.parts import PATIENCE, enter_lock, is_complete
 from snellen.run.plan import Finished, Plan
 from snellen.run.preparation import MOST_FREQUENT, Preparation
-from snellen.run.score_run import scored
 from snellen.run.token_limit import check_asks_again
 from snellen.store import HeldError, Run, pull
 
@@ -152,11 +151,18 @@ async def _end_plan(plan: Plan, outcomes: Mapping[Path, Outcome]) -> list[Finish
 
 
 def _finish(plan: Plan, job: Job) -> Finished:
+    # These modules are imported after the last reply, so that the first request is sent sooner.
+    from snellen.run.kept_report import kept_result
+    from snellen.run.score_run import scored
+
     stop, result = job.stop, None
     if plan.score and plan.options["part"] is None:
-        result = scored(
-            job.run, job.benchmark, missing=plan.options["missing"], stopped=stop.reason
-        )
+        missing = plan.options["missing"]
+        if stop.reason is None:
+            result = kept_result(job.run, job.benchmark, missing)
+        if result is None:
+            result = scored(job.run, job.benchmark, missing=missing, stopped=stop.reason)
+    job.run.keep_index()
     return Finished(
         run=job.run.path,
         progress=job.progress,
@@ -192,6 +198,8 @@ def score_parts(path: Path, benchmark: Benchmark, missing: Missing | None) -> Re
     Raises:
         StoreError: the other process takes too long, or the run cannot be read.
     """
+    from snellen.run.score_run import scored
+
     run = Run(path)
     with closing(run), ExitStack() as stack:
         enter_lock(stack, run.folder.scores_lock, PATIENCE)

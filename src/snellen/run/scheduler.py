@@ -30,8 +30,7 @@ from snellen.run.observer import Observer, Observers, ProgressCounter, RunningSc
 from snellen.run.progress import Progress
 from snellen.run.recorder import Recorder
 from snellen.run.requests import Requests
-from snellen.run.selection import Selection, chosen
-from snellen.run.sessions import Sessions
+from snellen.run.selection import Selection, chosen, unfinished
 from snellen.run.settings import Settings
 from snellen.run.stop import Stop
 from snellen.run.token_limit import TokenLimit
@@ -128,6 +127,8 @@ class Scheduler:
         benchmark, model = self._job.benchmark, self._job.model
         requests = Requests(benchmark, model, self._job.settings, self._threads)
         if benchmark.procedure.kind == "session":
+            from snellen.run.sessions import Sessions  # few benchmarks have sessions
+
             assert isinstance(model, Streams)
             return Sessions(benchmark, model, requests, self._attempts, self._threads)
         return Conversations(
@@ -275,7 +276,12 @@ class Scheduler:
         counted without creating their samples."""
         benchmark, repeats = self._job.benchmark, self._job.settings.repeats
         is_single = benchmark.procedure.conversation.turns == 1 and not self._asker.replays
-        for row in chosen(benchmark, self._job.selection):
+        rows = chosen(benchmark, self._job.selection)
+        if is_single:
+            finished_rows = self._recorder.finished_rows(repeats)
+            kept, rows = unfinished(benchmark, self._job.selection, finished_rows)
+            self._observer.samples_kept(kept * repeats)
+        for row in rows:
             finished = min(self._recorder.repeats_finished(row), repeats) if is_single else 0
             if finished == repeats:
                 self._observer.samples_kept(finished)

@@ -16,6 +16,7 @@ from snellen.core.sample import Sample
 from snellen.core.scoring import Missing
 from snellen.errors import CatalogError, UsageError
 from snellen.report.words import write_markdown
+from snellen.run import kept_report
 from snellen.run.plan import check_missing
 from snellen.run.prediction_files import read_predictions
 from snellen.run.qualifications import judged_by
@@ -171,6 +172,7 @@ def _score_folder(
     run = Run(path)
     benchmark = benchmark_of(path, run.manifest(), benchmark)
     with run.folder.scores_lock(), closing(run):
+        run.keep_index()
         run.load()
         return scored(run, benchmark, scorings=scorings, missing=missing)
 
@@ -184,6 +186,7 @@ def scored(
     stopped: str | None = None,
 ) -> Result:
     """Score a run (loaded, locked), including the judges' verdicts on its replies."""
+    inputs = kept_report.inputs_of(run)
     with ExitStack() as stack:
         replies = partial(judgeable, run, benchmark)
         verdicts, notes, juries = judge.verdicts(run, benchmark, replies, stack)
@@ -207,6 +210,8 @@ def scored(
     result = Result(report, run.path, stopped)
     if scorings is None:
         write_markdown(result)
+        if stopped is None:
+            kept_report.keep(run, benchmark, missing, inputs)
     return result
 
 

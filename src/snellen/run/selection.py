@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
 from time import monotonic
 
 from snellen.core.benchmark import Benchmark
-from snellen.data import Row, rows_at
+from snellen.data import Row, has_all_positions, rows_at
 from snellen.errors import DataError
 
 CHECKED = 20_000
 CHECK_SECONDS = 0.05
 """The maximum number of rows and the maximum time in seconds for the check before the first
 question. Rows beyond these limits are checked when they are asked."""
+FEW = 10
+"""Rows are read one by one if at most one of this many selected rows is left."""
 BLOCK = 200
 """If questions are asked in a random order, the minimum number of units whose rows are read in one
 pass."""
@@ -173,6 +175,22 @@ def _in_order(benchmark: Benchmark, units: Sequence[Sequence[int]]) -> Iterator[
         for unit in block:
             yield from (rows[row_index] for row_index in unit)
         start += len(block)
+
+
+def unfinished(
+    benchmark: Benchmark, selection: Selection, finished: Set[int]
+) -> tuple[int, Iterator[Row]]:
+    """The number of selected rows that need not be read since they are `finished`, and all other
+    selected rows, which may include finished ones. If few rows are left, only these are read."""
+    places = selection.places
+    if selection.order is None and places is None and len(finished) == selection.total:
+        return selection.total, iter(())
+    if selection.order is None and has_all_positions(benchmark.data):
+        selected = range(selection.total) if places is None else places
+        left = [row_index for row_index in selected if row_index not in finished]
+        if len(left) * FEW < selection.rows:
+            return selection.rows - len(left), rows_at(benchmark.data, left)
+    return 0, chosen(benchmark, selection)
 
 
 def chosen(benchmark: Benchmark, selection: Selection) -> Iterator[Row]:

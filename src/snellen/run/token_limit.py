@@ -67,6 +67,11 @@ class TokenLimit:
             and (tokens is None or tokens < self.again)
         )
 
+    @property
+    def may_reopen(self) -> bool:
+        """Whether stored replies may have to be asked again."""
+        return self.is_open or self.again is not None
+
     def reopens(self, record: ReplyRecord) -> bool:
         """Whether a resumed run may replace a stored reply, because its question is asked again, or
         would be asked again if the limit were raised."""

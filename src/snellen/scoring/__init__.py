@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from snellen.scoring.scorer import Scorer as Scorer
     from snellen.scoring.sections.baselines import Common as Common, common_answer as common_answer
     from snellen.scoring.sections.cost import cost_of as cost_of
+    from snellen.scoring.sections.disagreements import ROBUST as ROBUST
     from snellen.scoring.sections.probe import (
         LETTERED as LETTERED,
         OPTIONS as OPTIONS,
@@ -105,6 +106,7 @@ _FILES = {
     "ProbeReport": "document",
     "Qualification": "qualification",
     "RepeatsReport": "document",
+    "ROBUST": "sections.disagreements",
     "Report": "document",
     "Resolved": "resolution",
     "Rules": "freshness",

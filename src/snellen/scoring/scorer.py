@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from snellen.core.benchmark import Benchmark
@@ -49,6 +50,10 @@ class Scorer:
         self._resolved = resolved or Resolved()
         self.names, notes = _readable(benchmark, names or [*benchmark.scorings])
         self._scorings = [(name, benchmark.scorings[name]) for name in self.names]
+        uses = Counter(id(scoring.parse) for _, scoring in self._scorings)
+        self._shared = {parse for parse, n in uses.items() if n > 1}
+        """The ids of the parse functions that several scorings share. They parse each reply
+        once."""
         self.notes = [*notes, *self._resolved.notes]
 
     @property
@@ -69,7 +74,8 @@ class Scorer:
         """The reading and the score that each scoring in `names` gives a reply."""
         if scored.reply is None or scored.state == "refused":
             return [self._without_reply(scoring, scored) for _, scoring in self._scorings]
-        return [self._finding(name, scoring, scored) for name, scoring in self._scorings]
+        parsed: dict[int, Reading] = {}
+        return [self._finding(name, scoring, scored, parsed) for name, scoring in self._scorings]
 
     def score_rows(self, scored: Scored, findings: Sequence[Finding]) -> list[ScoreRow]:
         """The lines of `scores.jsonl` for a reply, one for each scoring."""
@@ -103,13 +109,22 @@ class Scorer:
             wrong = (self.missing or default) == "wrong"
         return Finding(nothing, "no-reply", 0.0 if wrong else None)
 
-    def _finding(self, name: str, scoring: Scoring, scored: Scored) -> Finding:
+    def _finding(
+        self, name: str, scoring: Scoring, scored: Scored, parsed: dict[int, Reading]
+    ) -> Finding:
+        """The finding of one scoring. `parsed` maps the ids of shared parse functions to their
+        readings of this reply."""
         sample, reply, judge = scored.sample, scored.reply, scoring.judge
         assert reply is not None
         stated = reading = scored.readings.get(name) if scored.readings else None
         if reading is None and scoring.resolve is not None:
             reading = self._resolved.reading(name, sample.id, scored.repeat)
-        reading = reading or scoring.parse(reply, sample)
+        if reading is None and self._shared:
+            reading = parsed.get(id(scoring.parse))
+        if reading is None:
+            reading = scoring.parse(reply, sample)
+            if id(scoring.parse) in self._shared:
+                parsed[id(scoring.parse)] = reading
         state = reading_state(reading, sample)
         if judge is not None and stated is None:
             verdicts = self.verdicts[name](sample, reply) if name in self.verdicts else ()

@@ -51,9 +51,12 @@ class ScoreTable:
         benchmark = scorer.benchmark
         self.scorer = scorer
         self._collectors = [collector for collector in collectors if collector.columns]
+        # `append` is called for millions of replies, so it avoids attribute lookups.
+        self._collects = [collector.collect for collector in self._collectors]
         # A row belongs to a whole turn, so the step is not part of the position.
         self._positions, self._ids = Numbers("q"), Numbers("q")
         self.reply_states = Numbers("B")
+        self._cluster_by = benchmark.cluster_by
         self._cluster = Codes() if benchmark.cluster_by else None
         shown = benchmark.presentation
         self._tags = {tag: Codes() for tag in (*shown.break_down_by, *shown.metric_tags)}
@@ -73,18 +76,17 @@ class ScoreTable:
     def append(self, scored: Scored, findings: Sequence[Finding]) -> None:
         """Add a reply and its findings, which must come from the table's scorer."""
         sample, row = scored.sample, len(self.reply_states.data)
-        subject = scored.conversation or sample
         position, sample_hash = _key(scored)
         self._positions.append(position)
         self._ids.append(sample_hash)
         self.reply_states.append(REPLY_CODES[scored.state])
         if self._cluster is not None:
-            cluster_by = self.scorer.benchmark.cluster_by
-            assert cluster_by is not None
-            self._cluster.append(cluster_by(subject))
+            assert self._cluster_by is not None
+            self._cluster.append(self._cluster_by(scored.conversation or sample))
+        tags = sample.tags
         for tag, names in self._tags.items():
-            name, codes = sample.tags.get(tag, ""), names.codes
-            names.data.append(codes.setdefault(name, len(codes)))
+            codes = names.codes
+            names.data.append(codes.setdefault(tags.get(tag, ""), len(codes)))
         self.targets.append(_shared(sample.target))
         self.choices.append(len(sample.choices))
         if sample.references:
@@ -92,8 +94,8 @@ class ScoreTable:
         for number, append in self._appends:
             finding = findings[number]
             append(finding, _shared(finding.reading.answer))
-        for collector in self._collectors:
-            collector.collect(row, scored, findings)
+        for collect in self._collects:
+            collect(row, scored, findings)
 
     def extend(self, replies: Iterable[Scored]) -> None:
         """Score replies and add them to the table."""

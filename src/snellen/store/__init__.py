@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         runs_elsewhere as runs_elsewhere,
         started as started,
     )
+    from snellen.store.kept_index import KEPT_FROM as KEPT_FROM, FileStamp as FileStamp
     from snellen.store.folder import Folder as Folder, Stamp as Stamp
     from snellen.store.formats import FORMAT as FORMAT
     from snellen.store.identity import (
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
 _FILES = {
     "DEPTH": "finding",
     "FORMAT": "formats",
+    "KEPT_FROM": "kept_index",
     "MANIFEST": "manifest",
     "REPORT": "run_folder",
     "SCORES": "run_folder",
@@ -72,6 +74,7 @@ _FILES = {
     "AnyKey": "key",
     "EventRecord": "records",
     "Failure": "records",
+    "FileStamp": "kept_index",
     "Folder": "folder",
     "HeldError": "locks",
     "Key": "key",

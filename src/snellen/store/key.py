@@ -40,6 +40,11 @@ class Key(tuple[Any, ...]):
         """
         if type(parts) is cls:
             return parts
+        if len(parts) == 3:  # almost all keys, of which a run has many
+            sample, repeat, turn = parts
+            are_valid = type(sample) is str and type(repeat) is type(turn) is int
+            if are_valid and 0 <= repeat < MAX_COUNT and 0 <= turn < MAX_COUNT:
+                return tuple.__new__(cls, parts)
         is_key = (
             3 <= len(parts) <= 4
             and isinstance(parts[0], str)

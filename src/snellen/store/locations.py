@@ -8,11 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from snellen.home import home
-from snellen.store._fetched import fetch
 from snellen.store._mirror import Mirror, mirror
-from snellen.store.finding import runs_below
-from snellen.store.manifest import MANIFEST
-from snellen.store.mirrored import pull
 
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 """The environment variables that set a private endpoint instead of a store's public endpoint."""
@@ -63,6 +59,12 @@ def runs_at(location: str | Path) -> Path:
     path = mirror(location, mirrors())
     if path is None or path is location:  # the mirror was already updated
         return Path(location) if path is None else path
+    # These modules are imported on use, since most locations are on this machine.
+    from snellen.store._fetched import fetch
+    from snellen.store.finding import runs_below
+    from snellen.store.manifest import MANIFEST
+    from snellen.store.mirrored import pull
+
     pull(path)
     if (path / MANIFEST).exists() or runs_below(path):
         return path
@@ -81,5 +83,7 @@ def data_at(location: str | Path) -> Path:
     """
     path = data_path(location)
     if path is not location and isinstance(path, Mirror):
+        from snellen.store._fetched import fetch
+
         fetch(path)
     return path

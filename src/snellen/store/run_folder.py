@@ -5,8 +5,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,6 +19,7 @@ from snellen.store import lines, part_files
 from snellen.store._mirror import Mirror
 from snellen.store.folder import Folder, LineReader, file_order
 from snellen.store.formats import FORMAT, NEWEST, check_format
+from snellen.store.kept_index import END, FAILURE, KEPT_FROM, REPLY, Entry, KeptIndex
 from snellen.store.key import AnyKey, Key
 from snellen.store.lines import LineReading, T
 from snellen.store.locks import RunPart
@@ -31,7 +34,7 @@ from snellen.store.records import (
     ScoreRow,
     Unknown,
 )
-from snellen.store.reply_index import ReplyIndex
+from snellen.store.reply_index import AskedRow, ReplyIndex, asked_rows, shortened
 
 QUESTIONS, REPLIES, EVENTS, SCORES = "questions", "replies", "events", "scores"
 REPORT, LABELS = "report.json", "labels.jsonl"
@@ -127,7 +130,13 @@ class Run:
         """
         index = ReplyIndex()
         unknown = 0
-        for name, offset, line in self.folder.records(REPLIES):
+        since = {}
+        if asks_again is None:  # the kept index does not have all fields of the replies
+            since = self._kept.since(self.folder.segments(REPLIES))
+            for name in since:
+                for chunk in self._kept.chunks(name):
+                    index.add_chunk(name, chunk)
+        for name, offset, line in self.folder.records(REPLIES, since):
             record = self._lines.journal_line(line, name, offset)
             if isinstance(record, EndRecord):
                 index.add_end(record.key)
@@ -142,8 +151,24 @@ class Run:
                 f"{unknown} records of the journal have a kind that this version does not know. "
                 "They were kept"
             )
-        index.set_questions(question for _, _, question in self._records(QUESTIONS, lines.QUESTION))
+        index.set_questions(self._asked_rows())
         self._index = index
+
+    def keep_index(self) -> None:
+        """Store an index of the run's records, with which the next process opens the run faster.
+        The caller holds the folder's lock. An index is stored only for a large run on this
+        machine."""
+        if isinstance(self.path, Mirror) or self.folder.has_parts:
+            return
+        stems = (REPLIES, QUESTIONS)
+        paths = [self.path / name for stem in stems for name in self.folder.segments(stem)]
+        if _size(paths) < KEPT_FROM:
+            return
+        self.folder.flush()
+        for stem, entry_of in ((REPLIES, self._journal_entry), (QUESTIONS, self._question_entry)):
+            for name in self.folder.segments(stem):
+                self._kept.extend(name, partial(entry_of, name))
+        self._kept.put()
 
     def final(self, key: AnyKey) -> ReplyRecord | None:
         """The final record of a key: the last record that is not `failed`, or the last record if
@@ -170,6 +195,10 @@ class Run:
         any of the row's stored questions had no reply. With this number, finished rows can be
         recognized without creating their samples."""
         return self._index.finished_at(row_index)
+
+    def finished_rows(self, repeats: int) -> set[int]:
+        """The rows for which `finished_at` is at least `repeats`."""
+        return self._index.finished_rows(repeats)
 
     def has_row(self, row_index: int) -> bool:
         """Whether the run had a question of this row when the run was loaded."""
@@ -208,9 +237,8 @@ class Run:
         files = self.folder.segments(QUESTIONS)
         numbers = {name: number for number, name in enumerate(files)}
         columns = tuple(array("q") for _ in range(6))
-        for name, offset, question in self._records(QUESTIONS, lines.QUESTION):
-            key = question.key
-            where = (question.place, key.repeat, key.turn, key.step, numbers[name], offset)
+        for name, offset, key, row_index in self._question_keys():
+            where = (row_index, key.repeat, key.turn, key.step, numbers[name], offset)
             for column, value in zip(columns, where, strict=True):
                 column.append(value)
         rows = np.array([np.frombuffer(column, dtype=np.int64) for column in columns]).T
@@ -374,10 +402,50 @@ class Run:
         name = self.folder.segment(stem)
         return name, self.folder.append(name, lines.encode(record))
 
-    def _records(self, stem: str, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[str, int, T]]:
-        """Yield (file, offset, record) for every record of `stem*.jsonl`. A key may have several
-        records."""
-        for name, offset, line in self.folder.records(stem):
+    def _asked_rows(self) -> Iterator[AskedRow]:
+        since = self._kept.since(self.folder.segments(QUESTIONS))
+        for name in since:
+            for chunk in self._kept.chunks(name):
+                yield from asked_rows(chunk)
+        for _, _, question in self._records(QUESTIONS, lines.QUESTION, since):
+            yield shortened(question.key), question.place, question.key.is_first
+
+    def _question_keys(self) -> Iterator[tuple[str, int, Key, int]]:
+        """Yield the file, the offset, the key, and the row index of each row of
+        `questions*.jsonl`."""
+        since = self._kept.since(self.folder.segments(QUESTIONS))
+        for name in since:
+            for chunk in self._kept.chunks(name):
+                entries = zip(chunk.offsets, chunk.keys(), chunk.values, strict=True)
+                yield from ((name, *entry) for entry in entries)
+        for name, offset, question in self._records(QUESTIONS, lines.QUESTION, since):
+            yield name, offset, question.key, question.place
+
+    def _journal_entry(self, name: str, line: bytes, offset: int) -> Entry | None:
+        record = self._lines.journal_line(line, name, offset)
+        if isinstance(record, EndRecord):
+            return Entry(record.key, END)
+        if isinstance(record, ReplyRecord):
+            return Entry(record.key, FAILURE if record.state == "failed" else REPLY)
+        return None
+
+    def _question_entry(self, name: str, line: bytes, offset: int) -> Entry | None:
+        question = self._lines.record(lines.QUESTION, line, name, offset)
+        return None if question is None else Entry(question.key, question.place)
+
+    @cached_property
+    def _kept(self) -> KeptIndex:
+        return KeptIndex(self.folder)
+
+    def _records(
+        self,
+        stem: str,
+        decoder: msgspec.json.Decoder[T],
+        since: Mapping[str, int] = MappingProxyType({}),
+    ) -> Iterator[tuple[str, int, T]]:
+        """Yield (file, offset, record) for every record of `stem*.jsonl`, from the given offset in
+        each file. A key may have several records."""
+        for name, offset, line in self.folder.records(stem, since):
             record = self._lines.record(decoder, line, name, offset)
             if record is not None:
                 yield name, offset, record

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import islice
 from random import Random
-from typing import Literal
 
 from snellen.core.benchmark import Benchmark, vary, with_note
 from snellen.core.prompts import IMAGE_MARK
@@ -18,7 +17,6 @@ from snellen.errors import DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message, Part, Video
 
-Blind = Literal["none", "blank", "other"]
 Medium = Image | Video
 Shows = Callable[[Sample, Sequence[Message]], Sequence[Message]]
 
@@ -32,13 +30,6 @@ NOTES = {
     "from its own (seed {seed})",
 }
 """The note in reports, for each kind of blind run."""
-CHANGES = {
-    "none": "without pictures",
-    "blank": "with gray pictures",
-    "other": "with other questions' pictures",
-}
-"""A phrase for each kind of blind run that states how the questions are asked. Comparisons and the
-help text of `--blind` contain this phrase."""
 
 
 def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:

@@ -9,7 +9,8 @@ from typing import get_args
 
 from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
-from snellen.transforms.blind import CHANGES, Blind, blinded, checked_blind
+from snellen.transforms.blind import blinded, checked_blind
+from snellen.transforms.blind_kinds import CHANGES, Blind
 
 __all__ = ["CHANGES", "Blind", "again", "probed"]
 
