@@ -11,6 +11,7 @@ from itertools import dropwhile
 from string import ascii_uppercase
 from typing import Any
 
+from snellen.copies import changed
 from snellen.core.exchange import Interop
 from snellen.core.model import Generation, Origin, Reply, Request
 from snellen.core.presentation import Presentation
@@ -171,12 +172,9 @@ class Benchmark:
         if not messages:
             return None
         self._check_roles(messages, sample)
-        turn = (
-            sample
-            if self.procedure.conversation.by_turn is None
-            else self.procedure.conversation.by_turn(sample)[len(history)]
-        )
-        if any(message.videos for message in messages):
+        by_turn = self.procedure.conversation.by_turn
+        turn = sample if by_turn is None else by_turn(sample)[len(history)]
+        if any(isinstance(part, Video) for message in messages for part in message.content):
             messages = _shown_by(
                 str(video.policy(self.procedure.frames or video.DEFAULT)), messages
             )
@@ -203,6 +201,8 @@ class Benchmark:
             DataError: the roles are in a different order.
         """
         roles = [message.role for message in messages]
+        if roles == ["user"]:
+            return
         spoken = [*dropwhile("system".__eq__, roles)]
         if spoken != ["user", "assistant"] * (len(spoken) // 2) + ["user"]:
             raise DataError(
@@ -280,10 +280,7 @@ def _with_sizes(sample: Sample) -> Sample:
     media = [
         images.sized(medium) if isinstance(medium, Image) else medium for medium in sample.media
     ]
-    # This runs for hundreds of thousands of samples, and `replace` is slow.
-    copy = object.__new__(type(sample))
-    copy.__dict__.update(sample.__dict__, media=tuple(media))
-    return copy
+    return changed(sample, media=tuple(media))
 
 
 def _is_plain(part: object, message: Message) -> bool:

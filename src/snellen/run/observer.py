@@ -81,7 +81,8 @@ class Observers(Observer):
                 if getattr(type(observer), event) is not getattr(Observer, event)
             ]
             if methods:
-                setattr(self, event, partial(_call_all, methods))
+                call = methods[0] if len(methods) == 1 else partial(_call_all, methods)
+                setattr(self, event, call)
 
 
 def _call_all(methods: Sequence[Callable[..., object]], *event: object) -> None:

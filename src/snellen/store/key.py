@@ -40,6 +40,16 @@ class Key(tuple[Any, ...]):
         """
         if type(parts) is cls:
             return parts
+        if len(parts) == 3:  # nearly all keys, so these checks are written out
+            sample, repeat, turn = parts
+            if (
+                isinstance(sample, str)
+                and type(repeat) is int
+                and type(turn) is int
+                and 0 <= repeat < MAX_COUNT
+                and 0 <= turn < MAX_COUNT
+            ):
+                return super().__new__(cls, (sample, repeat, turn))
         is_key = (
             3 <= len(parts) <= 4
             and isinstance(parts[0], str)

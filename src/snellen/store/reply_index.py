@@ -139,7 +139,11 @@ class ReplyIndex:
         return _short(key) in self._rendered
 
 
+_FIRST = (0, 0)
+"""The repeat and the turn of the first turn of a first repeat."""
+
+
 def _short(key: Sequence[object]) -> str | Key:
     """Shorten the key of a first turn of a first repeat to the id of its sample, which saves
     memory."""
-    return key[0] if not any(key[1:]) else key  # type: ignore[return-value]
+    return key[0] if key[1:] == _FIRST else key  # type: ignore[return-value]
