@@ -130,32 +130,36 @@ def _is_plain(reply: Reply) -> bool:
         and reply.tool_calls == ()
         and (
             usage is None
-            or type(usage) is Usage
-            and _is_plain_count(usage.input)
-            and _is_plain_count(usage.output)
-            and _is_plain_count(usage.reasoning)
-            and _is_plain_count(usage.cached)
+            or (
+                type(usage) is Usage
+                and _is_plain_count(usage.input)
+                and _is_plain_count(usage.output)
+                and _is_plain_count(usage.reasoning)
+                and _is_plain_count(usage.cached)
+            )
         )
         and (
             times is None
-            or type(times) is Times
-            and _is_plain_time(times.first)
-            and _is_plain_time(times.token)
-            and _is_plain_time(times.total)
+            or (
+                type(times) is Times
+                and _is_plain_time(times.first)
+                and _is_plain_time(times.token)
+                and _is_plain_time(times.total)
+            )
         )
     )
 
 
 def _is_plain_text(value: object) -> bool:
-    return value is None or type(value) is str and value.isascii()
+    return value is None or (type(value) is str and value.isascii())
 
 
 def _is_plain_count(value: object) -> bool:
-    return value is None or type(value) is int and 0 <= value <= MAX_COUNT
+    return value is None or (type(value) is int and 0 <= value <= MAX_COUNT)
 
 
 def _is_plain_time(value: object) -> bool:
-    return value is None or type(value) is float and -math.inf < value < math.inf
+    return value is None or (type(value) is float and -math.inf < value < math.inf)
 
 
 def _read(value: object, names: Sequence[str], what: str) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from snellen.run.earlier_runs import check_pictures, reuse_of
 from snellen.run.effort import expects_thoughts
 from snellen.run.identity import manifest_of, run_identity
 from snellen.run.plan import OnSample, Plan
+from snellen.run.readings import Readings
 from snellen.run.reply_watch import RAISED, ReplyWatch
 from snellen.run.run_config import RunConfig
 from snellen.run.token_limit import TokenLimit, token_limit
@@ -177,6 +178,7 @@ class Preparation:
             progress=progress,
             reuse=reuse,
             limit=limit,
+            readings=Readings(benchmark.scorings[benchmark.headline]) if self._plan.score else None,
             observers=observers,
         )
 

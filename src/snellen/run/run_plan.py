@@ -112,9 +112,10 @@ async def _run_plan(
 def _finish(plan: Plan, job: Job) -> Finished:
     stop, result = job.stop, None
     if plan.score:
-        result = scored(
-            job.run, job.benchmark, missing=plan.options["missing"], stopped=stop.reason
-        )
+        benchmark = job.benchmark
+        if job.readings is not None:
+            benchmark = job.readings.used_in(benchmark)
+        result = scored(job.run, benchmark, missing=plan.options["missing"], stopped=stop.reason)
     return Finished(
         run=job.run.path,
         progress=job.progress,
