@@ -228,6 +228,7 @@ class Benchmark:
         return tuple(turn if every or not turn.hidden else None for turn in turns)
 
 
+MEDIA = (Image, Video)
 PARTS: Mapping[str, type] = {
     "procedure": Procedure,
     "presentation": Presentation,
@@ -289,7 +290,7 @@ def _is_plain(part: object, message: Message) -> bool:
     if isinstance(part, str):
         is_of_model = message.role == "assistant"
         return is_of_model or isinstance(part, Text) or forms.kind_of(part) is None
-    return isinstance(part, Image | Video) and forms.is_reference(part)
+    return isinstance(part, MEDIA) and forms.is_reference(part)
 
 
 def _with_plain_text(message: Message) -> Message:

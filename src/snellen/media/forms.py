@@ -65,6 +65,8 @@ MEDIUM_KEYS = (
 OTHER_KEYS = frozenset({"type", "role", "media_type", "path", "mime_type", "detail"})
 """The other fields that such objects may have. `path` is the file that `bytes` came from. `detail`
 says how a server scales a picture; only the value "auto" is accepted."""
+SOURCES = (Path, bytes, Slice, Address)
+"""The types of the sources of pictures and videos."""
 LONGEST_PATH = 4096
 IN_BASE64 = 1024
 """In a place for media, text with more characters than this counts as base64, because paths are not
@@ -189,7 +191,7 @@ def _is_pixels(value: object) -> bool:
 def is_reference(value: Image | Video) -> bool:
     """Whether the source has one of the supported types. Callers may have passed any object as the
     source."""
-    return isinstance(value.source, Path | bytes | Slice | Address)
+    return isinstance(value.source, SOURCES)
 
 
 def _of_text(text: str, kind: Kind, label: str, folder: Path | None) -> Image | Video:

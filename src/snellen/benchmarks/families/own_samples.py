@@ -299,7 +299,9 @@ def image_key(cell: Any) -> str:
 
 
 def _small(value: Any) -> bool:
-    return isinstance(value, int | float | bool) or (isinstance(value, str) and len(value) <= SMALL)
+    if isinstance(value, str):
+        return len(value) <= SMALL
+    return isinstance(value, int | float | bool)
 
 
 def _numbered(value: Any, choices: Sequence[str], where: str) -> str | None:
