@@ -61,11 +61,11 @@ def _storable(message: str) -> str:
 
 
 class SnellenError(Exception):
-    """An error that the user can fix. The command line prints it without a traceback.
+    """An error that the user can fix. The command line prints the error without a traceback.
 
     The message may quote a server or any library's exception, and is written to files, logs, and
-    the terminal. Credentials in addresses are therefore removed here, and characters that UTF-8
-    cannot encode (for example from bytes in a header) are escaped.
+    the terminal. Credentials in addresses are therefore removed from the message. Characters that
+    UTF-8 cannot encode, such as those from bytes in a header, are escaped.
     """
 
     def __init__(self, *args: object) -> None:
@@ -101,7 +101,7 @@ class Overloaded(ModelError):
     """There is no reply now, but a retry may help. Runs retry the request.
 
     `retry_after` is the number of seconds that the server asks to wait. `throttled` means that the
-    server rejected the request because there were too many (HTTP 429), which lowers the
+    server rejected the request because it had received too many (HTTP 429). The run then lowers its
     concurrency.
     """
 
@@ -118,7 +118,7 @@ RETRIED_STATUSES = (408, 409, 425, 429)
 
 
 def is_temporary(status: int) -> bool:
-    """Whether a request that got this HTTP status code should be retried."""
+    """Return whether a request that got this HTTP status code should be retried."""
     return status in RETRIED_STATUSES or status >= 500
 
 
@@ -135,8 +135,8 @@ class Rejected(ModelError):
 
 
 def install(extra: str) -> str:
-    """The command that installs one of Snellen's extras, for messages. If Snellen runs from a
-    checkout, the command installs from this checkout."""
+    """Return the command that installs one of Snellen's extras, for use in messages. If Snellen
+    runs from a checkout, the command installs from this checkout."""
     checkout = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
     if os.path.isfile(os.path.join(checkout, "pyproject.toml")):
         return f"pip install -e {shlex.quote(f'{checkout}[{extra}]')}"
@@ -152,9 +152,9 @@ UNSEEN = (
     r"\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     r"\ufeff\ufff9-\ufffb\ud800-\udfff"
 )
-"""Invisible characters that have an effect, in the syntax of a regular expression's character
-class: control codes except tab and line feed, marks of writing direction, zero-width spaces,
-and lone surrogates."""
+"""Invisible characters that have an effect, as the inside of a regular expression's character
+class: control codes except tab and line feed, marks of writing direction, zero-width spaces, and
+lone surrogates."""
 _UNPRINTABLE = f"[{UNSEEN}]"
 _BREAKS_A_LINE = rf"[{UNSEEN}\t\n]"
 
@@ -196,8 +196,8 @@ def shortened(text: str, limit: int = LONGEST) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """The message of an exception, in a form that can be stored. The exception's own `__str__` may
-    fail."""
+    """Return an exception's message in a form that can be stored, even if the exception's `__str__`
+    fails."""
     try:
         text = str.__str__(str(error))  # a plain string, also for an instance of a subclass
     except Exception:
@@ -206,7 +206,7 @@ def message_of(error: BaseException) -> str:
 
 
 def type_of(value: object) -> str:
-    """The name of a value's type, with an article.
+    """Return the name of a value's type, with an article.
 
     >>> type_of(5), type_of("a"), type_of(None)
     ('an int', 'a str', 'None')

@@ -1,6 +1,6 @@
 """The cache folder, for downloads and for data that is kept between processes.
 
-This is a separate file, so that `snellen list` can find the folder without importing the code that
+This file is separate so that `snellen list` can find the folder without importing the code that
 reads data.
 """
 
@@ -10,7 +10,8 @@ from pathlib import Path
 
 
 def home() -> Path:
-    """The cache folder: `SNELLEN_HOME`, or else `snellen` in the platform's cache folder."""
+    """Return the cache folder: `SNELLEN_HOME` if it is set, otherwise `snellen` in the platform's
+    cache folder."""
     if folder := os.environ.get("SNELLEN_HOME"):
         return Path(folder).expanduser()
     if sys.platform == "darwin":

@@ -15,8 +15,8 @@ def attributes(package: str, files: Mapping[str, str]) -> Callable[[str], Any]:
         files: Maps each public name to the module that defines it, relative to the package.
 
     Returns:
-        A function that imports the module of a name and returns the name's value. It raises
-        AttributeError for other names, as modules do.
+        A function that imports the module of a name and returns the name's value. The function
+            raises AttributeError for other names, as a module does.
     """
 
     def value(name: str) -> Any:

@@ -2,7 +2,7 @@
 
     from snellen.testing import check_benchmark, check_metric, check_model
 
-Each function raises an `AssertionError` that says what is wrong and what is expected. `snellen
+Each function raises an `AssertionError` that states what is wrong and what is expected. `snellen
 check` and Snellen's own tests call the same functions.
 """
 
@@ -84,7 +84,7 @@ class CheckReport:
 
 
 def check_benchmark(name: str | Benchmark) -> CheckReport:
-    """Check that a benchmark fulfills its contract on its bundled rows, and run dummy models on it.
+    """Check that a benchmark fulfills its contract on its bundled rows, and score dummy models.
 
     Pass your own benchmark as an object that has a few rows as its data. If all right answers are
     hidden, dummy models have no score, and the report has no rows.
@@ -122,14 +122,14 @@ def check_benchmark(name: str | Benchmark) -> CheckReport:
 
 
 def _turns(benchmark: Benchmark) -> Iterator[Sample]:
-    """Yield all samples. For conversations whose turns are scored separately, yield a sample for
-    each turn."""
+    """Yield all samples. A conversation whose turns are scored separately yields one sample per
+    turn."""
     for row in benchmark.data:
         yield from benchmark.turn_samples(benchmark.read(row))
 
 
 def _readable_scorings(benchmark: Benchmark) -> list[str]:
-    """The scorings that can score the benchmark's kind of reply."""
+    """Return the scorings that can score the benchmark's kind of reply."""
     return [
         name
         for name, scoring in benchmark.scorings.items()
@@ -168,7 +168,7 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
         lacking = [dummy for dummy in dummies.DUMMIES if dummy not in expected]
         assert not lacking, (
             f"{name}: Check.expect of {scoring} lacks {', '.join(lacking)}. Add the score that "
-            "each of these models must have, or None if it must have no score."
+            "each of these models must have, or None for a model that must have no score."
         )
         strange = sorted(expected - {*dummies.DUMMIES})
         assert not strange, (
@@ -250,7 +250,7 @@ def _judged(benchmark: Benchmark, result: Result | None) -> Result:
 
 def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
     """Check that the mean score of random answers is within the 99.9 % interval around chance. This
-    check applies only to benchmarks with choices. It uses mean scores of samples instead of
+    check applies only to benchmarks with choices. The check uses mean scores of samples instead of
     headline values, since the chance level differs for metrics such as circular accuracy or F1."""
     samples = [*_turns(benchmark)]
     chances = {sample.id: 1 / len(sample.choices) if sample.choices else 0.0 for sample in samples}
@@ -285,7 +285,7 @@ def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
 
 def check_metric(metric: Metric, *, best: float = 1.0) -> None:
     """Check a metric that uses scores in [0, 1], answers, or both. The order of rows must not
-    matter, perfect answers must give `best`, and without rows there must be no value.
+    matter, perfect answers must give `best`, and a table without rows must give no value.
 
     The metric gets rows whose answers and targets are "yes" or "no". The score of a row is 1 if its
     answer equals its target, and 0 otherwise. The target is the only reference.
@@ -407,7 +407,7 @@ def check_ranks(model: Ranks, request: Request) -> None:
 
 def check_streams(model: Streams, frames: Sequence[Frame]) -> None:
     """Check that a session accepts frames in order and answers when it must, and that questions to
-    a fork do not affect it.
+    a fork do not affect the original session.
 
     Raises:
         AssertionError: the model violates its contract.

@@ -30,21 +30,21 @@ Log = Callable[[Result, int], object]
 
 
 class EvaluateCallback(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
-    """Evaluates the model that a `Trainer` trains, every few steps and at the end.
+    """A callback that evaluates the model that a `Trainer` trains, every few steps and at the end.
 
     Each result becomes an entry of `trainer.state.log_history` with the keys `step`, `epoch`, and
     `snellen/BENCHMARK`, `snellen/BENCHMARK/low`, `.../high`, `.../n`, and `.../failed`. If a result
-    has no value or no 95 % interval, the keys for it are absent. The attribute `results` has all
-    results.
+    has no value or no 95 % interval, the keys of the value or the interval are absent. The
+    attribute `results` contains all results.
 
     The training step and a digest of the weights are part of a run's identity. If training is
     restarted, steps that were evaluated before are not evaluated again, and a run is never
     continued with different weights.
 
     The model replies in evaluation mode, without gradients. Afterward, the model's mode and the
-    state of the random generators are restored, so the callback does not affect training.
-    In distributed training, the process of rank 0 evaluates. Sharded weights (FSDP, DeepSpeed
-    ZeRO-3) are not supported.
+    state of torch's random number generators are restored, so the callback does not affect
+    training. In distributed training, only the process of rank 0 evaluates the model. Sharded
+    weights (FSDP, DeepSpeed ZeRO-3) are not supported.
 
     Args:
         processor: The model's processor, which is copied.
@@ -124,9 +124,9 @@ class EvaluateCallback(transformers.TrainerCallback):  # type: ignore[misc, name
 
 
 def digest_of_weights(model: Any) -> str:
-    """The BLAKE2b-64 digest (hex) of the name, shape, sum, and Euclidean norm of each parameter and
-    buffer. Sums and norms are computed on each tensor's device, so that a large model is not
-    copied."""
+    """Return the BLAKE2b-64 digest (hex) of the name, shape, sum, and Euclidean norm of each
+    parameter and buffer. Sums and norms are computed on each tensor's device, so that a large model
+    is not copied."""
     hasher = blake2b(digest_size=8)
     with torch.no_grad():
         for name, tensor in model.state_dict().items():
@@ -154,8 +154,8 @@ def _check_complete(model: Any) -> None:
 
 @contextmanager
 def _undisturbed(model: Any) -> Iterator[None]:
-    """Put the model into evaluation mode. Afterward, restore each module's mode and the random
-    generators."""
+    """Put the model into evaluation mode. Afterward, restore each module's mode and torch's
+    random number generators."""
     modes = [(module, module.training) for module in model.modules()]
     generation = copy.deepcopy(model.generation_config)
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
@@ -169,7 +169,7 @@ def _undisturbed(model: Any) -> Iterator[None]:
 
 
 def _entry(result: Result, step: int, epoch: float | None) -> dict[str, float]:
-    """Create the entry of a result for the trainer's log."""
+    """Create the entry for a result in the trainer's log."""
     headline, key = result.headline, f"snellen/{result.report.benchmark}"
     entry: dict[str, float] = {"step": step, f"{key}/n": headline.n, f"{key}/failed": result.failed}
     if epoch is not None:

@@ -222,7 +222,7 @@ def drawn_letters(scoring: str, n: int) -> list[object]:
     benchmark = scienceqa(data=BUNDLED)
     reply = Reply(text="?")
     resolved = resolve(benchmark, [scoring], lambda: (Scored(s, 0, "ok", reply) for s in questions))
-    assert all("drawn by sample id" in note for note in resolved.notes)
+    assert all("drawn with the sample's id as the seed" in note for note in resolved.notes)
     return [resolved.readings[scoring][sample.id, 0].answer for sample in questions]
 
 

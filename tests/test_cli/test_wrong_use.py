@@ -24,7 +24,7 @@ WRONG = [
     ("show mine", "no benchmark 'mine'. Did you mean mine.jsonl\\?"),
     (
         "run -m baseline/first -b serve.toml",
-        "A file of rows must end in .jsonl, .*\\. Save it in one",
+        "A file of rows must end in .jsonl, .*\\. Save the rows in",
     ),
     ("run -m baseline/first -b X_MMStar.xlsx", "X_MMStar.xlsx is not a complete .xlsx file"),
     ("show " + "x" * 300, "no benchmark 'xxx.*\\. Benchmarks: "),
@@ -48,7 +48,7 @@ WRONG = [
     ),
     (
         "run -m openai/m -b mine.jsonl --base-url http://localhost:1 --api-key-env sk-a1",
-        "is not the name of an environment variable. It is not shown",
+        "is not the name of an environment variable. The value is not shown",
     ),
     ("{RUN} --max-tokens 18446744073709551616", "cannot be stored: .* at most 64 bits"),
     ("{RUN} --seed 18446744073709551616", "cannot be stored: .* at most 64 bits"),

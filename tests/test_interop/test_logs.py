@@ -124,7 +124,7 @@ def test_a_log_of_a_run_that_did_not_end_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("samples", "header", "message"),
     [
-        ({}, None, "has no samples. Was it written with --no-log-samples"),
+        ({}, None, "has no samples. The log may have been written with --no-log-samples"),
         ({"a": "{"}, None, "samples/a.json cannot be parsed as JSON"),
         ({"a": [1]}, None, "samples/a.json is not a sample of Inspect's log"),
         ({"a": "[" * 200_000}, None, "samples/a.json cannot be parsed as JSON"),
@@ -140,7 +140,7 @@ def test_a_log_of_a_run_that_did_not_end_says_so(tmp_path: Path) -> None:
         ),
         ({"a": sample("a", "A", choices=[{}])}, None, "has choices that are not a list of texts"),
         ({"a": sample("a", "A", epoch="x")}, None, "has 'x' for the number of its repeat"),
-        ({"a": sample("a", "A")}, [1], "its header.json is not that of a log"),
+        ({"a": sample("a", "A")}, [1], "its header.json does not belong to a log"),
     ],
 )
 def test_a_log_that_holds_something_else_is_named(

@@ -162,7 +162,7 @@ def test_a_number_too_large_to_be_exact_is_no_id(tmp_path: Path) -> None:
     path = write(tmp_path / "r.jsonl", '{"id": 1e17, "response": "A"}\n')
 
     with pytest.raises(
-        DataError, match=r"row 1 has the id 1e\+17, a number so large that .* rounded"
+        DataError, match=r"row 1 has the id 1e\+17, and the program .* rounded this large number"
     ):
         predictions.read(path)
 
@@ -423,8 +423,8 @@ def test_a_folder_without_predictions_says_what_it_looked_at(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("a.xls", b"\xd0\xcf", "old spreadsheet format. Save it as .xlsx"),
-        ("a.pkl", b"\x80\x04", "A pickle can run programs and is never opened"),
+        ("a.xls", b"\xd0\xcf", "old spreadsheet format. Save the spreadsheet as .xlsx"),
+        ("a.pkl", b"\x80\x04", "Snellen never opens a pickle"),
         ("a.txt", "id", "extension of a file of predictions. Use a file that ends in .jsonl"),
         ("a.csv", "", "has no rows"),
         ("a.json", " \n", "has no rows"),

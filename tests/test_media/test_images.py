@@ -185,7 +185,8 @@ def test_a_missing_file_is_named_with_its_place_and_path(tmp_path: Path) -> None
 
     assert str(error.value) == (
         f"images/1.jpg is missing: there is no file {tmp_path}/images/1.jpg. "
-        "If the images of the data set are published separately from its rows, put them there."
+        "If the data set's images are published separately from its rows, put the image at this "
+        "path."
     )
 
 

@@ -87,7 +87,7 @@ BENCHMARKS = "it has letter_count, many_letters, without_data, with_data, nothin
         "without_data": "needs a value for words. If it is a function that returns a benchmark, "
         "write ",
         "parse": "needs a value for reply and sample. If it is a function",
-        "with_data": "Pass it with --data PATH",
+        "with_data": "Pass the path with --data PATH",
         "nothing": "returned None, not a Benchmark. The functions that return a Benchmark: "
         "letter_count, many_letters",
         "maker:words=none": "must be one of short, long",

@@ -81,7 +81,9 @@ def test_captions_of_several_runs_say_what_each_run_falls_short_of() -> None:
     text = report.latex(runs)
 
     short = "openai/m: incomplete (3 failed, 0 not judged). hf/other: partial: 200 of 900."
-    assert caption(text, "mine-subject").endswith(f"Use snellen compare to test them. {short}")
+    assert caption(text, "mine-subject").endswith(
+        f"Use snellen compare to test differences. {short}"
+    )
     shared = "Incomplete (3 failed, 0 not judged). The data are the few bundled rows"
     assert shared in caption(text, "more-subject")
     models = caption(text, "models")

@@ -1,6 +1,6 @@
 """The Python interface of Snellen: `evaluate`, `card`, `score`, `compare`, `load_run`, `ask`.
 
-This package may import all packages below it. It translates arguments and makes no decisions. Start
+The functions here only convert arguments and call other packages, which make the decisions. Start
 reading at `_evaluate.py`.
 """
 

@@ -28,19 +28,20 @@ def card(
     show: Show | bool = False,
     **options: Unpack[RunOptions],
 ) -> CardResult:
-    """Run the benchmarks of a model card by a recipe and with their official settings.
+    """Run a model card's benchmarks twice: with a recipe's settings and with the official settings.
 
-    The returned card has the published figures, the results by the recipe and with the official
-    settings, and their differences.
+    The returned card contains the published figures, the results with the recipe, the results with
+    the official settings, and the differences.
 
-    `recipe` is a name from `snellen list recipes` or a file, if needed followed by `:DATA_SET` and
-    `:VARIANT`. `model` is the same as in `evaluate`. `benchmarks` restricts the card to some of its
-    benchmarks. `checkpoint` names the checkpoint whose published figures are used, by default the
-    one with the model's name. Options that say how questions are asked, such as `max_tokens`,
-    replace the official settings; they do not change the recipe.
+    `recipe` is a name from `snellen list recipes` or the path of a recipe's file, optionally
+    followed by `:DATA_SET` and `:VARIANT`. `model` takes the same values as in `evaluate`.
+    `benchmarks` restricts the card to the named benchmarks. `checkpoint` is the checkpoint whose
+    published figures are used. The default is the checkpoint with the model's name. Options such as
+    `max_tokens` replace the official settings and leave the recipe's settings unchanged.
 
-    With `explain_gap`, only a sample of each benchmark's questions is asked, to find the settings
-    that cause the difference with at most `budget` requests per benchmark.
+    With `explain_gap`, only some of each benchmark's questions are asked, to find out which
+    settings cause the difference. `budget` is the maximum number of requests per benchmark for this
+    purpose.
 
     Raises:
         SnellenError: an error that the caller can fix. The message says what to do.

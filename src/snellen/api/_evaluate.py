@@ -1,4 +1,4 @@
-"""Asks a model a benchmark's questions or a single question from Python."""
+"""Asks a model all questions of a benchmark, or a single question, from Python."""
 
 from __future__ import annotations
 
@@ -39,16 +39,15 @@ def evaluate(
     with a method `generate` or `generate_batch`. The options are those of `snellen run`, for
     example `limit=100`, `temperature=0.7`, `base_url="http://localhost:8000/v1"`.
 
-    `show=True` shows the progress: in a notebook as a text that is updated, elsewhere as lines on
-    standard error. If `show` is a function, it is called with the progress of the runs
-    four times per second. `on_sample` is called with the sample, the reply, and `{scoring: score}`
-    as soon as a reply is stored. If this function raises an exception, the run ends and keeps its
-    replies.
+    `show=True` shows the progress: as updating text in a notebook, and as lines on standard error
+    elsewhere. If `show` is a function, it is called with the progress of the runs four times per
+    second. `on_sample` is called with the sample, the reply, and `{scoring: score}` as soon as a
+    reply is stored. If `on_sample` raises an exception, the run ends and keeps its replies.
 
-    A second call with the same arguments asks only questions without a reply. With a smaller
-    `limit`, the result still covers all stored replies, and a note on standard error says so. Two
-    model objects count as the same model if their name, `revision`, and source code are equal. The
-    arguments with which they were created are not compared.
+    A second call with the same arguments asks only the questions that have no reply yet. If the
+    second call has a smaller `limit`, the result still covers all stored replies, and a note on
+    standard error says so. Two model objects count as the same model if their name, `revision`, and
+    source code are equal. The arguments of their constructors are not compared.
 
     Raises:
         SnellenError: an error that the caller can fix. The message says what to do.
@@ -101,10 +100,10 @@ def ask(
 
     An image can be an `Image`, a path, a URL, bytes, base64 text, a Pillow image, or a NumPy array
     of 8-bit pixels. URLs are fetched. A text that consists only of the path or URL of a picture is
-    replaced by that picture. To pass such a text as text, use `{"type": "text", "text": ...}`.
+    replaced by that picture. To send a path or a URL as text, use `{"type": "text", "text": ...}`.
 
     Raises:
-        ModelError: there is no reply. MediaError: an image or a video cannot be read.
+        ModelError: the model gave no reply. MediaError: an image or a video cannot be read.
     """
     profile = Profile(base_url=base_url, api_key_env=api_key_env)
     shown = [

@@ -1,8 +1,9 @@
-"""The command line. Each command is a module of its own, imported only when it is called.
+"""The command line. Each command is a module of its own, which is imported only when the command is
+called.
 
-This package may import every layer below it. It translates arguments and makes no decisions.
-Start with `run.py`. Importing the module `list.py` makes the name `list` in this package refer to
-that module, so this file does not call `list(...)`.
+This package may import every layer below it. The package translates arguments and makes no
+decisions. Start with `run.py`. Importing the module `list.py` makes the name `list` in this package
+refer to that module, so this file does not call `list(...)`.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ VERBS: Mapping[str, str] = {
     "demo": "Measure the built-in reader on the built-in eye chart, offline.",
     "run": "Run models on benchmarks; store, score, and report the replies.",
     "card": "Run a model card's benchmarks as the model's maker did, and compare the results.",
-    "score": "Score a run again, or predictions from a file.",
+    "score": "Score a run again, or score predictions from a file.",
     "judge": "Ask a judge model about replies that the rules leave undecided.",
-    "compare": "Compare runs or predictions: which is better, and is the difference significant?",
+    "compare": "Compare runs or predictions, and test whether the differences are significant.",
     "power": "Show the smallest difference that a benchmark can detect.",
     "report": "Show the results of runs.",
     "contamination": "Find near-duplicates in benchmarks, and benchmark samples in training data.",
@@ -50,7 +51,7 @@ class Mendable(click.ClickException):
 
 
 class Verbs(click.Group):
-    """A group that shows its help without importing the commands."""
+    """The group of all commands. Its help is shown without importing the commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*VERBS]

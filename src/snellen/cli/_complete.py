@@ -15,7 +15,8 @@ def benchmarks(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
     """Offer benchmarks and suites, and the options of a benchmark after its complete name. Other
-    tools' names are offered once something is typed, and files if nothing else matches."""
+    tools' names for benchmarks are offered once something is typed. Files are offered if nothing
+    else matches."""
     from click.shell_completion import CompletionItem
 
     from snellen import registry

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 def lines(estimates: Sequence[CostEstimate]) -> list[str]:
     """
-    A line for each estimate, with its notes below, such as `mmbench × openai/m  4,329 requests
-    4,329 pictures  tokens in about 2,100,000, out at most 69,264  at most 1.19 USD  about 21 min
-    30 s`.
+    A line for each estimate, followed by the estimate's notes. A line looks like `mmbench ×
+    openai/m  4,329 requests  4,329 pictures  tokens in about 2,100,000, out at most 69,264  at most
+    1.19 USD  about 21 min 30 s`.
     """
     text_lines = []
     for estimate in estimates:

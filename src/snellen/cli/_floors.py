@@ -35,7 +35,8 @@ def floors(ctx: click.Context, param: click.Parameter, values: Sequence[str]) ->
 def check_floors(
     floors: Mapping[str, float], benchmarks: Sequence[Benchmark], *, no_score: bool
 ) -> None:
-    """Before any question is asked, check that the runs will have the metric of each floor."""
+    """Check the values of --fail-under before any question is asked: the runs must have each
+    metric, higher must be better, and the metric must be able to reach the value."""
     if floors and no_score:
         raise UsageError("--fail-under needs a score. Leave out --no-score or --fail-under.")
     known = {
@@ -60,8 +61,8 @@ def check_floors(
 
 
 def _is_fraction(metric: str, benchmark: Benchmark) -> bool:
-    """Whether a metric lies between 0 and 1. To find out, an empty reply to the first question is
-    scored, because only a computed metric has a unit."""
+    """Whether a metric lies between 0 and 1. To get the metric's unit, which only a computed metric
+    has, this function scores an empty reply to the first question."""
     headline = benchmark.scorings[benchmark.headline]
     row = next(iter(benchmark.data), None)
     if metric not in headline.metrics or headline.reads != "generate" or row is None:
@@ -85,8 +86,8 @@ def metrics_of(result: Result) -> Mapping[str, MetricReport]:
 def shortfalls(
     floors: Mapping[str, float], result: Result, known: Set[str]
 ) -> tuple[list[str], int]:
-    """Lines about the metrics that are below their floor, have no value, or cannot be compared with
-    the floor, and the exit code. `known` has the names of all metrics of all runs."""
+    """Return the exit code, and a line about each metric that is below its floor, has no value, or
+    cannot be compared with its floor. `known` contains the names of all metrics of all runs."""
     metrics = metrics_of(result)
     code = DONE
     judges = result.report.judged_by.get(result.report.headline)

@@ -14,8 +14,8 @@ TERMINAL = "terminal"
 
 
 def form_of(output: Path | None, form: str | None, endings: Mapping[str, str]) -> str:
-    """The requested format. By default, the format that the output file's extension stands for; a
-    file that ends in `.txt` or has no extension gets the terminal's format.
+    """The requested format. By default, the output file's extension determines the format. A file
+    that ends in `.txt` or has no extension gets the terminal's format.
 
     Raises:
         UsageError: the extension is unknown.
@@ -34,7 +34,7 @@ def form_of(output: Path | None, form: str | None, endings: Mapping[str, str]) -
 
 
 def put(text: str, output: Path | None) -> None:
-    """Write a text to a file, or print it if no file is named.
+    """Write a text to a file, or print the text if no file is named.
 
     Raises:
         UsageError: the file cannot be written.

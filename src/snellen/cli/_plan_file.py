@@ -15,7 +15,7 @@ from snellen.data import utf8
 from snellen.errors import UsageError, check_regular
 
 PROFILES = "profiles"
-"""The key of a plan's profiles in click's context."""
+"""The key in click's `Context.meta` under which the profiles of the plan are stored."""
 
 
 def use(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
@@ -77,8 +77,8 @@ def _as_flags(option: click.Option, value: Any) -> Any:
 
 
 def _take_profiles(plan: dict[str, Any], path: Path) -> dict[str, Profile]:
-    """Move profiles out of the plan. If a model is a table, the table is its profile, and only the
-    model's name stays in the plan."""
+    """Move profiles out of the plan. If a model is a table, the table is the model's profile, and
+    only the model's name stays in the plan."""
     profiles = {}
     names = []
     models = plan.get("models", [])
@@ -91,7 +91,7 @@ def _take_profiles(plan: dict[str, Any], path: Path) -> dict[str, Profile]:
             if name in profiles:
                 raise UsageError(
                     f"{path}: the model {name} appears twice, but runs are distinguished by their "
-                    "models' names. Put the second one into another plan with another --out."
+                    "models' names. Put the second model into another plan with another --out."
                 )
             try:
                 profiles[name] = msgspec.convert(fields, Profile)

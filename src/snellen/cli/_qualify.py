@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def thresholds(
     ctx: click.Context, param: click.Parameter, values: Sequence[str]
 ) -> dict[str, float | None]:
-    """Read `NAME=X` arguments. `NAME=none` gives None: the condition is waived."""
+    """Read `NAME=X` arguments. For `NAME=none`, the value is None, and the judge need not meet the
+    condition NAME."""
     from snellen.scoring import THRESHOLDS
 
     read: dict[str, float | None] = {}
@@ -55,9 +56,11 @@ def qualify(
         UsageError: required options are missing, or an option does not work with --qualify.
     """
     if not plan.models:
-        raise UsageError("--qualify requires a judge: name one with --judge MODEL.")
+        raise UsageError("--qualify requires a judge. Name a judge with --judge MODEL.")
     if benchmark is None:
-        raise UsageError("--qualify requires the benchmark of the verdicts: name it with -b.")
+        raise UsageError(
+            "--qualify requires the benchmark of the verdicts. Name the benchmark with -b."
+        )
     if len(scorings) > 1:
         raise UsageError("--qualify measures one scoring at a time: name one --scoring.")
     qualifications, finished = api.qualify_run(

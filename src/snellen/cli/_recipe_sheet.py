@@ -15,11 +15,11 @@ LISTS = ("prompt", "conflicts", "unknown", "evidence")
 
 
 def recipe_sheet(name: str) -> dict[str, Any]:
-    """A recipe in JSON types. `name` is RECIPE, RECIPE:DATA_SET, or RECIPE:DATA_SET:VARIANT, and
-    RECIPE may be a path.
+    """The recipe as a dictionary that JSON can represent. `name` is RECIPE, RECIPE:DATA_SET, or
+    RECIPE:DATA_SET:VARIANT, and RECIPE may be a path.
 
     Raises:
-        UsageError: there is no such recipe, or it does not have this data set.
+        UsageError: there is no such recipe, or the recipe does not have this data set.
     """
     recipe_name, _, rest = name.partition(":")
     recipe = registry.recipe(recipe_name)

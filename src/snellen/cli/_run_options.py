@@ -65,7 +65,8 @@ def run_option(name: str, *, help: str | None = None) -> Callable[[Command], Com
 
 
 def run_options(*names: str) -> Callable[[Command], Command]:
-    """Add these options to a command, in this order. Without names, add all of them."""
+    """Add the options with these names to a command, in this order. Without names, add all
+    options."""
 
     def add(command: Command) -> Command:
         for name in reversed(names or [*declarations()]):

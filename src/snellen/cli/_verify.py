@@ -1,5 +1,5 @@
-"""Verifies a file of rows: its digests, its rows, and the pictures and videos that they name. Reads
-one row at a time."""
+"""Verifies a file of rows: its digests, its rows, and the pictures and videos to which the rows
+refer. This module reads one row at a time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Count:
-    """Counts items, and those among them that are wrong."""
+    """Counts items, and counts separately the items that are wrong."""
 
     n: int = 0
     """The number of items."""
@@ -61,7 +61,8 @@ class Count:
 
 _ROW = re.compile(r"(row [\d,]+)(?= )")
 SHOWN, MAX_REASONS = 20, 1000
-"""The maximum numbers of faulty rows or pictures in the terminal, and in the JSON document."""
+"""How many faulty rows or pictures are listed: at most `SHOWN` in the terminal, and at most
+`MAX_REASONS` in the JSON document."""
 MAX_NAMES = 5
 """The maximum number of items that a line lists."""
 
@@ -71,7 +72,7 @@ class Videos:
     """The videos of questions. Each video file is looked up only once."""
 
     by: tuple[str, ...] = ()
-    """The questions are counted by the categories of these tags."""
+    """The tags by whose categories the questions are counted."""
     there: dict[Path, bool] = field(default_factory=dict)
     """Whether each video file exists."""
     missing: list[str] = field(default_factory=list)
@@ -158,7 +159,7 @@ def videos_of(benchmark: Benchmark) -> Videos:
     """The videos of a benchmark's questions.
 
     Raises:
-        DataError: the rows are missing, or one cannot be read.
+        DataError: the rows are missing, or a row cannot be read.
     """
     videos = Videos(benchmark.presentation.break_down_by)
     for row in benchmark.data:
@@ -173,15 +174,16 @@ class Verified:
     path: Path
     """The file."""
     file: Digests | None = None
-    """The digests of the file; None if it cannot be read."""
+    """The digests of the file; None if the file cannot be read."""
     published: str | None = None
     """The name of the published file with the same digest; None if there is none."""
     digest: str | None = None
-    """The digest of the rows, as in a run's identity; None if reading them ended with an error."""
+    """The digest of the rows, as in a run's identity; None if reading the rows ended with an
+    error."""
     rows: Count = field(default_factory=Count)
-    """The number of rows, and of those that cannot be read."""
+    """The number of rows, and the number of rows that cannot be read."""
     pictures: Count = field(default_factory=Count)
-    """The number of pictures in the rows, and of those that cannot be read."""
+    """The number of pictures in the rows, and the number of pictures that cannot be read."""
     videos: Videos = field(default_factory=Videos)
     """The videos of the rows."""
     wrong: list[str] = field(default_factory=list)
@@ -223,8 +225,8 @@ class Verified:
 
 
 def verify(path: Path, data: Path | None) -> Verified:
-    """Check a file or folder of rows in the way that a run would. Pictures are read and checked but
-    not decoded. Videos are located but not read.
+    """Check a file or folder of rows in the same way as a run does. Pictures are read and checked
+    but not decoded. Videos are located but not read.
 
     Raises:
         CatalogError: there is no such file or benchmark.
@@ -244,7 +246,7 @@ def verify(path: Path, data: Path | None) -> Verified:
 
 def _known(path: Path, verified: Verified) -> Benchmark | None:
     """The benchmark that published a file with this name; None if there is none. Records in
-    `verified` whether this file is identical to the published one."""
+    `verified` whether this file is identical to the published file."""
     name = path.name.partition(".")[0]
     try:
         if not registry.reads_data(name):

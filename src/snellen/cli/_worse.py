@@ -1,4 +1,4 @@
-"""`compare --fail-if-worse`: checks that no side is worse than the first one of its benchmark."""
+"""`compare --fail-if-worse`: checks that no side is worse than the first side of its benchmark."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from snellen.report.junit_file import CheckResult
 
 
 def check_margin(document: Comparisons, margin: float) -> None:
-    """Check that a side can be worse by more than the margin.
+    """Check that a difference can exceed the margin; otherwise, --fail-if-worse could never fail.
 
     Raises:
         UsageError: the metric lies between 0 and 1, and the margin is not below 1.
@@ -26,14 +26,14 @@ def check_margin(document: Comparisons, margin: float) -> None:
 
 
 def checks(document: Comparisons, margin: float) -> Iterator[CheckResult]:
-    """A check for each side but the first one of its benchmark: in the first metric, it must not be
-    worse than the first side by more than `margin`. The margin is in the metric's unit (0.02 means
-    2 percentage points).
+    """A check for each side except each benchmark's first side. In the first metric, a side must
+    not be worse than the first side of its benchmark by more than `margin`. The margin is in the
+    metric's unit (0.02 means 2 percentage points).
 
     The check fails if the whole 95 % interval of the difference is beyond the margin. Without an
     interval, the check fails if the difference itself is beyond the margin. The check also fails if
     the difference has no value, if it is unknown whether higher is better, or if the two sides
-    cannot be compared. A run that cannot be read or has no score fails, too.
+    cannot be compared. The check of a run that cannot be read or has no score fails, too.
     """
     pairs = {(pair.benchmark, pair.a, pair.b): pair for pair in document.comparisons}
     first: dict[str, str] = {}

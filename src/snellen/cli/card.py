@@ -1,4 +1,5 @@
-"""snellen card: a model card's benchmarks, published, by the recipe, and by official settings."""
+"""snellen card: compares a model card's published figures with results by the recipe and by
+official settings."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ WRITTEN: Mapping[str, Callable[[Card], str]] = {
 }
 ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
 LEFT_OUT = ("recipe", "missing")
-"""Options of a run that a card does not take."""
+"""Options of `snellen run` that `snellen card` does not have."""
 EXAMPLES = (
     "snellen card qwen2-vl -m openai/NAME --base-url http://localhost:8000/v1",
     "snellen card qwen3-vl::think -m openai/NAME --limit 200 -o card.html",
@@ -69,16 +70,16 @@ def _card_options(command: Callable[..., Any]) -> Callable[..., Any]:
     MODEL,
     "--checkpoint",
     metavar="NAME",
-    help="The checkpoint whose published figures are compared; by default the one that has the "
-    "model's name.",
+    help="The checkpoint whose published figures are compared; by default the checkpoint that has "
+    "the model's name.",
 )
 @_card_options
 @grouped(
     BUDGET,
     "--explain-gap",
     is_flag=True,
-    help="Find the field of the way of asking that makes the difference between official settings "
-    "and the recipe, on a sample of the questions.",
+    help="Find the setting that explains the difference between official settings and the recipe, "
+    "on a sample of the questions.",
 )
 @grouped(
     BUDGET,
@@ -87,14 +88,14 @@ def _card_options(command: Callable[..., Any]) -> Callable[..., Any]:
     default=api.GAP_BUDGET,
     show_default=True,
     metavar="N",
-    help="With --explain-gap: the most requests for each benchmark.",
+    help="With --explain-gap: the maximum number of requests for each benchmark.",
 )
 @grouped(
     OUTPUT,
     "--format",
     "form",
     type=click.Choice([TERMINAL, *WRITTEN]),
-    help="Default: by the suffix of the output, otherwise terminal.",
+    help="Default: the format of the output file's extension, otherwise terminal.",
 )
 @grouped(OUTPUT, "-o", "--output", type=PATH, metavar="FILE", help="Write to a file.")
 @grouped(OUTPUT, "-q", "--quiet", is_flag=True, help="Show no progress and no notes.")
@@ -112,12 +113,13 @@ def command(
     as_json: bool,
     **options: Any,  # those of RunOptions
 ) -> int:
-    """Run the benchmarks of a model card by RECIPE and by their official settings.
+    """Run a model card's benchmarks twice: with the settings of RECIPE, and with each benchmark's
+    official settings.
 
-    RECIPE is a name of `snellen list recipes` or a file, and if needed :DATA_SET and :VARIANT. One
-    table shows the published figure, both results, and their differences. Options that say how
-    questions are asked replace the official settings; the recipe stays as it is. The same command
-    again sends only questions without a reply.
+    RECIPE is a name from `snellen list recipes` or a file, followed by :DATA_SET and :VARIANT if
+    needed. The table shows each published figure, the two results, and the differences. Options
+    that affect how questions are asked replace official settings, but not the recipe's settings. If
+    the command is repeated, it sends only questions without a reply.
     """
     form = "json" if as_json else form_of(output, form, ENDINGS)
     request = api.CardRequest(
@@ -145,10 +147,10 @@ def command(
 
 
 def _options(options: Mapping[str, Any]) -> Any:
-    """The options that the command line sets. A card takes a single prompt, policy, and size.
+    """The options that the command line sets. Each setting may have only one value.
 
     Raises:
-        UsageError: one of these is set twice.
+        UsageError: a setting has several values.
     """
     values = options_set(click.get_current_context(), options)
     for name, declared in declarations().items():
@@ -160,7 +162,7 @@ def _options(options: Mapping[str, Any]) -> Any:
 
 
 def _ending(outcome: api.CardOutcome) -> int:
-    """Say what remains to be done, if anything; returns the exit code."""
+    """Print what remains to be done, if anything. Returns the exit code."""
     code = DONE
     for run in outcome.finished:
         failed = (run.result.failed if run.result else 0) or run.progress.failed
@@ -171,7 +173,7 @@ def _ending(outcome: api.CardOutcome) -> int:
         if failed or run.stopped:
             code = FELL_SHORT
     if code:
-        _say("the same command resumes, and sends the questions without a reply again")
+        _say("run the same command again to resume and to send the questions without a reply")
     return INTERRUPTED if any(run.interrupted for run in outcome.finished) else code
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def command(benchmarks: tuple[str, ...], as_json: bool) -> int:
     """Run dummy models on the bundled rows of each BENCH (default: of all benchmarks).
 
-    Models that are always right, always wrong, silent, hedging, and random must get the scores that
-    the benchmark's file declares for each of its scorings.
+    The dummy models are always right, always wrong, silent, hedging, or random. Each model must get
+    the scores that the benchmark's file declares.
     """
     from snellen.testing import check_benchmark
 

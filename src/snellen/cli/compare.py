@@ -57,9 +57,9 @@ ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
     "margin",
     type=click.FloatRange(0),
     metavar="X",
-    help="Exit with 1 if any side is worse than the first one by more than X in the first metric "
-    "(0.02: 2 points), over the whole 95 % interval of the difference. The first side of a folder "
-    "is its oldest run.",
+    help="Exit with 1 if any side is worse than the first side by more than X in the first metric "
+    "(0.02: 2 points), that is, if the whole 95 % interval of the difference is beyond X. The "
+    "first side of a folder is the folder's oldest run.",
 )
 @click.option(
     "--junit",
@@ -82,9 +82,9 @@ def command(
 ) -> int:
     """Compare RUN folders, all runs in folders, or predictions, on the samples that they share.
 
-    A difference is a later side minus an earlier one, with an interval and a p-value from paired
+    A difference is a later side minus an earlier side, with an interval and a p-value from paired
     samples. The sides are in the order of the arguments, and the runs of a folder are in the order
-    in which they started. No model is asked, and no file is written except the output.
+    in which they started. No request is sent, and no file is written except the output.
     """
     if junit is not None and margin is None:
         raise UsageError("--junit writes the checks of --fail-if-worse, which is missing.")

@@ -37,14 +37,16 @@ PATH = click.Path(path_type=Path)
     "images",
     type=PATH,
     metavar="FOLDER",
-    help="The folder of the pictures that the corpus names, if they are not next to the corpus.",
+    help="The folder of the pictures that the corpus names, if the pictures are not next to the "
+    "corpus.",
 )
 @click.option(
     "--run",
     type=RUNS,
-    help="Compare this run's scores on samples found in the corpus with its scores on the rest.",
+    help="Compare this run's scores on samples found in the corpus with the run's scores on other "
+    "samples.",
 )
-@click.option("--data", type=DATA, help="The rows of a single BENCH.")
+@click.option("--data", type=DATA, help="The path of the rows, if there is a single BENCH.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -64,13 +66,15 @@ def command(
     as_json: bool,
 ) -> int:
     """Find samples that occur twice in one BENCH or in several, and samples that occur in a corpus.
-    Pictures and words are compared.
+    Samples are compared by their pictures and by their text.
 
     Pictures match even if they were recompressed, scaled, brightened, or slightly cropped.
     Paraphrases, translations, and larger crops are not found.
     """
     if data is not None and len(benchmarks) > 1:
-        raise UsageError("--data works with a single BENCH only. Leave it out to compare several.")
+        raise UsageError(
+            "--data works with a single BENCH only. Leave out --data to compare several."
+        )
     if images is not None and not images.is_dir():
         raise UsageError(f"{images}: there is no such folder of pictures.")
     if output is not None and not output.absolute().parent.is_dir():
@@ -89,7 +93,7 @@ def command(
 
 
 class _Now:
-    """Prints the current step on standard error from time to time."""
+    """Prints progress on standard error from time to time."""
 
     def __init__(self) -> None:
         self._next = monotonic() + FIRST

@@ -55,8 +55,8 @@ def command() -> None:
 @here
 @json_option
 def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_json: bool) -> int:
-    """Download BENCH's published files into its data folder. If the download is interrupted, the
-    same command resumes it."""
+    """Download BENCH's published files into its data folder. If the download is interrupted, run
+    the same command to resume the download."""
     loaded = registry.benchmark(benchmark)
     files = file_records.only(_files(benchmark, loaded), only)
     folder = data or locations.data_folder(loaded.name)
@@ -102,13 +102,13 @@ def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_
 @here
 @json_option
 def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
-    """Compare the digests of BENCH's files with the published ones, and with those recorded at the
-    download.
+    """Compare the digests of BENCH's files with the published digests, and with the digests
+    recorded at the download.
 
     For a BENCH with videos, list the missing videos and count the remaining questions. For rows of
     your own (a file or folder at PATH), show the digests, the number of rows and pictures that
     cannot be read, and the missing videos. If the file has the name of a published file, check
-    whether it is that file.
+    whether it is identical to the published file.
     """
     from snellen.cli._verify import Videos, videos_of
     from snellen.cli._verify import verify as verify_rows
@@ -156,7 +156,8 @@ def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
 @here
 @json_option
 def where(benchmark: str, data: Path | None, as_json: bool) -> int:
-    """List the folders that are searched for BENCH's files, in order, and the files found there."""
+    """List the folders that are searched for BENCH's files, in order, and the files found in each
+    folder."""
     loaded = registry.benchmark(benchmark, data=data)
     files = _files(benchmark, loaded)
     folders = _folders(data, loaded, files)
@@ -243,7 +244,8 @@ def _with_images(benchmark: Benchmark) -> Iterator[tuple[Row, list[Image]]]:
 
 
 def _with_row(image: Image, row: Row, id: str) -> Image:
-    """The picture with a label that makes error messages name its row as well as its file."""
+    """The picture, with a label that makes error messages name the picture's row as well as its
+    file."""
     if not isinstance(image.source, Path):
         return image
     return replace(image, label=f"row {row.position + 1} ({id!r}): {image.label or image.source}")
@@ -346,7 +348,7 @@ class _Drawn:
     """Shows progress on standard error: on a terminal as a line that is redrawn, otherwise as a new
     line from time to time.
 
-    It is called four times a second, and once at the end.
+    The caller calls an instance four times a second, and once at the end.
     """
 
     def __init__(self) -> None:

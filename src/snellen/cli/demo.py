@@ -14,8 +14,8 @@ from snellen.cli.json_output import put_results
 from snellen.cli.progress_lines import ProgressLines
 
 SAYS = """
-The {drawn} were drawn on this machine. A small program read them; like a model, it was
-given {shown} and a question. The replies and their scores are in {run}.
+The {drawn} were drawn on this machine. A small program read the letters. Like a model, the
+program was given {shown} and a question. The replies and their scores are in {run}.
 To ask your own model the same questions:
   snellen run -b {benchmark} -m openai/NAME --base-url http://localhost:8000/v1"""
 

@@ -30,8 +30,8 @@ def put_results(results: Sequence[Result]) -> None:
 
 
 def results_as_json(results: Sequence[Result]) -> str:
-    """One report, or a list of several reports. Each includes its run folder and why the run
-    stopped."""
+    """One report, or a list of several reports. Each report includes the run folder and the reason
+    why the run stopped."""
     documents = []
     for result in results:
         document = msgspec.to_builtins(result.report)

@@ -51,7 +51,7 @@ PATH = click.Path(path_type=Path)
     "--against",
     type=PATH,
     metavar="FILE",
-    help="A file of people's labels, against which the judge is measured.",
+    help="A file of people's labels, with which the judge's verdicts are compared.",
 )
 @click.option(
     "--probe",
@@ -61,7 +61,7 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--qualify",
     is_flag=True,
-    help="Measure the judge against published verdicts: each RUN is a file of one model's replies "
+    help="Compare the judge with published verdicts: each RUN is a file of one model's replies "
     "with the verdicts of the authors' judge (-b names the benchmark).",
 )
 @click.option(
@@ -77,7 +77,8 @@ PATH = click.Path(path_type=Path)
     "--tolerance",
     type=click.FloatRange(0, 1),
     metavar="X",
-    help="For --qualify: the difference that counts as the same, as a fraction of the best score.  "
+    help="For --qualify: the difference up to which two scores count as the same, as a fraction of "
+    "the best score.  "
     "[default: 0.1]",
 )
 @click.option(
@@ -87,9 +88,9 @@ PATH = click.Path(path_type=Path)
     help=f"The number of replies for --probe, or of questions for --qualify.  [default: {PROBED}, "
     "all]",
 )
-@run_option("sample_seed", help="The seed for drawing the replies or questions.")
+@run_option("sample_seed", help="The seed for drawing replies (--probe) or questions (--qualify).")
 @run_option("data", help="The benchmark's rows, for --qualify.")
-@run_option("out", help="The folder of runs that --qualify writes to, in `.qualified`.")
+@run_option("out", help="The folder of runs. --qualify writes to its subfolder `.qualified`.")
 @click.option(
     "--scoring",
     "scorings",
@@ -104,8 +105,8 @@ PATH = click.Path(path_type=Path)
 @run_option("temperature", help="")
 @run_option("seed")
 @run_option("timeout", help="The timeout of a request.")
-@run_option("max_requests", help="Stop after this many requests; the same command resumes.")
-@run_option("max_cost", help="Stop at this cost. Needs prices in the profile.")
+@run_option("max_requests", help="Stop after this many requests. To resume, run the same command.")
+@run_option("max_cost", help="Stop at this cost. The profile must contain prices.")
 @json_option
 def command(
     runs: tuple[Path, ...],
@@ -121,7 +122,7 @@ def command(
     as_json: bool,
     **options: Any,  # those of RunOptions
 ) -> int:
-    """Ask the judge about the replies of each RUN that its scorings leave undecided, and score the
+    """Ask the judge about replies that the scorings of each RUN leave undecided, and score each
     RUN.
 
     If the command is repeated, only missing verdicts are requested. With --against and without
@@ -185,7 +186,7 @@ def _check_use(
         UsageError: two options conflict.
     """
     if not models and (probe or not against):
-        raise UsageError("The judge is missing. Name one with --judge MODEL.")
+        raise UsageError("The judge is missing. Name a judge with --judge MODEL.")
     if against is not None and (probe or len(runs) > 1):
         raise UsageError(
             "--against takes the labels of a single RUN, and cannot be combined with --probe."
@@ -251,7 +252,7 @@ def _probe(
 def _until_interrupted(
     runs: Sequence[Path], ask: Callable[[Path], tuple[list[T], list[api.Finished]]]
 ) -> tuple[int, list[T]]:
-    """Judge or probe runs, one after another, until one is interrupted. Returns the exit code and
+    """Judge or probe runs, one after another, until a run is interrupted. Returns the exit code and
     the results so far."""
     documents: list[T] = []
     code = DONE

@@ -17,7 +17,8 @@ KINDS = ["benchmarks", "suites", "models", "metrics", "recipes"]
 @click.argument("what", type=click.Choice(KINDS), required=False)
 @json_option
 def command(what: str | None, as_json: bool) -> int:
-    """List benchmarks, suites, models, metrics, and recipes; by default all of them."""
+    """List benchmarks, suites, models, metrics, and recipes. By default, all of these are
+    listed."""
     kinds = {
         "benchmarks": list(registry.list_benchmarks()),
         "suites": [
@@ -47,7 +48,7 @@ def command(what: str | None, as_json: bool) -> int:
 
 
 def _title(recipe: recipes.Recipe) -> str:
-    """A description of a recipe in one line."""
+    """A one-line description of a recipe."""
     data_sets = {data_set for data_set, _ in recipe.asks}
     provider = "" if recipe.provider == "bundled" else f" From {recipe.provider}."
     family = "any model" if recipe.family == "any" else recipe.family

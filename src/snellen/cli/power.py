@@ -26,7 +26,9 @@ NEVER = "none"
 @click.command("power")
 @click.argument("benchmark", metavar="BENCH")
 @run_options("data", "task", "columns")
-@click.option("--limit", type=click.IntRange(1), help="Use only this many of the first rows.")
+@click.option(
+    "--limit", type=click.IntRange(1), help="The number of rows to use, from the first row on."
+)
 @click.option(
     "--difference",
     type=float,
@@ -48,7 +50,8 @@ NEVER = "none"
     type=float,
     default=0.0,
     show_default=True,
-    help="The correlation of the models' differences within one picture or video.",
+    help="The correlation between the models' differences on questions about the same picture or "
+    "video.",
 )
 @click.option(
     "--power",
@@ -70,7 +73,7 @@ NEVER = "none"
     "runs",
     type=(RUNS, RUNS),
     metavar="RUN RUN",
-    help="Two runs. The standard error of their difference is used.",
+    help="Two runs. The standard error of the difference between these runs is used.",
 )
 @json_option
 def command(

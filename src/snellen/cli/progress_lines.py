@@ -28,22 +28,22 @@ def can_draw() -> bool:
 
 @dataclass
 class RunLines:
-    """What has been printed about one run."""
+    """The state of the output about one run."""
 
     progress: Progress
     """The run's progress."""
     notes: int = 0
-    """The number of its notes that have been printed."""
+    """The number of the run's notes that have been printed."""
     is_complete: bool = False
     """Whether the run's last line has been printed."""
 
 
 class ProgressLines:
-    """Prints the progress of runs. `run_plan` calls it four times a second, and once when all runs
-    have ended.
+    """Prints the progress of runs. `run_plan` calls an instance four times a second, and once when
+    all runs have ended.
 
-    The settings of a sweep, and the scorings of a judge, are run one after another, each with runs
-    of its own. So runs are identified by their `Progress` objects, not by their positions.
+    Runs are identified by their `Progress` objects, not by their positions, because each setting of
+    a sweep and each scoring of a judge has runs of its own.
     """
 
     def __init__(self) -> None:
@@ -71,11 +71,9 @@ class ProgressLines:
                 lines.is_complete = ended
 
     def _draw(self, printed: Sequence[RunLines]) -> None:
-        """Redraw the lines. The lines of finished runs stay above, then comes an empty line with
-        the cursor, and the lines of the other runs are below it.
-
-        Other output that is printed in the meantime appears on the empty line and is not
-        overwritten.
+        """Redraw the lines. The lines of finished runs are at the top. An empty line with the
+        cursor follows, and then come the lines of the other runs. Any other output appears on the
+        empty line and is not overwritten.
         """
         open_runs = [lines for lines in printed if not lines.is_complete]
         ended = [lines for lines in open_runs if lines.progress.finished is not None]

@@ -64,7 +64,7 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--no-compare",
     is_flag=True,
-    help="Leave comparisons, which score the runs again, out of html, latex, and plots.",
+    help="Leave comparisons out of html, latex, and plots, so that no run is scored again.",
 )
 @click.option(
     "--also",
@@ -87,9 +87,9 @@ def command(
 ) -> int:
     """Show the stored results of RUN folders, or of all runs in a folder. No model is asked.
 
-    For several runs, the report is a table with a row for each run; md and html also show each run
-    in full. For several runs, html, latex, and plots also include paired comparisons, which score
-    the runs again.
+    For several runs, the report is a table with a row for each run. The formats md and html also
+    show each run in full. For several runs, html, latex, and plots also include paired comparisons,
+    for which the runs are scored again.
     """
     form = "json" if as_json else form_of(output, form, ENDINGS)
     if companions and (form != TERMINAL or output is not None or folder is not None):
@@ -134,8 +134,8 @@ def command(
 
 
 def _load(paths: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result], int]:
-    """All results, and the exit code. If a run cannot be read, it is left out if it was found in a
-    folder, and it is an error if the user named it."""
+    """All results, and the exit code. A run that cannot be read is an error if the user named the
+    run, and is left out if the run was found in a folder."""
     results = []
     code = DONE
     used: set[str] = set()
@@ -162,8 +162,8 @@ def _load(paths: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result
 
 
 def _benchmark_of(run: Path, specs: Sequence[str]) -> tuple[str, Benchmark | None]:
-    """The `-b` argument that names the run's benchmark, and the benchmark itself if it is the
-    user's own. A benchmark in the catalog is not loaded, because the run's manifest is enough."""
+    """The `-b` argument that names the run's benchmark, and the benchmark itself if it is not in
+    the catalog. A benchmark in the catalog is not loaded, because the run's manifest is enough."""
     if not specs:
         return "", None
     manifest = Run(run.parent if run.name == REPORT else run).manifest()
@@ -185,8 +185,8 @@ def _warn_out_of_date(results: Sequence[Result]) -> None:
 
 
 def _compared(results: Sequence[Result], benchmarks: Sequence[str]) -> Comparisons | None:
-    """Compare the runs. If that is not possible, print the reason on standard error and return
-    None. If no two runs have the same benchmark, return None without a message."""
+    """Compare the runs. If the runs cannot be compared, print the reason on standard error and
+    return None. If no two runs have the same benchmark, return None without a message."""
     questions = {
         (result.report.benchmark, repr(result.report.identity.get("options"))) for result in results
     }
@@ -205,7 +205,7 @@ def _compared(results: Sequence[Result], benchmarks: Sequence[str]) -> Compariso
 
 
 def _runs(path: Path) -> Sequence[Path]:
-    """The run itself if the path is a run, or else the runs in the folder."""
+    """The run itself if the path is a run; otherwise, the runs in the folder."""
     if not path.exists():
         raise UsageError(f"{path}: no such file or folder.")
     if not path.is_dir() or (path / MANIFEST).exists():

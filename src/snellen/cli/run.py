@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from snellen.analysis.result import Result
 
 SETTINGS = ("frames", "image_size", "effort")
-"""Options that are repeated for a sweep, besides the prompt."""
+"""Options other than the prompt that may be repeated for a sweep."""
 
 
 EXAMPLES = (
@@ -121,13 +121,13 @@ def command(
 ) -> int:
     """Ask each MODEL the questions of each BENCH; store, score, and report the replies.
 
-    PLAN.toml contains the same options under their long names, with underscores. Options of the
+    PLAN.toml contains the same options under their long names, with underscores. Options on the
     command line take precedence, and paths are relative to the current folder. If the command is
     repeated, it sends only questions without a reply.
     """
     if not models or not benchmarks:
         lacking = "a model (-m)" if not models else "a benchmark (-b)"
-        raise UsageError(f"{lacking} is missing. Name one here or in a plan.")
+        raise UsageError(f"{lacking} is missing. Add {lacking} to the command or to the plan file.")
     plan = _plan(models, benchmarks, options, score=not no_score)
     _floors.check_floors(floors, plan.benchmarks, no_score=no_score)
     is_sweep = len(options["prompt"]) > 1 or any(part.setting for part in plan.by_setting())
@@ -178,7 +178,7 @@ def _plan(
     if options["profile"] and profiles:
         raise UsageError(
             "--profile applies to all models, but the plan file has profiles for "
-            f"{', '.join(profiles)}. Remove one of the two."
+            f"{', '.join(profiles)}. Remove --profile, or the profiles in the plan file."
         )
     values = options_set(ctx, options)
     prompts = values.pop("prompt", ())
@@ -214,8 +214,9 @@ def _show_sweep(results: Sequence[Result]) -> None:
 
 def _common(results: Sequence[Result]) -> str | None:
     """The scoring for the comparison if the runs have different headline scorings, which happens
-    with different prompts: `robust`, which parses any form of answer, or else the first run's
-    headline scoring. None if all runs have the same headline scoring."""
+    with different prompts. The scoring is `robust`, which parses any form of answer, if all runs
+    have it. Otherwise, the first run's headline scoring is used. None if all runs have the same
+    headline scoring."""
     if len({result.report.headline for result in results}) == 1:
         return None
     all_have = all(ROBUST in result.report.scorings for result in results)
@@ -223,8 +224,8 @@ def _common(results: Sequence[Result]) -> str | None:
 
 
 def _show_without_probe(result: Result) -> None:
-    """If the run used a probe, compare it with the run without the probe, or say how to get such a
-    run."""
+    """If the run used a probe, compare the run with the run without the probe, or print how to get
+    such a run."""
     if result.run is None or not api.is_paired(result.report.identity):
         return
     try:

@@ -69,7 +69,8 @@ def command(
     """Score RUN folders again, or score FILEs or folders of predictions (XLSX, TSV, CSV, JSON,
     JSONL, or a log of Inspect).
 
-    -b can be left out if VLMEvalKit or lmms-eval wrote the file and named it after its benchmark.
+    -b can be left out if VLMEvalKit or lmms-eval wrote the file and the file's name contains the
+    benchmark.
     """
     if sample is not None:
         if scorings or missing:

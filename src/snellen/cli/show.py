@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @click.command("show")
 @click.argument("benchmark", metavar="BENCH", required=False, shell_complete=benchmarks)
-@click.option("--data", type=DATA, help="The benchmark's rows, to count them.")
+@click.option("--data", type=DATA, help="The path of the benchmark's rows, which are counted.")
 @click.option(
     "--recipe",
     metavar="NAME[:DATA_SET]",
@@ -55,7 +55,7 @@ def command(benchmark: str | None, data: Path | None, recipe: str | None, as_jso
 
 
 def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
-    """Everything that is shown about a benchmark, in JSON types."""
+    """Everything that is shown about a benchmark, as a dictionary that JSON can represent."""
     loaded = registry.benchmark(benchmark, data=data)
     entry = registry.entry_of(benchmark)
     # A file of rows has no bundled rows, so its own rows are used.
@@ -98,7 +98,7 @@ class _Survey:
     """The number of rows, the score of choosing at random, and the first sample.
 
     `chance` is the mean of 1 / number of choices over the questions, where a question without
-    choices counts as 0. It is None if no question has choices.
+    choices counts as 0. `chance` is None if no question has choices.
     """
 
     rows: int
@@ -110,8 +110,8 @@ def _survey(benchmark: Benchmark, *, is_file: bool = False) -> _Survey:
     """Survey the rows in one pass. The survey is empty if the rows were not downloaded.
 
     Raises:
-        DataError: a row cannot be read, although the rows are there: they are of a file that the
-            user named (`is_file`), or others of them were read.
+        DataError: a row cannot be read. If not even the first row can be read, the error is raised
+            only if the user named the file (`is_file`); otherwise the survey is empty.
     """
     rows, chance, first = 0, 0.0, None
     try:
@@ -128,8 +128,8 @@ def _survey(benchmark: Benchmark, *, is_file: bool = False) -> _Survey:
 
 
 def _hedging(bundled: Benchmark, scoring: str, chance: float | None) -> float | None:
-    """The score, on the bundled rows, of replies that name every answer at once. None if it is not
-    above chance."""
+    """The score, on the bundled rows, of replies that name every answer at once. None if this score
+    is not above chance."""
     expected = bundled.check.expect[scoring]["hedging"] if bundled.check else 0.0
     return expected if expected is not None and expected > (chance or 0.0) else None
 
@@ -150,7 +150,7 @@ def _example(benchmark: Benchmark, sample: Sample | None) -> dict[str, Any] | No
 
 
 def _where_to_get(document: Mapping[str, Any]) -> str:
-    """A message for a benchmark whose rows were not found: how to get them."""
+    """A message that says that the benchmark's rows were not found, and how to get them."""
     if not document["is_published"]:
         return "not found: pass --data"
     return f"not found: run `snellen data get {document['benchmark']}`, or pass --data"

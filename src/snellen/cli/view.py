@@ -34,12 +34,12 @@ def command(
     no_open: bool,
     as_json: bool,
 ) -> int:
-    """Show the runs in each DIR (default: runs) in the browser, even while they are in progress:
-    samples, what the model saw and said, the scores, and runs side by side.
+    """Show the runs in each DIR (default: runs) in the browser, even while they are in progress.
+    The pages show samples, what the model saw and said, the scores, and runs side by side.
 
-    Only this machine can reach the viewer. Nothing is sent elsewhere, and no file of a run is
-    changed. With --json, the output contains the viewer's address. The viewer runs until it is
-    stopped.
+    Only this machine can reach the viewer. Nothing is sent to other machines, and no file of a run
+    is changed. With --json, the output is a JSON document with the viewer's address. The viewer
+    runs until it is stopped.
     """
     try:
         from snellen.view import serve

@@ -1,7 +1,7 @@
 """The core types: samples, replies, models, benchmarks, scorings, and profiles.
 
-This package may import media types, data tables, metrics, and statistics, but no back end. It
-contains no names of files. Start with `benchmark.py`: row, sample, prompt, reading, score.
+This package may import media types, data tables, metrics, and statistics, but no back end. Start
+with `benchmark.py`, which leads from a row to a sample, a prompt, a reading, and a score.
 """
 
 from __future__ import annotations

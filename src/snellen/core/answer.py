@@ -1,4 +1,5 @@
-"""The kinds of answers that a reading can hold. Each can be stored as JSON and loaded again.
+"""The kinds of answers that a reading can hold. Each kind of answer can be stored as JSON and
+loaded again.
 
 A text is a `str`, a number is a `float`, and several texts are a tuple of `str`. Every other kind
 of answer is a class in this file. In JSON, the field `kind` names the class. Sizes and times must

@@ -26,8 +26,8 @@ from snellen.media import forms, images, video
 from snellen.media.content import Image, Message, Part, Text, Video
 
 History = tuple[tuple[tuple[Message, ...], Reply], ...]
-"""The earlier turns of a sample, each as the messages that were sent and the reply. If a turn
-fails, the sample's later turns are not sent."""
+"""The earlier turns of a sample. Each turn is a pair of the messages that were sent and the reply.
+If a turn fails, the sample's later turns are not sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,14 +76,16 @@ class Benchmark:
     check: Check | None = None
     """The scores that dummy models must get on the bundled rows; required by `snellen check`."""
     procedure: Procedure = field(default_factory=Procedure)
-    """How the questions are asked. By default, each question is asked once, for a text reply."""
+    """How the questions are asked. By default, each question is asked once, and the model replies
+    with text."""
     presentation: Presentation = field(default_factory=Presentation)
     """How results are broken down and explained. By default, there are no breakdowns."""
     interop: Interop = field(default_factory=Interop)
-    """The benchmark authors' file formats that can be read and written; by default none."""
+    """The file formats of the benchmark's authors that Snellen can read and write; by default
+    none."""
     _provenance: Provenance = field(default_factory=Provenance, repr=False)
-    """How the benchmark was loaded and transformed. Only the registry and the transforms use this
-    field (with `vary`)."""
+    """How the benchmark was loaded and transformed. Only the registry and the transforms set this
+    field, by calling `vary`."""
 
     def __post_init__(self) -> None:
         if self._provenance.from_catalog or self._provenance.source is not None:
@@ -102,15 +104,16 @@ class Benchmark:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The notes that every result shows: first the author's, then the framework's."""
+        """The notes that every result shows: first those in the benchmark's definition, then those
+        that Snellen adds."""
         return (*self.presentation.notes, *self.provenance.notes)
 
     def read(self, row: Row) -> Sample:
-        """Make the sample of a row.
+        """Make a sample from a row.
 
         Raises:
             DataError: the row lacks a field that the benchmark needs, or a field has an unexpected
-                value. The message names the row and its fields.
+                value. The error message names the row and the row's fields.
         """
         try:
             return _with_sizes(self.sample(row.position, row))
@@ -131,7 +134,7 @@ class Benchmark:
 
         A part that has one of the forms of a picture (`media.forms`) becomes an `Image`. The
         sample's question and choices and the model's replies always stay text. Text that looks like
-        a picture is returned as `Text`, so that it is not converted later.
+        a picture is returned as `Text`, so that it is not converted to a picture later.
 
         Raises:
             MediaError: a picture cannot be read, or a part is neither text nor a picture.
@@ -212,8 +215,8 @@ class Benchmark:
             )
 
     def turn_samples(self, sample: Sample) -> tuple[Sample, ...]:
-        """The turns of a sample, as samples. If turns are not scored separately, this is only the
-        sample itself."""
+        """One sample for each turn of a sample. If turns are not scored separately, the only item
+        is the sample itself."""
         return (
             (sample,)
             if self.procedure.conversation.by_turn is None
@@ -235,7 +238,8 @@ PARTS: Mapping[str, type] = {
     "interop": Interop,
     "_provenance": Provenance,
 }
-"""The fields of a benchmark that hold objects whose fields `vary` can replace."""
+"""The fields of a benchmark that contain further fields. `vary` can replace these inner fields,
+too."""
 
 
 def mark_from_catalog(benchmark: Benchmark) -> Benchmark:
@@ -253,11 +257,11 @@ def mark_source(benchmark: Benchmark, source: Source | None) -> Benchmark:
 
 
 def vary(benchmark: Benchmark, **changes: Any) -> Benchmark:
-    """Replace fields of a benchmark or of its parts, for a change that is recorded in runs, such as
-    a probe.
+    """Replace fields of a benchmark, including inner fields. Use this for changes that runs record,
+    such as a probe.
 
-    Unlike `dataclasses.replace`, this keeps `from_catalog` and `source`. To add a note, use
-    `with_note`.
+    Unlike `dataclasses.replace`, this function keeps `from_catalog` and `source`. To add a note,
+    use `with_note`.
     """
     for name, part in PARTS.items():
         inner = {item.name for item in fields(part)} - {"notes"}
@@ -274,8 +278,8 @@ def with_note(benchmark: Benchmark, note: str) -> Benchmark:
 
 
 def _with_sizes(sample: Sample) -> Sample:
-    """Set the sizes of a sample's pictures as they are stored in a run, so that a scoring always
-    sees the same sizes."""
+    """Give the pictures of a sample the sizes that a run stores, so that a scoring always sees the
+    same sizes."""
     if not sample.media:
         return sample
     media = [

@@ -14,8 +14,8 @@ class Deadline:
     """A context manager that raises TimeoutError in its task after `seconds` (None: never).
 
     A model with a queue pauses the limit while a question waits, and restarts it when the model
-    begins to work on the question. Otherwise, if one call hung, the questions behind it in the
-    queue would time out, too, although the model never saw them.
+    begins to work on the question. Without the pause, one hanging call would make all questions
+    behind it in the queue time out, although the model never saw them.
     """
 
     def __init__(self, seconds: float | None) -> None:
@@ -60,5 +60,5 @@ class Deadline:
 
 
 def current_deadline() -> Deadline:
-    """The time limit of the running task, or one that never expires if the task has none."""
+    """The time limit of the running task, or a limit that never expires if the task has none."""
     return _CURRENT.get() or Deadline(None)

@@ -34,19 +34,18 @@ class Published:
     verdicts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     """The judges' verdicts, keyed by scoring and then by sample id."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
-    """Further replies to the same samples, keyed by sample id. They count as repeats."""
+    """Further replies to samples, keyed by sample id. They count as repeats."""
     only_these: bool = False
-    """Whether the authors score only the rows in the file. If so, `Scoring.missing` decides whether
-    other rows count."""
+    """Whether the authors score only the rows in the file."""
     readings: Mapping[str, Mapping[str, Reading]] = field(default_factory=dict)
-    """Readings of the answers that the file states, keyed by scoring and then by sample id. They
-    replace the results of `parse`."""
+    """Readings of the answers that the file states, keyed by scoring and then by sample id. These
+    readings replace the results of `parse`."""
     tags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Tags of the samples, keyed by sample id, if the authors' code groups samples by tags in the
     file."""
     unread: tuple[str, ...] = ()
-    """Sentences that say why rows or files could not be read. If there are any, the result is
-    incomplete."""
+    """Sentences that say why rows or files could not be read. If there are any such sentences, the
+    result is incomplete."""
     notes: tuple[str, ...] = ()
     """Notes that are shown with the result."""
 
@@ -68,7 +67,8 @@ class Interop:
     """The files that Snellen exchanges with the code of a benchmark's authors."""
 
     files: DataFile | None = None
-    """The published files that contain the rows, if there are any. Their digests are checked."""
+    """The published files that contain the benchmark's rows, if there are any. Their digests are
+    checked."""
     layout: Callable[[Path], Published | None] | None = None
     """Reads files of replies in the authors' own format. Returns None if the path does not have
     that format."""

@@ -1,8 +1,8 @@
 """The interface of models: requests, replies, and small protocols.
 
-A back end translates requests and returns replies. It does not retry, cache, count, or log, and it
-does not know which benchmark a request is from (only the VLMEvalKit wrapper reads
-`Request.origin`).
+A back end translates requests and returns replies. A back end does not retry, cache, count, or log.
+A back end also does not know which benchmark a request is from. The only exception is the
+VLMEvalKit wrapper, which reads `Request.origin`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,10 +37,10 @@ class Generation:
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """The question that a request was made for. This is not part of the request's digest."""
+    """The question that a request was made for. The origin is not part of the request's digest."""
 
     benchmark: str
-    """The benchmark's name for models that have their own prompts."""
+    """The benchmark's name, by which models with their own prompts choose a prompt."""
     sample: str
     """The sample's id."""
     columns: Callable[[], Mapping[str, object]] = field(default=dict, compare=False)
@@ -53,12 +53,12 @@ class Request:
     """A request to a model, with everything that the model gets."""
 
     messages: tuple[Message, ...]
-    """The conversation. Its last message is the user's."""
+    """The conversation, whose last message is the user's."""
     kind: Kind = "generate"
     """What the model returns: text, log-probabilities of the choices, or messages in a session."""
     choices: tuple[str, ...] = ()
-    """The choices of a multiple-choice question, for every `kind`. `rank` compares them as
-    continuations of the conversation."""
+    """The choices of a multiple-choice question, whatever the request's `kind`. A model's `rank`
+    method compares the choices as continuations of the conversation."""
     generation: Generation = field(default_factory=Generation)
     """How the reply is generated; by default with the server's settings."""
     seed: int | None = None
@@ -72,7 +72,7 @@ class Request:
 
 def request_digest(request: Request) -> str:
     """BLAKE2b-128 (hex) of the request without its origin. Media are represented by digests of what
-    the model gets, so they must have been loaded.
+    the model gets, so the media must be loaded first.
 
     Raises:
         ValueError: an image or a video has no digest yet.
@@ -130,7 +130,7 @@ def has_addresses(request: Request) -> bool:
 
 
 def loaded(request: Request) -> Request:
-    """Read a request's images, locate its videos, and compute the digests of both.
+    """Read a request's images, locate its videos, and compute the digests of images and videos.
 
     Images are also checked. A request without media is returned unchanged. Frames are decoded
     elsewhere, once for all questions about a video (`media.video.decoded`).
@@ -181,13 +181,14 @@ class Usage:
 
 
 BELOW = 0.9
-"""A truncated reply with less than this share of its token limit was not cut by this limit. Servers
-count a few tokens of a reply differently."""
+"""If a truncated reply has less than this share of the tokens that the limit allows, the limit is
+not why the reply was cut. The share is below 1 because servers may count a few tokens of a reply
+differently."""
 
 
 def is_cut_early(output: int | None, limit: int | None) -> bool:
-    """Whether a truncated reply of `output` tokens ends well below the limit that was asked for, so
-    that the server cut it for a reason of its own. False if either number is not known."""
+    """Whether a truncated reply of `output` tokens is well below the requested limit, which means
+    that the server cut the reply for another reason. False if either number is not known."""
     return output is not None and limit is not None and output < BELOW * limit
 
 
@@ -244,7 +245,7 @@ class Reply:
     """What a model said."""
 
     text: str = ""
-    """The text. Reasoning that the server returns separately is not part of it."""
+    """The reply's text, without reasoning that the server returns separately."""
     reasoning: str | None = None
     """The reasoning that the server returns separately; None if there is none."""
     stop: str | None = None
@@ -253,12 +254,12 @@ class Reply:
     usage: Usage | None = None
     """The token counts; None if the server did not report any."""
     times: Times | None = None
-    """The times of the request; None if they were not measured."""
+    """The times of the request; None if no times were measured."""
     choices: tuple[Ranked, ...] = ()
     """One entry for each choice of a `rank` request; empty for other requests."""
     shown: Shown | None = None
-    """The times of the frames that the model was shown, if it decodes videos itself; None for other
-    models."""
+    """The times of the frames that the model was shown, if the model decodes videos itself; None
+    for other models."""
     tool_calls: tuple[ToolCall, ...] = ()
     """The tool calls that the model requests, in order."""
     sizes: Sizes | None = None
@@ -283,7 +284,7 @@ class Reply:
 class Generates(Protocol):
     """A model that replies with text.
 
-    `generate` raises `Overloaded` if a retry may help, and `Rejected` if it will not.
+    `generate` raises `Overloaded` if a retry may help, and `Rejected` if a retry will not help.
     """
 
     name: str
@@ -304,7 +305,7 @@ class Ranks(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """A question that a session is asked."""
+    """A question that is sent to a session."""
 
     id: str
     """The id by which emissions name the question."""
@@ -320,17 +321,17 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True)
 class Emission:
-    """A message that a model says in a session. The runner records its time."""
+    """A message that a model sends in a session. The runner records the message's time."""
 
     text: str
-    """The message, or the next part of a message that the model says in several parts."""
+    """The message, or the next part of a message that the model sends in several parts."""
     query: str | None = None
     """The id of the question that the message answers; None if the model does not name a
     question."""
     final: bool = True
     """Whether the message is complete; False if further parts follow."""
     silence: float | None = None
-    """The model's own score for staying silent; None if it has no such score."""
+    """The model's own score for staying silent; None if the model has no such score."""
     stop: str | None = None
     """As in a `Reply`."""
     usage: Usage | None = None
@@ -339,7 +340,7 @@ class Emission:
 
 @dataclass(frozen=True, kw_only=True)
 class SessionSpec:
-    """The settings that a session gets when it opens. They contain no information about the
+    """The settings that a session gets when it opens. The settings contain no information about the
     video."""
 
     system: str = ""
@@ -373,7 +374,7 @@ class Forks(Protocol):
 
 @runtime_checkable
 class Streams(Protocol):
-    """A model that watches a stream of frames. It speaks when it is asked a question, or
+    """A model that watches a stream of frames. The model speaks when it is asked a question, or
     unprompted."""
 
     name: str
@@ -384,10 +385,11 @@ class Streams(Protocol):
 
 @runtime_checkable
 class Prompts(Protocol):
-    """A model with its own prompts for some benchmarks. Only VLMEvalKit's classes have them.
+    """A model with its own prompts for some benchmarks. Only VLMEvalKit's model classes have such
+    prompts.
 
-    `own_prompt` says whether the model has a prompt for a benchmark, identified by
-    `Origin.benchmark`. `prompted` returns the request with the model's own prompt.
+    `own_prompt` returns whether the model has a prompt for the benchmark that `Origin.benchmark`
+    names. `prompted` returns the request with the model's own prompt.
     """
 
     def own_prompt(self, benchmark: str) -> bool: ...

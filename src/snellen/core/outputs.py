@@ -1,7 +1,7 @@
-"""Check a model's output before it is used or stored, since a model can be anyone's code. If a
-value does not have the type that the interface declares, the question fails with a message that
-names the field and the type. Equivalent values are converted: a subclass of `str` becomes a `str`,
-and NumPy's numbers become Python's.
+"""Checks a model's output before it is used or stored, because the model may be third-party code.
+If a value does not have the type that the interface declares, the question fails with a message
+that names the field and the type. Equivalent values are converted: a subclass of `str` becomes a
+`str`, and NumPy's numbers become Python's.
 """
 
 from __future__ import annotations
@@ -163,7 +163,8 @@ def _is_plain_time(value: object) -> bool:
 
 
 def _read(value: object, names: Sequence[str], what: str) -> dict[str, Any]:
-    """The attributes of an instance. Reading them can fail, since the class may compute them."""
+    """The attributes of an instance. Reading an attribute can fail, because the class may compute
+    the attribute."""
     try:
         return {name: getattr(value, name) for name in names}
     except Exception as error:

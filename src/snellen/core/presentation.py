@@ -10,25 +10,25 @@ UNMAPPED = "unmapped"
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """Which capability each category of a tag requires of a model."""
+    """The capability that each category of a tag requires of a model."""
 
     tag: str
-    """The tag that holds the categories. If it is "", all samples are in one category, also called
-    ""."""
+    """The tag whose values are the categories. If it is "", all samples are in one category, also
+    called ""."""
     leaves: Mapping[str, str]
     """Maps each category to a leaf of `capabilities.TREE`, or to `unmapped`."""
     source: str
     """Where the benchmark's authors define the categories."""
 
     def leaf(self, sample: Sample) -> str:
-        """The leaf of the tree to which a sample counts; `unmapped` if its category is not
-        mapped."""
+        """The leaf of the capability tree that a sample belongs to; `unmapped` if the sample's
+        category is not mapped."""
         return self.leaves.get(sample.tags.get(self.tag, ""), UNMAPPED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Presentation:
-    """How results are broken down, and the notes that are shown with them."""
+    """How results are broken down, and the notes that are shown with the results."""
 
     break_down_by: tuple[str, ...] = ()
     """The tags by which results are broken down. A random selection of samples is balanced by the

@@ -13,15 +13,17 @@ class Conversation:
     """A question in several turns."""
 
     turns: int | None = 1
-    """The maximum number of turns of a sample. None: until `prompt` returns no messages."""
+    """The maximum number of turns of a sample. None: the conversation goes on until `prompt`
+    returns no messages."""
     by_turn: Callable[[Sample], tuple[Sample, ...]] | None = None
-    """Returns a sample for each turn, with which the reply to that turn is scored. None: only the
-    last reply is scored."""
+    """Returns a sample for each turn. The reply to a turn is scored with the turn's sample. None:
+    only the last reply is scored."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Procedure:
-    """How the questions are asked. By default, each question is asked once, for a text reply."""
+    """How the questions are asked. By default, each question is asked once, and the model replies
+    with text."""
 
     kind: Kind = "generate"
     """What the model returns: text, log-probabilities of the choices, or messages in a session."""
@@ -32,9 +34,9 @@ class Procedure:
     """The policy that chooses the frames of videos, such as `uniform:16`, unless an option sets
     one. None: the benchmark has no videos."""
     group_by: Callable[[Sample], str] | None = None
-    """Returns a key that is the same for samples whose questions are asked together, such as those
-    about one video. It may use only the sample's id, tags, and data. None: each question is asked
-    separately."""
+    """Returns a key that is the same for samples whose questions are asked together, such as
+    questions about one video. The function may use only the sample's id, tags, and data. None: each
+    question is asked separately."""
     together: Callable[[Sample], str] | None = None
     """Returns a key that is the same for samples that are meaningful only together, such as the
     passes of a question. They are selected together. None: each sample is selected on its own."""

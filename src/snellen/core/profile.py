@@ -20,14 +20,15 @@ Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 HeaderName = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]+$")]
 SERVED_BY_US = re.compile(r"--(host|port|served-model-name|model|model-path)(=|$)")
 SECRET = re.compile(r"--[\w-]*(key|token)(=|$)")
-"""Arguments of servers that users may not set: those that we set, and those that contain keys."""
+"""Server arguments that users may not set, because Snellen sets them or because they contain
+keys."""
 KEY = re.compile(r"(^|_)(key|token|secret|password)$", re.IGNORECASE)
 """Matches the names of options and attributes that hold a secret."""
 Word = Annotated[str, msgspec.Meta(pattern=r"^\S{1,12}$")]
 Effort = Literal["none", "low", "medium", "high"] | Count
 """How much a model thinks: a level, or the maximum number of tokens of its thoughts."""
 ImageRule = Literal["qwen2-vl", "qwen3-vl", "openai-tiles", "anthropic", "anthropic-high", "gemini"]
-"""The rule that computes the number of a picture's tokens from its size
+"""The rule that computes a picture's number of tokens from the picture's size
 (`models/image_tokens.py`)."""
 
 
@@ -63,14 +64,13 @@ class Prices(StrictStruct, frozen=True, omit_defaults=True):
     """Prices per million tokens."""
 
     input: Amount
-    """The price of a million tokens in requests."""
+    """The price of a million input tokens."""
     output: Amount
-    """The price of a million tokens in replies."""
+    """The price of a million output tokens."""
     cached: Amount | None = None
-    """The price of a million tokens in requests that the server had cached; None: the same as
-    `input`."""
+    """The price of a million input tokens that the server had cached; None: the same as `input`."""
     reasoning: Amount | None = None
-    """The price of a million tokens of reasoning; None: the same as `output`."""
+    """The price of a million reasoning tokens; None: the same as `output`."""
     currency: Word = "USD"
     """The name of the currency, which reports show after amounts."""
 
@@ -94,7 +94,8 @@ class Prices(StrictStruct, frozen=True, omit_defaults=True):
 
 
 class ImageLimits(StrictStruct, frozen=True, omit_defaults=True):
-    """The limits of the pictures that a model accepts. Other pictures are resized to fit them."""
+    """The limits of the pictures that a model accepts. Pictures outside these limits are
+    resized."""
 
     max_side: Count | None = None
     """The maximum length of the longer side, in pixels; None: no limit."""
@@ -114,12 +115,12 @@ class ImageLimits(StrictStruct, frozen=True, omit_defaults=True):
         if self.min_pixels and self.max_pixels and self.min_pixels > self.max_pixels:
             raise UsageError(
                 f"min_pixels ({self.min_pixels:,}) of [images] is above max_pixels "
-                f"({self.max_pixels:,}). Set min_pixels to at most that."
+                f"({self.max_pixels:,}). Set min_pixels to at most max_pixels."
             )
 
     @property
     def words(self) -> list[str]:
-        """Sentences that say how single pictures are resized."""
+        """Sentences that describe how pictures outside the limits are resized."""
         limits = self.per_picture
         lower = limits.pop("min_pixels", None)
         sentences = []
@@ -134,20 +135,20 @@ class ImageLimits(StrictStruct, frozen=True, omit_defaults=True):
 
     @property
     def per_picture(self) -> dict[str, int]:
-        """The limits on single pictures that are set, keyed by name."""
+        """The limits that are set for each picture, keyed by the limit's name."""
         limits: dict[str, int] = msgspec.to_builtins(self)
         return {name: limit for name, limit in limits.items() if name != "max_images"}
 
 
 class Serve(StrictStruct, frozen=True):
-    """A server that is started for the model. These settings are stored, and they are part of the
-    run's identity."""
+    """A server that is started for the model. These settings are stored, and are part of the run's
+    identity."""
 
     kind: Literal["vllm", "sglang", "transformers"]
     """Which server to start."""
     args: list[str] = []
-    """Arguments for the server's command line, one list item for each word. They must not contain
-    keys."""
+    """Arguments for the server's command line, one list item for each word. The arguments must not
+    contain keys."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -159,9 +160,9 @@ class Serve(StrictStruct, frozen=True):
                 )
             if SECRET.match(word):
                 raise UsageError(
-                    "the server's arguments contain a key. Leave it out, because the arguments are "
-                    "stored. Only this machine can reach the server, so it needs no API key, and "
-                    "it gets HF_TOKEN from the environment."
+                    "the server's arguments contain a key. Remove the key, because the arguments "
+                    "are stored. Only this machine can reach the server, so it needs no API key, "
+                    "and it gets HF_TOKEN from the environment."
                 )
 
 
@@ -178,8 +179,8 @@ class Profile(StrictStruct, frozen=True):
     stream: bool = False
     """Whether replies are streamed. The run stores the complete reply in either case."""
     revision: str | None = None
-    """The revision of the model's weights. It is part of a run's identity. None: the revision that
-    the back end reports."""
+    """The revision of the model's weights. The revision is part of a run's identity. None: the
+    revision that the back end reports."""
     temperature: Amount | Literal["default"] | None = None
     """The sampling temperature. With `default`, no temperature is sent, which some services
     require. None: the benchmark's temperature."""
@@ -201,15 +202,15 @@ class Profile(StrictStruct, frozen=True):
     prices: Prices | None = None
     """The prices of tokens; None: not known."""
     concurrency: Count | None = None
-    """The maximum number of concurrent requests. None: the back end's default, or adapted to the
-    server."""
+    """The maximum number of concurrent requests. None: the back end decides, and may adapt the
+    number to the server."""
     timeout: Timeouts = Timeouts()
     """The time limits of a request."""
     images: ImageLimits = ImageLimits()
-    """The limits of the pictures; by default none."""
+    """The limits of the pictures; by default, there are none."""
     server: Literal["openai", "vllm", "sglang"] | None = None
-    """The kind of the server at `base_url`, which decides the fields of `effort`: `openai` is
-    OpenAI's own service at another address. None: not known."""
+    """The kind of server at `base_url`, which determines the fields in which `effort` is sent.
+    `openai` stands for OpenAI's own service at another address. None: not known."""
     serve: Serve | None = None
     """The server that is started for `openai/NAME`. None: the server is already running."""
     image_tokens: Count | ImageRule | None = None
@@ -233,7 +234,7 @@ def refuse_keys(model: str, extra: Mapping[str, object]) -> None:
     """Check that the `extra` of a profile contains no key for a model that runs on this machine.
 
     Raises:
-        UsageError: it contains a key.
+        UsageError: the profile contains a key.
     """
     if keys := [option for option in extra if KEY.search(option)]:
         raise UsageError(
@@ -260,8 +261,9 @@ def read_profile(path: Path) -> Profile:
 
 
 def fields_of(error: str) -> str:
-    """A sentence that lists the fields of the table in which a field is unknown or missing. The
-    error names the table at its end; if it does not, the sentence lists the fields of a profile."""
+    """A sentence that lists the fields of the table in which a field is unknown or missing. The end
+    of the error message names the table. If no table is named, the sentence lists the fields of a
+    profile."""
     match = re.search(r"(?:unknown|required) field .* at `\$\.([\w.]+)`$", error)
     kind: Any = Profile
     for name in match[1].split(".") if match else ():
@@ -281,8 +283,8 @@ def _field_type(struct: Any, name: str) -> Any:
 
 
 def _allowed(error: str) -> str:
-    """A sentence that lists the allowed values of a field with an invalid one. The error names the
-    field at its end. "" for other errors."""
+    """A sentence that lists the allowed values of a field whose value is invalid. The end of the
+    error message names the field. "" for other errors."""
     match = re.search(r"Invalid enum value .* at `\$\.([\w.]+)`$", error)
     kind: Any = Profile
     for name in match[1].split(".") if match else ():

@@ -32,9 +32,9 @@ def interleaved(
 ) -> tuple[Part, ...]:
     """Replace each mark in a text with its medium, and drop empty parts of the text.
 
-    The pattern `mark` must have one group, which captures the number or name of the medium.
-    `medium` is called with the captured text, or None if the group did not match, and it returns
-    the medium.
+    The pattern `mark` must have one group, which captures the number or name of the medium. The
+    function `medium` is called with the captured text, or with None if the group did not match, and
+    returns the medium.
 
     >>> interleaved("Is <2> like <1>?", re.compile("<(.)>"), lambda number: f"picture {number}")
     ('Is ', 'picture 2', ' like ', 'picture 1', '?')

@@ -10,8 +10,8 @@ from snellen.core.source import Source
 class Provenance:
     """How a benchmark was loaded and transformed.
 
-    The registry and the transforms set it with `vary`. It is part of a run's identity, except for
-    the notes.
+    The registry and the transforms set this object by calling `vary`. All fields except the notes
+    are part of a run's identity.
     """
 
     options: Mapping[str, object] = field(default_factory=dict)
@@ -19,16 +19,17 @@ class Provenance:
     shots: Mapping[str, object] = field(default_factory=dict)
     """The solved examples before each question (`transforms.shots`); empty: none."""
     probe: Mapping[str, object] = field(default_factory=dict)
-    """How a probe changes the questions (`transforms.probes`); empty: they are unchanged."""
+    """How a probe changes the questions (`transforms.probes`); empty: the questions are
+    unchanged."""
     recipe: Mapping[str, object] = field(default_factory=dict)
-    """How a recipe changes the prompt (`transforms.recipe`); empty: it is unchanged."""
+    """How a recipe changes the prompt (`transforms.recipe`); empty: the prompt is unchanged."""
     recipe_source: Mapping[str, str] = field(default_factory=dict)
     """The recipe's name, data set, evidence, source, and mode of thinking, for the manifest. These
-    are not part of the run's identity, since two recipes that send the same prompts lead to the
-    same run."""
+    facts are not part of the run's identity, because two recipes that send the same prompts lead to
+    the same run."""
     called: str | None = None
-    """The benchmark's name for models that have their own prompts; None: the benchmark's usual
-    name."""
+    """The benchmark's name, by which models with their own prompts choose a prompt; None: the
+    benchmark's usual name."""
     notes: tuple[str, ...] = ()
     """Notes that are shown with every result, after the author's notes."""
     from_catalog: bool = field(default=False, repr=False, compare=False)
@@ -36,5 +37,6 @@ class Provenance:
     `dataclasses.replace` on the benchmark resets this field, because a changed benchmark is a
     different benchmark."""
     source: Source | None = field(default=None, repr=False, compare=False)
-    """Where a user's own benchmark comes from; None: from the catalog, or not known yet. Only the
-    registry sets this field, and calling `dataclasses.replace` on the benchmark resets it, too."""
+    """Where a user's own benchmark comes from; None: the benchmark is from the catalog, or its
+    source is not known yet. Only the registry sets this field, and calling `dataclasses.replace` on
+    the benchmark resets the field to None."""

@@ -22,8 +22,8 @@ class Sample:
     target: str | None = None
     """The one right answer. None: the answer is not public, or there are references instead."""
     references: tuple[str, ...] = ()
-    """The right answers according to several people. Empty: the answers are not public, or there is
-    a target instead."""
+    """The right answers according to several people. Empty: the right answers are not public, or
+    there is a target instead."""
     tags: Mapping[str, str] = field(default_factory=dict)
     """Categories by which results can be broken down."""
     data: Mapping[str, object] = field(default_factory=dict)

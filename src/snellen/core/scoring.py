@@ -2,7 +2,7 @@
 
 reply --parse--> Reading --score--> number --metrics--> Estimate
 
-Between `parse` and `score`, `resolve` can change the readings, based on all replies.
+After `parse` and before `score`, `resolve` can change the readings, based on all replies.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -52,8 +52,9 @@ class Reading:
 
 
 Order = Literal["data", "authors", "file"]
-"""The order of a table of replies: the data set's order (`data`, for a run), the order of a file in
-the benchmark authors' format (`authors`), or that of any other file of predictions (`file`)."""
+"""The order of a table of replies. A run has the data set's order (`data`). A file has its own
+order, and is either in the benchmark authors' format (`authors`) or another file of predictions
+(`file`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +62,7 @@ class Line:
     """A row of a `ReplyTable`: a sample and the reading of its reply."""
 
     sample: Sample
-    """The sample. Its media have sizes but no bytes."""
+    """The sample, whose media have sizes but no bytes."""
     reading: Reading
     """What `Scoring.parse` returned."""
     row_index: int
@@ -83,9 +84,9 @@ class Resolution:
     """The result of `Scoring.resolve` for a table of replies."""
 
     readings: Mapping[str, Reading] = field(default_factory=dict)
-    """Readings that replace those of `Scoring.parse`, keyed by sample id."""
+    """Readings that replace the readings of `Scoring.parse`, keyed by sample id."""
     notes: tuple[str, ...] = ()
-    """Notes for the result that say how it differs from the result of the authors' code."""
+    """Notes that say how the result differs from the result of the authors' code."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,23 +104,23 @@ class Judge:
     when: Callable[[Reading], bool]
     """Whether the judge must decide this reading because the rules cannot."""
     asks: int = 1
-    """The version of the prompt and the settings. Increment this number when they change, so that
-    the judge is asked for new verdicts."""
+    """The version of the prompt and the settings. Increment this number when the prompt or a
+    setting changes, so that the judge is asked for new verdicts."""
     max_answer_tokens: int = 512
     """The token limit of a verdict."""
     temperature: float | None = 0.0
     """The sampling temperature, unless a profile sets one; None: the model's default."""
     reads_cut: bool = False
     """Whether a verdict that was cut at the token limit is parsed. Some authors set the limit so
-    low that this is normal."""
+    low that judges often reach it."""
     needs_target: bool = True
     """Whether published verdicts are used only for samples whose right answer is public."""
     authors_model: str | None = None
     """The judge model with which the authors computed their figures; None: the prompt is not the
     authors' prompt."""
     on_request: bool = False
-    """Whether a judge is asked only if the user names this scoring, because it needs additional
-    verdicts."""
+    """Whether a judge is asked only if the user names this scoring, because this scoring needs
+    additional verdicts."""
     perfect: Callable[[Sample, Reply], str] | None = None
     """The verdict of a perfect judge on a reply, for tests; None: the verdict of
     `Check.verdict`."""
@@ -148,7 +149,8 @@ class Parts:
 
 
 Score = float | Parts | None
-"""The score of one reply: a number, named parts, or None if only the whole set has a score."""
+"""The score of one reply: a number, named parts, or None if only the full set of replies has a
+score."""
 
 
 def total_score(score: Score) -> float | None:
@@ -157,9 +159,9 @@ def total_score(score: Score) -> float | None:
 
 
 Verdicts = Mapping[str, Callable[[Sample, Reply], Sequence[str | None]]]
-"""For each scoring, a function that returns the judges' verdicts on a reply: one item for each
-judge and each time that it was asked. An item is the text of the verdict, or None if the judge gave
-none. All replies have the same number of items, in the same order."""
+"""For each scoring, a function that returns the judges' verdicts on a reply. A judge that was asked
+several times has several items. An item is the text of the verdict, or None if the judge gave none.
+All replies have the same number of items, in the same order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,10 +174,10 @@ class Scoring:
     source: str
     """repository@commit:file#lines of the rule, or `ours`."""
     parse: Callable[[Reply, Sample], Reading]
-    """Parses the answer in a reply. It must be a pure function."""
+    """Parses the answer in a reply. The function must be pure."""
     score: Callable[[Reading, Sample], Score]
-    """Returns a number or named parts for any reading, even if it has no answer. Returns None if
-    only the whole set has a score."""
+    """Returns a number or named parts for any reading, even if the reading has no answer. Returns
+    None if only the full set of replies has a score."""
     metrics: Mapping[str, Compute]
     """The metrics of the whole set, keyed by name. The first is the headline metric."""
     reads: Kind = "generate"
@@ -187,15 +189,15 @@ class Scoring:
     best: float = 1.0
     """The score of a perfect answer, for the bounds of an incomplete run."""
     partial: bool = False
-    """Whether an answer can get partial credit, a score between 0 and `best`."""
+    """Whether an answer can get partial credit, which is a score between 0 and `best`."""
     extra_metrics: Callable[[Columns], Mapping[str, Estimate]] | None = None
     """Computes further metrics of the whole set, whose names depend on the answers."""
     resolve: Callable[[ReplyTable], Resolution] | None = None
-    """Decides readings that depend on all replies or on their order. It is called once for each
-    repeat. None: there are no such readings."""
+    """Decides readings that depend on all replies or on the order of the replies. The function is
+    called once for each repeat. None: there are no such readings."""
     on_missing: str = ""
-    """A sentence that says how the authors' code treats a file that lacks rows, if it does not do
-    what `missing` says."""
+    """A sentence about how the authors' code treats a file that lacks rows. Empty if the authors'
+    code treats such a file in the way that `missing` states."""
 
     @property
     def better(self) -> Direction | None:
@@ -213,14 +215,14 @@ class Scoring:
         return self.better == "higher"
 
     def has_bounds(self, metric: str) -> bool:
-        """Whether it is known what a metric would be if all missing answers were wrong, and if all
-        were right. It is not known if the direction of the metric is unknown, or if scores may be
-        distances."""
+        """Whether a metric's bounds can be computed. The bounds are the values if all missing
+        answers were wrong, and if all were right. There are no bounds if the metric's direction is
+        unknown, or if scores may be distances."""
         return self.direction(metric) is not None and self.better != "lower"
 
 
 def reading_state(reading: Reading, sample: Sample) -> ReadingState:
-    """The state of a reading whose reply exists."""
+    """The state of the reading of a reply that exists."""
     if sample.hidden:
         return "no-target"
     if reading.answer is None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where a user's own benchmark comes from. Its digest is part of a run's identity."""
+    """Where a user's own benchmark comes from. The digest is part of a run's identity."""
 
     kind: Literal["file", "module", "plugin", "object"]
     """The kind of source: a file (`-b FILE.py:NAME`), an installed module (`-b module:NAME`), an
@@ -28,5 +28,5 @@ class Source:
     """The argument `data` of the benchmark's function: a path, a URL, or `synthetic`."""
 
     def stored(self) -> Mapping[str, str]:
-        """The fields to store in a run's manifest, without those that are None."""
+        """The fields to store in a run's manifest, without fields that are None."""
         return {name: value for name, value in vars(self).items() if value is not None}

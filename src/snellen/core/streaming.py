@@ -13,7 +13,7 @@ if the message does not name its question)."""
 
 @dataclass(frozen=True, kw_only=True)
 class Streaming:
-    """How a video is streamed to a model's session, and when a sample's question is asked. The
+    """When a sample's question is asked, and how the video is streamed to the model's session. The
     benchmark's policy (`fps:R`) determines the frames."""
 
     when: Callable[[Sample], float]

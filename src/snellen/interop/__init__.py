@@ -1,7 +1,8 @@
-"""Reads and writes other tools' files. `predictions` reads them; each other module writes one kind.
+"""Reads and writes other tools' files. `predictions` reads files of predictions. Most other modules
+write one kind of file.
 
-This package may import core, data, and store. Start with `predictions.py` for reading, and with
-`exchange.py` for runs that are written with their scores.
+This package may import core, data, and store. To see how files are read, start with
+`predictions.py`. To see how runs are written with their scores, start with `exchange.py`.
 """
 
 from snellen.interop._answered import EXPORTED, Answered

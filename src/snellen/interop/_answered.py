@@ -1,4 +1,5 @@
-"""A question of a run with the model's reply, for the files of other tools."""
+"""Defines the pair of a question and the model's reply, from which other tools' files are
+written."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,13 +15,13 @@ class Answered:
     id: str
     """The sample's id."""
     position: int
-    """The position of its row in the data set, from 0."""
+    """The position of the question's row in the data set, from 0."""
     question: str
     """The text of the question."""
     choices: tuple[str, ...] = ()
     """The texts of the choices, in order."""
     target: str | None = None
-    """The right answer; None if it is hidden."""
+    """The right answer; None if the answer is hidden."""
     reply: str | None = None
     """The reply; None if the question failed."""
     reasoning: str | None = None

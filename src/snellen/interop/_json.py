@@ -17,12 +17,13 @@ from snellen.data import file_content
 from snellen.errors import DataError
 
 KEYS, VALUES = "(keys)", "(values)"
-"""The column names for the keys and the values of objects like `{id: reply}` and `{id: {...}}`."""
+"""The names of two columns. If a file is an object like `{id: reply}` or `{id: {...}}`, its keys
+and values become these columns."""
 TORN = "If the file is still being written, wait. If a download was cut off, download it again."
 
 
 class NotRows(DataError):
-    """The file can be read, but it does not contain predictions."""
+    """Raised if a file can be read but does not contain predictions."""
 
 
 def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -101,8 +102,8 @@ def _document(raw: bytes, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]
             )
         case dict():
             raise NotRows(
-                f"{path} is one object with the keys {', '.join(list(document)[:8])}. It contains "
-                "neither rows, nor a reply or a row for each id."
+                f"{path} is one object with the keys {', '.join(list(document)[:8])}. The object "
+                "contains neither rows, nor a reply or a row for each id."
             )
     raise NotRows(f"{path} contains a {type(document).__name__}, not rows.")
 
@@ -118,7 +119,7 @@ def _numbered(rows: list[Any], path: Path, word: str) -> Iterator[tuple[str, Map
 
 
 def _loads(raw: bytes, as_object: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Parse JSON with Python's parser, with NaN and the infinities as None.
+    """Parse JSON with Python's parser. NaN and the infinities become None.
 
     Raises:
         ValueError: the text is not JSON, is nested too deeply, or has a number with thousands of

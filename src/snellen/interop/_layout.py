@@ -1,4 +1,4 @@
-"""The columns to which the rows of other tools' logs are converted.
+"""Names the columns to which the rows of other tools' logs are converted.
 
 The column names are in parentheses, so that they do not clash with columns of the file itself.
 """
@@ -19,7 +19,7 @@ MOST_REPEATS = 10_000
 
 
 def choices_of(value: object, label: str) -> list[str]:
-    """The choices of a question; empty if the row has none.
+    """The choices of a question; empty if the row has no choices.
 
     Raises:
         DataError: the choices are not a list of texts.

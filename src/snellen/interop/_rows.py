@@ -19,19 +19,20 @@ LabeledRow = tuple[str, Mapping[str, Any]]
 list, or an object."""
 
 INSTEAD = {
-    ".xls": "That is the old spreadsheet format. Save it as .xlsx, .csv or .tsv.",
-    ".pkl": "A pickle can run programs and is never opened. VLMEvalKit also writes .xlsx, .tsv and "
-    ".json (PRED_FORMAT).",
+    ".xls": "The extension .xls stands for the old spreadsheet format. Save the spreadsheet as "
+    ".xlsx, .csv or .tsv.",
+    ".pkl": "Snellen never opens a pickle, because a pickle can run programs. VLMEvalKit also "
+    "writes .xlsx, .tsv and .json (PRED_FORMAT).",
 }
 
 
 def rows_of(path: Path) -> Iterator[LabeledRow]:
     """The rows of a JSONL, JSON, CSV, or TSV file (with or without .gz), of an XLSX file, or of a
-    log of Inspect. Lines of Every Eval Ever, and samples of lm-eval with several replies to a
-    question, are converted to the columns of `_layout`.
+    log of Inspect. Two kinds of rows are converted to the columns that `_layout` names: lines of
+    Every Eval Ever, and samples of lm-eval with several replies to a question.
 
     Raises:
-        DataError: the name has another extension, or the content does not match the extension.
+        DataError: the extension is not supported, or the content does not match the extension.
     """
     kind = kind_of(path)
     if kind not in KINDS:
@@ -77,6 +78,8 @@ def _as_stored(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def kind_of(path: Path) -> str:
-    """The extension of a name in lowercase, without .gz. For `.xlsx.gz` it is `.gz`."""
+    """The extension of a file name in lowercase. The extension of a compressed text file is that of
+    its content: `.jsonl` for `a.jsonl.gz`. XLSX files must not be compressed, so it is `.gz` for
+    `a.xlsx.gz`."""
     inner = Path(path.name.removesuffix(".gz")).suffix.lower()
     return ".gz" if inner == ".xlsx" and path.suffix == ".gz" else inner

@@ -23,7 +23,7 @@ DAMAGED = (
 )
 """The exceptions that `zipfile` raises for a document that it cannot read."""
 LOCAL_HEADER = struct.Struct("<26xHH")
-"""The end of a local file header: the lengths of the name and of the extra field."""
+"""The last fields of a local file header: the lengths of the name and of the extra field."""
 
 
 def document(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
@@ -46,8 +46,8 @@ def document(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
 
 
 def _lenient(path: Path, name: str, raw: bytes) -> Any:
-    """Parse JSON that may contain NaN and the infinities, as Python writes them. They are read as
-    None."""
+    """Parse JSON that may contain NaN and the infinities, as Python writes them. NaN and the
+    infinities are read as None."""
     import json
 
     try:

@@ -1,4 +1,5 @@
-"""Writes and reads the records of Every Eval Ever: an aggregate, and a line for each sample.
+"""Writes and reads the records of Every Eval Ever: a file with the aggregate results, and a file
+with a line for each sample.
 
 Source: evaleval/every_eval_ever, version 0.3.0: every_eval_ever/schemas/eval.schema.json and
 instance_level_eval.schema.json; the paths of the files are those of that project's data store.
@@ -37,7 +38,7 @@ UNITS: Mapping[str, str] = {"fraction": "proportion"}
 UNPORTABLE = re.compile(r'[<>:"\\|?*\x00-\x1f/]')
 NUMBER = re.compile("[0-9]{1,6}")
 COLUMNS = ("schema_version", "evaluation_id", "sample_id", "interaction_type")
-"""Fields that every line for a sample has."""
+"""The fields that every line for a sample has."""
 FILL_IN = (
     "fill in source_organization_name and evaluator_relationship before you submit it: a run does "
     "not know them"
@@ -46,8 +47,8 @@ FILL_IN = (
 
 @dataclass
 class _Lines:
-    """Facts about the lines that were written, and the number of results without a line, by
-    state."""
+    """What the aggregate file states about the lines that were written, and the number of results
+    that got no line, by state."""
 
     n: int = 0
     digest: Any = field(default_factory=sha256)
@@ -58,17 +59,18 @@ class _Lines:
 def write(folder: Path, facts: RunFacts, samples: Iterable[RunSample]) -> tuple[Path, list[str]]:
     """Write `data/BENCHMARK/DEVELOPER/MODEL/UUID.json` and `UUID_samples.jsonl` into a folder.
 
-    A sample has a line for each scoring that gives it a number. The schema requires a score in each
-    line, so samples without a score, such as failed samples, have no line.
+    A sample has a line for each scoring that gives the sample a number. The schema requires a score
+    in each line, so samples without a score, such as failed samples, have no line.
 
-    Returns the path of the aggregate, and notes on what the records cannot hold.
+    Returns the path of the aggregate file, and notes on what the records cannot represent.
 
     Raises:
         DataError: the files cannot be written, or no metric has a value.
     """
     if not any(figure.value is not None for figure in facts.figures):
         raise DataError(
-            f"No metric of {facts.benchmark} has a value, and Every Eval Ever holds only values."
+            f"No metric of {facts.benchmark} has a value, and a record of Every Eval Ever must "
+            "contain a value."
         )
     model = _model_id(facts.model)
     developer, _, name = model.partition("/")
@@ -293,7 +295,8 @@ def _messages(
 
 
 def _attribution(row: ScoreRow, number: int | None) -> list[dict[str, Any]]:
-    """The source of the answer: the message with this number, or the only reply."""
+    """Where the answer comes from: from the message at the index `number`, or from the only reply
+    if `number` is None. Empty if there is no answer."""
     if row.answer is None:
         return []
     return [
@@ -333,15 +336,15 @@ def _performance(record: ReplyRecord) -> dict[str, float | None] | None:
 
 
 def _model_id(model: str) -> str:
-    """The model as DEVELOPER/NAME. The back end is left out if the rest of the name has both
-    parts."""
+    """The model's name as DEVELOPER/NAME. The name of the back end at the beginning is left out if
+    the rest consists of a developer and a name."""
     _, _, rest = model.partition("/")
     name = rest if "/" in rest else model
     return name if "/" in name else f"local/{name}"
 
 
 def _portable(name: str) -> str:
-    """Change a name to one that every operating system accepts as part of a path."""
+    """Convert a name to a name that every operating system accepts as part of a path."""
     return UNPORTABLE.sub("_", name).rstrip(". ") or "unknown"
 
 
@@ -362,7 +365,9 @@ def row_of(row: Mapping[str, Any], label: str) -> Mapping[str, Any]:
     """
     content = row.get("input")
     if not isinstance(content, dict) or not isinstance(row["sample_id"], str):
-        raise DataError(f"{label} is not a line of Every Eval Ever: it has no input or no id.")
+        raise DataError(
+            f"{label} is not a line of Every Eval Ever, because it has no input or no id."
+        )
     details = row.get("metadata")
     repeat = details.get("repeat", "0") if isinstance(details, dict) else "0"
     number = int(repeat) if isinstance(repeat, str) and NUMBER.fullmatch(repeat) else repeat
@@ -376,8 +381,8 @@ def row_of(row: Mapping[str, Any], label: str) -> Mapping[str, Any]:
 
 
 def _reply_of(row: Mapping[str, Any], label: str) -> object:
-    """The reply exactly as it is in the line; None if there is none, or if a conversation ends with
-    a question."""
+    """The reply that the line contains, unchanged; None if there is no reply, or if a conversation
+    ends with an unanswered question."""
     output, messages = row.get("output"), row.get("messages")
     if isinstance(output, dict):
         raw = output.get("raw")

@@ -1,5 +1,5 @@
-"""One run in the form that the writers of other tools' formats need: facts about the run, and its
-samples."""
+"""Represents a run in the form that the writers of other tools' formats need: facts about the run,
+and its samples."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class RunMetric:
     scoring: str
     """The scoring's name."""
     version: int
-    """The version of its rules."""
+    """The version of the scoring's rules."""
     source: str
-    """Where its rules come from."""
+    """The source of the scoring's rules."""
     judge: str | None = None
     """The judge's name, if the scoring has one."""
     metric: str
@@ -33,11 +33,11 @@ class RunMetric:
     n: int
     """The number of scores behind the value."""
     stderr: float | None = None
-    """The standard error of the value; None if it is not known."""
+    """The standard error of the value; None if not known."""
     interval: tuple[float, float] | None = None
-    """The 95 % confidence interval; None if it is not known."""
+    """The 95 % confidence interval; None if not known."""
     better: Literal["higher", "lower"] | None = None
-    """Whether a higher or a lower value is better; None if that is not known."""
+    """Whether a higher or a lower value is better; None if not known."""
     reason: str | None = None
     """Why there is no value or no interval."""
 
@@ -49,7 +49,8 @@ class RunFacts:
     benchmark: str
     """The benchmark's name."""
     task: str
-    """lmms-eval's name for the benchmark with its options; its own name if it has none."""
+    """lmms-eval's name for the benchmark with its options. If lmms-eval has no such name, the
+    benchmark's own name."""
     description: str
     """A sentence about the benchmark; empty if there is none."""
     model: str
@@ -59,7 +60,7 @@ class RunFacts:
     rows: int
     """The number of questions that were chosen."""
     repeats: int
-    """How often each question is asked."""
+    """The number of times that each question is asked."""
     scores_turns: bool
     """Whether each turn of a conversation is scored separately."""
     generation: Mapping[str, Any]
@@ -71,8 +72,8 @@ class RunFacts:
     readings: Mapping[str, Mapping[str, int]]
     """For each scoring, the number of replies in each state of reading."""
     provenance: Mapping[str, Any]
-    """Facts for which the formats have no field: versions, digests, recipe, proof, counts, and
-    notes."""
+    """Facts for which the formats have no field: versions, digests, the recipe, how the scoring was
+    checked against the authors' code, counts, and notes."""
 
     @property
     def headline(self) -> RunMetric | None:
@@ -89,7 +90,7 @@ class RunFacts:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The provenance for formats whose extra fields are texts. Values that are not text become
+        """The provenance, for formats whose extra fields are texts. Values that are not text become
         JSON."""
         return as_texts(self.provenance)
 
@@ -99,16 +100,18 @@ class RunSample:
     """One repeat of a sample in a run, with all its turns and scores."""
 
     turns: Sequence[tuple[Question, ReplyRecord | None]]
-    """Each question, in order, with its final record, which is None if there is none."""
+    """The question of each turn, in order, with the stored record of the final reply; None instead
+    of a record if there is no final reply."""
     scores: Sequence[ScoreRow] = field(default=())
-    """The results of all scorings. If the turns of a conversation are scored separately, these are
-    the results of each turn."""
+    """The results of all scorings. If the turns of a conversation are scored separately, the
+    results of all turns are included."""
     scored_turns: Sequence[Question] = field(default=())
-    """If turns are scored separately, each turn as a question that has the id of the turn's
-    scores."""
+    """A question for each turn that is scored separately. The id of the question is the id under
+    which the scores of the turn are stored. Empty if turns are not scored separately."""
 
     def turn(self, number: int) -> RunSample:
-        """A turn that is scored separately, as a sample."""
+        """The turn at this index, as a sample of its own. Only for turns that are scored
+        separately."""
         question = self.scored_turns[number]
         return RunSample(
             turns=[(question, self.turns[number][1])],
@@ -116,7 +119,7 @@ class RunSample:
         )
 
     def turn_of(self, name: str) -> RunSample:
-        """The part that is scored under this id: a turn, or the whole sample."""
+        """The part of the sample that is scored under this id: a turn, or the whole sample."""
         names = [question.key.sample for question in self.scored_turns]
         return self.turn(names.index(name)) if name in names else self
 
@@ -137,17 +140,17 @@ class RunSample:
 
     @property
     def references(self) -> list[str]:
-        """The right answers; empty if they are hidden."""
+        """The right answers; empty if the answers are hidden."""
         return references_of(self.question)
 
     @property
     def last(self) -> ReplyRecord | None:
-        """The last record; None if there is none."""
+        """The record of the final reply in the last turn; None if there is none."""
         return self.turns[-1][1]
 
     @property
     def error(self) -> str | None:
-        """Why the sample has no final reply; None if it has one."""
+        """Why the sample has no final reply; None if there is a final reply."""
         for _, record in self.turns:
             if record is None:
                 return "the question was not asked"
@@ -157,8 +160,8 @@ class RunSample:
 
     @property
     def transcript(self) -> list[tuple[str, str, ReplyRecord | None]]:
-        """All messages in order, as (role, text, record). In the text, marks stand for pictures.
-        Only the model's own replies have a record."""
+        """All messages in order, as (role, text, record). In the texts, marks such as `<image:
+        DIGEST>` stand for pictures. Only the model's own replies have a record."""
         messages: list[tuple[str, str, ReplyRecord | None]] = []
         own = iter([record for _, record in self.turns])
         question, last = self.turns[-1]
@@ -176,12 +179,12 @@ class RunSample:
 
 
 def references_of(question: Question) -> list[str]:
-    """The right answers to a question; empty if they are hidden."""
+    """The right answers to a question; empty if the answers are hidden."""
     return question.references or ([] if question.target is None else [question.target])
 
 
 def text_of(question: Question, parts: Sequence[str | int]) -> str:
-    """The text of a message; a picture is the mark `<image: DIGEST>`."""
+    """The text of a message, in which the mark `<image: DIGEST>` stands for a picture."""
     return "\n".join(part if isinstance(part, str) else _mark(question, part) for part in parts)
 
 
@@ -209,7 +212,8 @@ def media_of(sample: RunSample) -> list[dict[str, Any]]:
 
 
 def as_texts(values: Mapping[str, Any]) -> dict[str, str]:
-    """Convert values to texts. None is left out, and a value that is not text becomes JSON."""
+    """Convert values to texts. None values are left out, and other values that are not text become
+    JSON."""
     return {
         name: value if isinstance(value, str) else orjson.dumps(value).decode()
         for name, value in values.items()
@@ -229,7 +233,8 @@ def questions_of(facts: RunFacts, samples: Iterable[RunSample]) -> Iterator[list
 
 
 def _repeats_together(samples: Iterable[RunSample]) -> Iterator[list[RunSample]]:
-    """Yield a list of all repeats of each sample. They are consecutive in a run."""
+    """Yield a list of all repeats of each sample. A run stores the repeats of a sample
+    consecutively."""
     repeats: list[RunSample] = []
     for sample in samples:
         if repeats and repeats[0].id != sample.id:

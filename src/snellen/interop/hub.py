@@ -24,14 +24,14 @@ UNKNOWN_FRAMEWORK = (
     f"{FRAMEWORK} must be added there, or replace evaluation_framework"
 )
 NO_REPLIES = (
-    "the file has one value and no replies. To publish the replies, write them in another "
-    "format, and pass their address with --source-url"
+    "the file has one value and no replies. To publish the replies, export the run in another "
+    "format, and pass the address of the published file with --source-url"
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class HubTarget:
-    """Where on the Hub a result belongs."""
+    """Where a result belongs on the Hub: the data set, the task, and the revision."""
 
     dataset: str | None = None
     """The benchmark's data set, `ORGANIZATION/NAME`."""
@@ -40,15 +40,15 @@ class HubTarget:
     revision: str | None = None
     """The commit of the data set."""
     source: str | None = None
-    """The address of the replies or of a report."""
+    """The URL of the replies or of a report."""
 
 
 NO_TARGET = HubTarget()
 
 
 def write_result(path: Path, facts: RunFacts, target: HubTarget) -> list[str]:
-    """Write the headline as an entry of `.eval_results/*.yaml`. Returns notes on what the entry
-    lacks.
+    """Write the headline result as an entry of `.eval_results/*.yaml`. Returns notes on what the
+    entry lacks.
 
     Raises:
         UsageError: the data set or the task is not named, or the headline has no value.
@@ -57,8 +57,8 @@ def write_result(path: Path, facts: RunFacts, target: HubTarget) -> list[str]:
     headline = facts.headline
     if target.dataset is None or target.task is None:
         raise UsageError(
-            "The Hub files a result under a benchmark's data set and one of its tasks. Name them "
-            "with --hub-dataset ORGANIZATION/NAME and --hub-task ID."
+            "The Hub lists a result under a benchmark's data set and a task of this data set. Name "
+            "the data set and the task with --hub-dataset ORGANIZATION/NAME and --hub-task ID."
         )
     if headline is None or headline.value is None:
         why = "" if headline is None or headline.reason is None else f": {headline.reason}"
@@ -99,7 +99,7 @@ def write_benchmark(path: Path, facts: RunFacts, target: HubTarget) -> list[str]
 
 
 def _setup(facts: RunFacts) -> Iterator[str]:
-    """The parts of the entry's notes, which say how the value was measured."""
+    """Yield the parts of the entry's notes, which say how the value was measured."""
     headline, provenance = facts.headline, facts.provenance
     assert headline is not None
     unit = f" ({headline.unit})" if headline.unit else ""

@@ -2,8 +2,8 @@
 
 Source: UKGovernmentBEIS/inspect_ai, version 0.3.285: inspect_ai/log/_log.py (the fields) and
 inspect_ai/log/_recorders/eval.py (the names of the documents). Inspect compresses its logs with
-Zstandard, for which reading a log needs the extra `inspect`. Inspect also reads deflated documents,
-so writing a log needs no extra.
+Zstandard, so reading such a log needs the extra `inspect`. Snellen writes documents that are
+compressed with Deflate, which Inspect can read, so writing a log needs no extra.
 """
 
 from __future__ import annotations
@@ -30,18 +30,17 @@ STOPS: Mapping[str, str] = {
     "truncated": "max_tokens",
     "refused": "content_filter",
 }
-"""Inspect's reason why the model stopped, by the state of a reply."""
+"""Inspect's term for why the model stopped, keyed by the state of a reply."""
 ATTACHMENT = "attachment://"
-"""The prefix of a text that stands for an attachment."""
+"""The prefix of a text that refers to an attachment."""
 PICTURES = (
     "the log has no pictures: their digests are in the messages and in each sample's metadata"
 )
 
 
 def write(path: Path, facts: RunFacts, samples: Iterable[RunSample]) -> list[str]:
-    """Write a run as one log. A failed sample has an error and neither output nor score.
-
-    Returns notes on what the log cannot hold.
+    """Write a run as one log. A failed sample has an error and neither output nor score. Returns
+    notes on what the log cannot represent.
 
     Raises:
         DataError: the file cannot be written.
@@ -293,7 +292,7 @@ def _usage(record: ReplyRecord | None) -> dict[str, int] | None:
 
 
 def _facts_of(record: ReplyRecord) -> dict[str, Any]:
-    """The facts about a reply for which Inspect has no field."""
+    """What is known about a reply but has no field in Inspect's logs."""
     usage, times = record.usage, record.times
     known = {
         "state": record.state,
@@ -323,7 +322,8 @@ def names_of(path: Path) -> tuple[str, str]:
 
 
 def notes_of(path: Path) -> list[str]:
-    """Notes for the report: the log's task, and the status of its run if the run did not succeed.
+    """Notes for the report: the log's task, and the status of the logged run if the run did not
+    succeed.
 
     Raises:
         DataError: the file is not a log.
@@ -348,7 +348,9 @@ def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     with _opened(path) as log:
         names = [n for n in dict.fromkeys(log.namelist()) if n.startswith(SAMPLES)]
         if not names:
-            raise DataError(f"{path} has no samples. Was it written with --no-log-samples?")
+            raise DataError(
+                f"{path} has no samples. The log may have been written with --no-log-samples."
+            )
         for name in names:
             sample = document(path, log, name)
             if not isinstance(sample, dict) or not isinstance(sample.get("id"), int | str):
@@ -373,12 +375,12 @@ def _header_of(path: Path) -> dict[str, Any]:
     with _opened(path) as log:
         if HEADER not in log.namelist():
             raise DataError(
-                f"{path} has no {HEADER}: it is not a complete log of Inspect. If it is still "
-                "being written, wait; otherwise, complete it with `inspect eval-retry`."
+                f"{path} has no {HEADER}: it is not a complete log of Inspect. If the log is still "
+                "being written, wait. Otherwise, complete the log with `inspect eval-retry`."
             )
         header = document(path, log, HEADER)
     if not isinstance(header, dict) or not isinstance(header.get("eval"), dict):
-        raise DataError(f"{path}: its {HEADER} is not that of a log of Inspect.")
+        raise DataError(f"{path}: its {HEADER} does not belong to a log of Inspect.")
     return header
 
 
@@ -390,8 +392,8 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 
 def _reply_of(sample: Mapping[str, Any]) -> object:
-    """The text of the last output; None if the sample has an error, or no output. Content of a type
-    that Inspect does not write is returned unchanged."""
+    """The text of the sample's output; None if the sample has an error or no output. Content of a
+    type that Inspect does not write is returned unchanged."""
     output = sample.get("output")
     if sample.get("error") is not None or not isinstance(output, dict):
         return None

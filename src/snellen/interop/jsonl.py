@@ -1,4 +1,4 @@
-"""Writes JSON files: one object per line, a list, or one object keyed by id."""
+"""Writes JSON files: one object per line, a list, or a single object keyed by id."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
 
 
 def write_list(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Like `write`, but writes one list, the format that most test servers accept."""
+    """Like `write`, but writes a single list, which is the format that most test servers accept."""
     with placed(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
         before = "[\n"
         for number, row in enumerate(rows, 1):
@@ -38,7 +38,7 @@ def write_list(path: Path, columns: Sequence[str], rows: Iterable[Sequence[objec
 
 def write_by_id(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     """Like `write_list`, but writes one object with the first column as keys and the second as
-    values. Keys are text, so 1 and "1" are the same id.
+    values. Keys in JSON are text, so the ids 1 and "1" are the same key.
 
     Raises:
         DataError: two rows have the same id.

@@ -15,12 +15,12 @@ COLUMNS = ("id", "repeat", "scoring", "question", "right", "reply", "label", "se
 
 
 def read(path: Path) -> list[LabelRecord]:
-    """The rows of a sheet, including those with blank labels. Several rows for one reply are the
+    """The rows of a sheet, including rows with blank labels. Several rows for one reply are the
     labels of several people.
 
     Raises:
         DataError: the file cannot be read or lacks the column of ids or of labels, a label is not a
-            number, or one person labels a reply twice. The message names the row.
+            number, or one person labels a reply twice. The error message names the row.
     """
     labels: list[LabelRecord] = []
     first: dict[tuple[str, int, str | None, str], str] = {}
@@ -37,7 +37,7 @@ def read(path: Path) -> list[LabelRecord]:
             if key in first:
                 raise DataError(
                     f"{path}: {first[key]} and {where} are both labels by {label.rater} for the "
-                    f"same reply to {label.sample!r}. Keep one of the two rows."
+                    f"same reply to {label.sample!r}. Keep only one of these rows."
                 )
             first[key] = where
         labels.append(label)
@@ -64,8 +64,8 @@ def _label(row: Mapping[str, Any], where: str) -> LabelRecord:
 
 
 def _text(value: object) -> str:
-    """A cell as text. A float without a fraction becomes an integer, because programs turn ids into
-    floats."""
+    """A cell as text. A float without a fraction becomes an integer, because some programs convert
+    integer ids to floats."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return "" if value is None else str(value).strip()

@@ -1,5 +1,5 @@
-"""Writes and reads sample files in the format of lm-eval's --log_samples, and writes the results
-file that belongs to them.
+"""Writes and reads sample files in the format of lm-eval's --log_samples. Also writes the results
+file that belongs to the sample files.
 
 Source: EleutherAI/lm-evaluation-harness@034ab03621186e68aa1f73ee1508370580ea77b5:
 lm_eval/loggers/evaluation_tracker.py, in `save_results_aggregated` and `save_results_samples`, and
@@ -39,13 +39,13 @@ def write(
 ) -> tuple[Path, list[str]]:
     """Write `samples_TASK_TIME.jsonl` and `results_TIME.json` into a folder.
 
-    A question has one line for each scoring that gives it a score, just as lm-eval writes one line
-    for each filter. If no scoring gives it a score, it has one line without a metric. The replies
-    to all repeats are in the same line. Programs that read the file would treat null as the answer
-    `None`. Failed replies are therefore left out, and a question whose replies all failed has no
-    line. The errors of failed replies are in the results.
+    A question has one line for each scoring that gives the question a score, just as lm-eval writes
+    one line for each filter. A question without a score has one line without a metric. A line
+    contains the replies to all repeats. Failed replies are left out, because programs that read the
+    file would treat null as the answer `None`. A question whose replies all failed has no line. The
+    results file contains the errors of failed replies.
 
-    Returns the path of the samples, and notes on what the files cannot hold.
+    Returns the path of the samples, and notes on what the files cannot represent.
 
     Raises:
         DataError: a file cannot be written.
@@ -86,7 +86,7 @@ def write(
 
 
 def replies_of(repeats: Iterable[RunSample]) -> list[str | None]:
-    """The last reply of each repeat; None if it failed."""
+    """The last reply of each repeat; None if the reply failed."""
     return [
         None if sample.last is None or sample.error is not None else sample.last.reply
         for sample in repeats
@@ -94,13 +94,13 @@ def replies_of(repeats: Iterable[RunSample]) -> list[str | None]:
 
 
 def mean_score(rows: Iterable[ScoreRow]) -> float | None:
-    """The mean of the scores that are not None; None if there are none."""
+    """The mean of the scores that are not None; None if there are no such scores."""
     scores = [row.score for row in rows if row.score is not None]
     return sum(scores) / len(scores) if scores else None
 
 
 def scoring_facts(repeats: Iterable[RunSample], scoring: str) -> list[dict[str, Any]]:
-    """The result of a scoring for each repeat: the score, the state, the answer, and the rule."""
+    """The scoring's result for each repeat: the score, the state, the answer, and the rule."""
     return [
         {
             "repeat": row.repeat,
@@ -118,7 +118,7 @@ def scoring_facts(repeats: Iterable[RunSample], scoring: str) -> list[dict[str, 
 
 
 def errors_of(repeats: Iterable[RunSample]) -> dict[str, str]:
-    """The errors of failed repeats, by the number of the repeat."""
+    """The errors of failed repeats, keyed by the number of the repeat."""
     return {f"{sample.repeat}": sample.error for sample in repeats if sample.error is not None}
 
 
@@ -175,8 +175,9 @@ def write_results(
     errors: Mapping[str, Mapping[str, str]] | None = None,
 ) -> None:
     """Write the metrics of a run in the format of lm-eval and lmms-eval. The key `METRIC,SCORING`
-    has the value, and `METRIC_stderr,SCORING` has its standard error, or N/A. A metric without a
-    value is left out. `errors` contains the errors of failed replies, by sample and repeat.
+    has the value, and the key `METRIC_stderr,SCORING` has the value's standard error, or N/A. A
+    metric without a value is left out. `errors` contains the errors of failed replies, by sample
+    and repeat.
 
     Raises:
         DataError: the file cannot be written.
@@ -248,8 +249,8 @@ def _hash(raw: bytes) -> str:
 
 
 def has_repeats(row: Mapping[str, Any]) -> bool:
-    """Whether the responses of a row are repeats, even if there is only one response. They are
-    repeats in samples of lm-eval, and in Snellen's own samples that number the repeats."""
+    """Whether the responses of a row are repeats, even if there is only one response. Responses are
+    repeats in lm-eval's own samples, and in samples that Snellen wrote with numbers of repeats."""
     return "repeats" in row or all(column in row for column in COLUMNS)
 
 
@@ -257,8 +258,8 @@ def responses(row: Mapping[str, Any]) -> list[tuple[object, str | None]] | None:
     """The responses to a sample's only request, as pairs (repeat, response); None if `resps` has
     another structure.
 
-    In `resps`, lm-eval stores a list of responses for each request of a sample. Ranked choices are
-    stored as several requests, or as pairs.
+    The field `resps` contains a list of responses for each request of a sample. For questions whose
+    choices are ranked, `resps` contains several requests, or pairs instead of texts.
     """
     match row.get("resps"):
         case [[_, *_] as texts] if all(text is None or isinstance(text, str) for text in texts):

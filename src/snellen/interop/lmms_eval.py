@@ -1,9 +1,9 @@
-"""Writes sample files like those of lmms-eval's --log_samples, `{date}_samples_{task}.jsonl`, and
-the file of results that lmms-eval writes with them.
+"""Writes sample files in the format of lmms-eval's --log_samples, `{date}_samples_{task}.jsonl`.
+Also writes the results file that lmms-eval writes next to a sample file.
 
 Source: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
 lmms_eval/loggers/evaluation_tracker.py, in `save_results_samples`. Fields that need lmms-eval's own
-data are absent: the hash of its row, and its token counts.
+data are absent: the hash of the row in lmms-eval's data set, and lmms-eval's token counts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from snellen.store import STEM, safe_name
 
 
 def file_name(task: str, when: datetime) -> str:
-    """The name of the file. It belongs in a folder named after the model."""
+    """The name of the sample file, which belongs in a folder named after the model."""
     before = f"{when:%Y%m%d_%H%M%S}_samples_"
     return f"{before}{safe_name(task, room=STEM - len(before))}.jsonl"
 
@@ -38,11 +38,11 @@ def write(
 ) -> list[str]:
     """Write the samples to `path`, one line per question, and the metrics to `results`.
 
-    `id` is the sample's id, so that the file can be read again. A failed reply is null. The replies
-    to all repeats are in `resps`. The score and the reading of each scoring are stored under the
-    scoring's name.
+    The field `id` contains the sample's id, so that Snellen can read the file again. A failed reply
+    is null. The field `resps` contains the replies to all repeats. The score and the reading of
+    each scoring are stored under the scoring's name.
 
-    Returns notes on what the files cannot hold.
+    Returns notes on what the files cannot represent.
 
     Raises:
         DataError: a file cannot be written.

@@ -1,7 +1,7 @@
 """Reads predictions: a file of rows with an id and a reply, or a folder of such files.
 
-The formats are JSONL, JSON (a list, `{id: reply}`, or `{id: {...}}`), CSV, and TSV, all of them
-also compressed with gzip, and XLSX. VLMEvalKit, lmms-eval, LLaVA, and benchmarks' authors write
+The formats are JSONL, JSON (a list, `{id: reply}`, or `{id: {...}}`), CSV, TSV, and XLSX. All
+except XLSX may be compressed with gzip. VLMEvalKit, lmms-eval, LLaVA, and benchmarks' authors write
 such files.
 """
 
@@ -45,10 +45,10 @@ ALSO_DATA: Mapping[str, Collection[str]] = {
     "text": ("prompt", "answer_id", "model_id"),
 }
 """Columns that may contain replies, but that data sets also use for right answers or questions.
-They are read as replies only if the other columns are all ids, or if one of the columns listed here
-exists, as in the answers that LLaVA writes."""
+Such a column is read as replies only if all other columns are ids, or if the file also has one of
+the companion columns that are listed here, as LLaVA's files of answers do."""
 QUESTIONS = (QUESTION, "question", "Question", "doc.question", "query", "prompt", "input", "text")
-"""Columns that may contain the question; the first that exists is used."""
+"""Columns that may contain the question. The first column that exists is used."""
 MOST_QUESTIONS = 2_000
 """The maximum number of questions that are kept from a file, spread evenly over its rows, to check
 whether they are the data set's questions."""
@@ -75,36 +75,37 @@ class Predictions:
     notes: Sequence[str]
     """Notes on how the file was read."""
     possible_names: Sequence[tuple[str, str]] = ()
-    """The pairs of model and data set that the file's name may mean. The pair with the longest name
-    of a data set is first. A name like `{model}_{dataset}.xlsx` is ambiguous if it has several
-    underscores."""
+    """The pairs of model and data set that the file's name may stand for. The first pair is the
+    pair whose data set has the longest name. A file name like `{model}_{dataset}.xlsx` is ambiguous
+    if it has several underscores."""
     row_numbers: bool = False
-    """Whether the ids are positions of rows in lmms-eval's copy of the data, from 0."""
+    """Whether the ids are the positions of rows, from 0, in lmms-eval's copy of the data."""
     targets: Mapping[str, str] = field(default_factory=dict)
-    """The right answers in the file, by id. They are used to check that the rows are in the order
-    of the data set."""
+    """The right answers in the file, by id. These answers are used to check that the rows are in
+    the order of the data set."""
     questions: Mapping[str, str] = field(default_factory=dict)
-    """Some of the file's questions, by id. They are used to check that the file belongs to the data
-    set."""
+    """Some of the file's questions, by id. These questions are used to check that the file belongs
+    to the data set."""
     other_ids: Sequence[str] = ()
     """Other columns that may contain the ids."""
     answers: Mapping[str, str] = field(default_factory=dict)
     """The right answers in the column `answer`, by id."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
-    """The replies to each question after the first, by id; None for a missing reply. A question
-    without a first reply is only here, not in `replies`."""
+    """All replies to a question except the first reply, by id; None stands for a missing reply. A
+    question whose first reply is missing is in this field but not in `replies`."""
     choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The choices in the file, by id, if it has them as a list."""
+    """The choices in the file, by id, if the file has the choices as a list."""
 
 
 def read(
     path: Path, *, ids: str | None = None, replies: str | None = None, only: str | None = None
 ) -> Predictions:
-    """Read predictions from a file, or from a folder whose files each contain a part of them.
+    """Read predictions from a file, or from a folder whose files each contain a part of the
+    predictions.
 
-    `ids` and `replies` name the columns, which is necessary if their names are unusual or if there
-    are several candidates; `a.b` means the field b of the object a. `only` is a pattern
-    (`*/output.json`) that selects files of a folder.
+    `ids` and `replies` name the columns, which is necessary if the columns have unusual names or if
+    there are several candidates. `a.b` means the field b of the object a. `only` is a pattern that
+    selects files of a folder, such as `*/output.json`.
 
     Raises:
         DataError: a file cannot be read, lacks the column of ids or of replies, or has two
@@ -118,8 +119,8 @@ def read(
 
 
 def names_in(folder: Path, only: str | None = None) -> list[str]:
-    """The sorted names, relative to a folder, of the files in it and in its subfolders that may
-    contain predictions. `only` is a pattern that the names must match."""
+    """The names of all files in a folder and its subfolders that may contain predictions. The names
+    are relative to the folder, and sorted. `only` is a pattern that the names must match."""
     names = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*"))]
     return [
         name
@@ -267,8 +268,8 @@ def _id(value: object, file: str, label: str, column: str) -> str:
     match value:
         case float() if abs(value) >= EXACT:
             raise DataError(
-                f"{file}: {label} has the id {value!r}, a number so large that the program that "
-                "wrote the file has rounded it. Write ids as text."
+                f"{file}: {label} has the id {value!r}, and the program that wrote the file has "
+                "rounded this large number. Write ids as text."
             )
         case float() if value.is_integer():
             return str(int(value))
@@ -284,7 +285,8 @@ def _id(value: object, file: str, label: str, column: str) -> str:
 
 
 def _single_response(value: object, file: str, label: str) -> object:
-    """The response inside lmms-eval's lists, which have one element each and may be nested."""
+    """The response inside lmms-eval's lists. Each list has one element, which may be another
+    list."""
     while isinstance(value, list):
         if len(value) != 1:
             raise DataError(
@@ -343,8 +345,8 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _at(row: Mapping[str, Any], column: str) -> Any:
-    """The value of a field; None if it is absent. If no field has the name `a.b`, it means the
-    field b of the object a."""
+    """The value of a field; None if the field is absent. A name `a.b` means the field b of the
+    object a, unless a field has the name `a.b`."""
     if column in row or "." not in column:
         return row.get(column)
     outer, _, inner = column.partition(".")
@@ -371,7 +373,7 @@ def _folder(folder: Path, ids: str | None, replies: str | None, only: str | None
         raise DataError(
             f"{folder}: none of its {len(names)} files {f'named {only} ' if only else ''}contains "
             f"ids and replies. Files that end in {', '.join(KINDS)} were read. Pass a single file "
-            "to see what it lacks."
+            "to see what the file lacks."
         )
     # If other files have rows, an object {id: text} was derived from them: answers or scores.
     rows = [part for part in parts if part.columns[1] != VALUES]
@@ -432,8 +434,8 @@ def _merged(
     numbers = all(part.columns[0] == LMMS_ID for part in parts)
     if numbers:
         notes_in_order.append(
-            f"{LMMS_ID!r} is the position of a row in lmms-eval's copy of the data, from 0. It "
-            "identifies a sample only if that copy has the same rows in the same order"
+            f"{LMMS_ID!r} is the position of a row in lmms-eval's copy of the data, from 0. This "
+            "position identifies a sample only if the copy has the same rows in the same order"
         )
     targets = {name: target for part in parts for name, target in part.targets.items()}
     answers = {name: answer for part in parts for name, answer in part.answers.items()}
@@ -457,7 +459,8 @@ def _merged(
 def _further(
     parts: Sequence[_FilePredictions], replies: Mapping[tuple[str, int], str]
 ) -> dict[str, list[str | None]]:
-    """The replies to each question after the first, with None for a missing reply."""
+    """All replies to each question except its first reply, by id. None stands for a missing
+    reply."""
     most: dict[str, int] = {}
     for part in parts:
         for name, repeat, *_ in part.replies:
@@ -470,8 +473,8 @@ def _further(
 
 
 def _possible_names(path: Path) -> Sequence[tuple[str, str]]:
-    """The pairs (model, data set) that the name of a file from VLMEvalKit or lmms-eval may mean. A
-    log of Inspect contains these names itself."""
+    """The pairs (model, data set) that the name of a file from VLMEvalKit or lmms-eval may stand
+    for. For a log of Inspect, the names are read from the log."""
     if kind_of(path) == INSPECT:
         return (inspect_log.names_of(path),)
     stem = path.name.removesuffix(".gz").removesuffix(path.suffix)

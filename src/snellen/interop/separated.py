@@ -22,8 +22,8 @@ def write(
     determines the separator. Returns notes for the user.
 
     Text that a spreadsheet program would run as a formula gets an apostrophe. With
-    `formulas="kept"`, for files that another program reads, it stays unchanged. In both cases a
-    note has the number of such cells.
+    `formulas="kept"`, for files that another program reads, such text stays unchanged. In both
+    cases, a note states the number of such cells.
 
     Raises:
         DataError: a cell is not a finite number or contains half a surrogate pair, or the file
@@ -47,7 +47,7 @@ def write(
     words = {
         "harmless": f"{changed:,} cells that a spreadsheet program would take for formulas now "
         "begin with an apostrophe",
-        "kept": f"{changed:,} cells begin like a formula. They are unchanged, because another "
-        "program reads this file. Do not open it in a spreadsheet program",
+        "kept": f"{changed:,} cells begin like a formula. These cells are unchanged, because "
+        "another program reads this file. Do not open it in a spreadsheet program",
     }
     return [words[formulas]] * bool(changed)

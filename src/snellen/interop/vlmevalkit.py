@@ -13,12 +13,13 @@ from snellen.interop._answered import Answered
 from snellen.store import STEM, safe_name
 
 NO_REPLY = "Failed to obtain answer via API."
-"""The text that VLMEvalKit writes if a model failed. VLMEvalKit asks such questions again. It is
-`fail_msg` in vlmeval/api/base.py."""
+"""The text that VLMEvalKit writes if a model failed. VLMEvalKit asks such questions again. The text
+is `fail_msg` in vlmeval/api/base.py."""
 
 
 def file_name(model: str, dataset: str, kind: str = ".xlsx") -> str:
-    """The name of the file. `dataset` is VLMEvalKit's name, such as MMBench_DEV_EN."""
+    """The name of the file. `dataset` is VLMEvalKit's name for the data set, such as
+    MMBench_DEV_EN."""
     theirs = safe_name(dataset, room=STEM // 2)
     return f"{safe_name(model, room=STEM - 1 - len(theirs))}_{theirs}{kind}"
 

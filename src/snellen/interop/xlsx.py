@@ -14,14 +14,13 @@ NOT_XML = re.compile("[\ufffe\uffff]")
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Write rows under a header in one sheet. All text stays text: it does not become a formula, a
-    link, or a number, even if somebody edits the cell. Returns an empty list, because there are no
-    notes for the user.
+    """Write rows under a header in one sheet. Text does not become a formula, a link, or a number,
+    even if somebody edits the cell. Returns an empty list, because there are no notes for the user.
 
     Raises:
         DataError: a cell or the sheet is longer than a spreadsheet allows, a cell contains
-            something that a spreadsheet cannot store, or the file cannot be written. Then no file
-            is left behind.
+            something that a spreadsheet cannot store, or the file cannot be written. After an
+            error, no file is left behind.
         UsageError: xlsxwriter is not installed.
     """
     try:
@@ -29,8 +28,8 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         from xlsxwriter.exceptions import XlsxFileError
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"{path} is a spreadsheet, which needs an extra: {install('xlsx')}. Or write .tsv, "
-            ".csv, or .jsonl."
+            f"{path} is a spreadsheet, which needs an extra: {install('xlsx')}. You can also write "
+            ".tsv, .csv, or .jsonl."
         ) from error
     with placed(path) as part:
         book = xlsxwriter.Workbook(part)

@@ -1,4 +1,5 @@
-"""Reads and decodes video files with PyAV. Imported when the first video is opened."""
+"""Reads and decodes video files with PyAV. This module is imported when the first video is
+opened."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ def _check_regular(video: Video, path: str) -> None:
 
 
 class OpenedVideo:
-    """An open video file. Opening the file reads its facts."""
+    """An open video file. Opening the file reads facts about the video."""
 
     def __init__(self, video: Video) -> None:
         self.video = video
@@ -100,7 +101,7 @@ class OpenedVideo:
         or at the first frame.
 
         After damaged data, frames are left out up to the next key frame. If `wanted` is set, frames
-        with other timestamps may also be left out.
+        whose timestamps are not in `wanted` may also be left out.
 
         Raises:
             MediaError: Reading the file fails.
@@ -201,7 +202,8 @@ class OpenedVideo:
     def _unreadable(self, error: Exception) -> MediaError:
         what = str(error).partition(": ")[0]
         return MediaError(
-            f"{label(self.video)} cannot be decoded: {what}. It is not a video, or it is damaged. "
+            f"{label(self.video)} cannot be decoded: {what}. The file is not a video, or it is "
+            "damaged. "
             "Download the file again."
         )
 
@@ -245,7 +247,7 @@ class OpenedVideo:
             sought, frames = False, None
 
     def _key_before(self, index: int, here: int) -> int | None:
-        """The timestamp of the key frame to seek to in order to decode the frame `index`, after
+        """The timestamp of the key frame to seek to before the frame `index` is decoded, if
         decoding has reached the frame `here`. None if seeking would not save enough time."""
         facts = self.facts
         if not facts.scanned or not facts.keys:

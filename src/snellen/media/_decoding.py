@@ -34,14 +34,17 @@ SAVED: Mapping[str, Mapping[str, Any]] = {
     "image/webp": {"format": "WEBP", "lossless": True},
 }
 STEP = 0.9
-"""If a file has too many bytes, each step multiplies the longer side by at most this factor."""
+"""If a file has too many bytes, the picture is scaled down step by step. Each step multiplies the
+longer side by at most this factor."""
 
 
 class Decoder:
-    """An encoded picture and its conversions. `label` is the name of the picture in error messages.
+    """An encoded picture, which methods convert to other forms. `label` is the name of the picture
+    in error messages.
 
     Raises:
-        MediaError: The data is damaged or too large. Raised by all methods except `upright_size`.
+        MediaError: The data is damaged or too large. All methods except `upright_size` can raise
+            this error.
     """
 
     def __init__(self, data: bytes, label: str) -> None:
@@ -117,8 +120,8 @@ class Decoder:
 
     @contextmanager
     def _decoded(self, draft: tuple[int, int] | None = None) -> Iterator[pillow.Image]:
-        """Decode the picture. With `draft`, a JPEG is decoded in gray, possibly at a reduced size,
-        but not smaller than `draft`."""
+        """Decode the picture. With `draft`, a JPEG is decoded in gray. Its size may be reduced, but
+        not below `draft`."""
         with self._opened() as picture:
             check_size(self._label, *picture.size)
             if draft is not None:
@@ -194,8 +197,8 @@ def _on_white(picture: pillow.Image) -> pillow.Image:
 
 
 def _scalable(picture: pillow.Image) -> pillow.Image:
-    """The upright picture in a mode in which pixels can be averaged, unlike the indexes of a
-    palette."""
+    """The upright picture in a mode in which pixels can be averaged. (The indexes of a palette
+    cannot be averaged.)"""
     upright = ImageOps.exif_transpose(picture)
     if upright.mode.startswith("I;16"):
         return upright  # converting would reduce 16 bits to 8

@@ -1,4 +1,4 @@
-"""Functions for both images and videos: names for messages, and checks of paths."""
+"""Functions for images and videos alike: names for messages, and checks of paths."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ def label(medium: Image | Video) -> str:
 
 def path_inside(medium: Image | Video, path: Path) -> str:
     """Resolve `..` in the path, check that the path stays inside the folder of the medium, and
-    return it. Callers open the returned path, so that the checked path is the one that is opened.
+    return it. Callers must open the returned path, because only this path was checked.
 
     Symbolic links in the folder are trusted, and may lead out of the folder.
 
@@ -37,6 +37,6 @@ def path_inside(medium: Image | Video, path: Path) -> str:
         if not inside.startswith(f"{folder.rstrip(os.sep)}{os.sep}"):
             raise MediaError(
                 f"{label(medium)} is outside the folder of the data, {folder}. Rows may refer only "
-                "to files in that folder. Put the file, or a link to it, there."
+                "to files in that folder. Put the file, or a link to the file, into that folder."
             )
     return inside

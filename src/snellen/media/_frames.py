@@ -1,10 +1,11 @@
 """Frame policies: which frames of a window a model gets, at which size, and in which format.
 
     uniform:N    N frames from the first to the last frame of the window, evenly spaced by index.
-                 `at=middles`: the middle frame of each of N equal parts. `few=all` takes all frames
-                 if there are fewer than N; `few=less2` takes all but two. `round=nearest`: indexes
-                 are rounded to the nearest integer instead of down. `even`: the number of frames is
-                 even
+                 `at=middles`: the middle frame of each of N equal parts. If there are fewer than N
+                 frames, `few=all` takes all of them, and `few=less2` takes two fewer than there
+                 are (at least one), evenly spaced. `round=nearest`: indexes are rounded to the
+                 nearest integer instead of down, and `few=less2` also applies to N and N + 1
+                 frames. `even`: the number of frames is even
     fps:R        the frame on display every 1/R seconds of the window. `max=N`: at most N of these
                  frames, evenly spaced. `latest`: also the last frame of the window
     last:N@R     the last N frames of fps:R,latest
@@ -52,10 +53,10 @@ class Policy:
     """Whether uniform frames include the first and last frame (`ends`), or are the middle frames of
     n equal parts (`middles`)."""
     few: Literal["all", "less2"] = "all"
-    """How many frames are picked if a window has fewer than n frames: all of them, or all but
-    two."""
+    """The number of frames that are picked if a window has fewer than n frames: all frames, or all
+    but two."""
     round: Literal["down", "nearest"] = "down"
-    """The direction in which positions are rounded to frame indexes."""
+    """How positions are rounded to frame indexes: down, or to the nearest integer."""
     even: bool = False
     """Whether the number of frames is rounded to an even number."""
     latest: bool = False
@@ -83,8 +84,8 @@ class Policy:
         return ",".join(parts)
 
     def size(self, width: int, height: int) -> tuple[int, int]:
-        """The size to which a frame of this size is scaled. The result has the same aspect ratio
-        and is never larger.
+        """The size to which a frame of this size is scaled. The result keeps the aspect ratio and
+        is never larger than the frame.
 
         >>> policy("every,pixels=151200").size(1920, 1080)
         (518, 291)
@@ -117,7 +118,8 @@ def policy(text: str) -> Policy:
     """Parse a policy, or the name of a preset, which may be followed by more options.
 
     Raises:
-        UsageError: The text is not a policy. The message has the reason and lists all policies.
+        UsageError: The text is not a policy. The error message contains the reason and lists all
+            policies.
     """
     first, *options = text.split(",")
     if first in PRESETS:
@@ -200,8 +202,8 @@ def picked(
     """The ascending, distinct indexes of the frames that a policy picks in the window [start, end).
 
     `times` are the ascending media times of all frames, in seconds. If no frame begins in the
-    window, the frame on display at the start of the window is picked. If there is no such frame,
-    the list is empty.
+    window, the frame on display at the start of the window is picked. If no frame is on display
+    then, the list is empty.
     """
     stop = len(times) if end is None else bisect_left(times, end)
     first = bisect_left(times, start)
@@ -233,10 +235,10 @@ def picked(
 def on_grid(
     times: Sequence[float], rate: float, first: int, start: float, until: float
 ) -> Iterator[tuple[float, int]]:
-    """Yield the frames that are on display at ticks. The ticks are at `start` and every 1/rate
-    seconds after `start`, up to but not including `until`. Each frame is yielded once, with the
-    time of the first tick at which it is on display. Frames before the index `first` are left
-    out."""
+    """Yield the frames that are on display at regular times, called ticks. The ticks are at `start`
+    and every 1/rate seconds after `start`, up to but not including `until`. Each frame is yielded
+    once, with the time of the first tick at which it is on display. Frames before the index `first`
+    are left out."""
     for index in range(first, len(times)):
         tick = max(0, math.floor((times[index] - start) * rate) - 1)
         while (due := start + tick / rate) < times[index]:
@@ -248,7 +250,7 @@ def on_grid(
 
 
 def _uniform(policy: Policy, there: int) -> list[int]:
-    """The indexes that a uniform policy picks if there are `there` frames."""
+    """The indexes that a uniform policy picks from `there` frames."""
     assert policy.n is not None
     n = policy.n
     if there < n:

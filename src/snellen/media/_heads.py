@@ -1,7 +1,7 @@
 """Reads the format and the size of a picture from the first bytes of its file.
 
-Pillow is not used because it is slow to import, and because it notices only during decoding that a
-file is cut off.
+This module does not use Pillow, because Pillow is slow to import and notices only during decoding
+that a file is cut off.
 """
 
 import struct
@@ -68,7 +68,7 @@ def jpeg_size(data: bytes) -> tuple[int, int] | None:
 
 
 def webp_size(data: bytes) -> tuple[int, int]:
-    """The width and height of a WebP. They are in the first chunk of the file, which has one of
+    """The width and height of a WebP. The first chunk of the file contains the size, in one of
     three forms (RFC 9649).
 
     Raises:

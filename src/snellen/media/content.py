@@ -1,7 +1,7 @@
 """Messages and their parts: text, images, and videos, in the order in which the model gets them.
 
 Images and videos are references (a path, bytes, a slice of a file, or a URL). Other modules of
-`snellen.media` open them when they are needed.
+`snellen.media` open images and videos when needed.
 """
 
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class Slice:
     length: int
     """The number of bytes."""
     encoding: Literal["raw", "base64"] = "raw"
-    """`raw` if the bytes are the picture itself; `base64` if they are base64 text of the
+    """`raw` if the bytes are the picture itself; `base64` if the bytes are base64 text of the
     picture."""
 
 
@@ -47,8 +47,8 @@ class Image:
     """A reference to one image. `media.images.load` reads it."""
 
     source: Path | bytes | Slice | Address
-    """The image as a path, bytes, a part of a file, or a URL; after `load`, the bytes that a model
-    gets."""
+    """The source of the image: a path, bytes, a part of a file, or a URL. After `load`, the bytes
+    that a model gets."""
     label: str = ""
     """The name of the image in messages and in stored questions: the path in the data set, or text
     such as `row 3, image`. If empty, messages use the source."""
@@ -82,7 +82,7 @@ class Image:
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """One video frame. It contains no information about later frames."""
+    """One video frame. A frame contains no information about later frames."""
 
     time: float
     """The time of the frame in the video, in seconds from the first frame."""
@@ -99,8 +99,8 @@ class Video:
     start: float = 0.0
     """The start of the window, in seconds from the first frame."""
     end: float | None = None
-    """The end of the window in seconds. Frames at this time or later are hidden. None means that
-    the window ends with the video."""
+    """The end of the window in seconds. Frames at or after the end are hidden. None means that the
+    window ends with the video."""
     label: str = ""
     """The name of the video in messages and in stored questions. If empty, messages use the
     source."""
@@ -109,14 +109,14 @@ class Video:
     digest: str | None = None
     """`sha256:<hex>` of the file; None before `media.video.load`."""
     policy: str | None = None
-    """The frame policy, which determines which frames of the window a model gets, and at which
+    """The frame policy, which determines the frames of the window that a model gets, and their
     size. See `media.video.policy`."""
     frames: tuple[Frame, ...] = ()
-    """The frames that a model gets; empty before they are decoded."""
+    """The frames that a model gets; empty before decoding."""
 
     @property
     def size(self) -> Size | None:
-        """The width and height of the frames that a model gets; None before they are decoded."""
+        """The width and height of the frames that a model gets; None before decoding."""
         return self.frames[0].image.size if self.frames else None
 
     @property
@@ -126,7 +126,7 @@ class Video:
 
 
 class Text(str):
-    """A part of a message that is treated as text although it looks like the path or URL of a
+    """Text in a message that is treated as text even if it looks like the path or URL of a
     picture."""
 
     __slots__ = ()

@@ -1,18 +1,18 @@
 """Decides whether a value is text, a picture, or a video. The same rules apply wherever a prompt
 can come from.
 
-There are three kinds of places in which a value can be.
+There are three kinds of places in which a value can occur.
 
-- A place for text, such as the column `question`, `{"type": "text", ...}`, or a model's reply. The
-  value is text, even if it looks like a picture, so this module is not used.
+- Places for text only, such as the column `question`, `{"type": "text", ...}`, or a model's reply.
+  The value is text even if it looks like a picture, and this module is not used.
 
-- A place for media, such as the column `image` or `{"type": "image", ...}`. The value must be a
-  picture or a video; anything else is an error. See `medium`.
+- Places for media only, such as the column `image` or `{"type": "image", ...}`. The value must be a
+  picture or a video. Anything else is an error. See `medium`.
 
-- An open place, such as an item of a list of parts, an argument of `snellen.ask`, or a part of a
-  message. The form of the value decides. See `parts`.
+- Places for text or media, such as an item of a list of parts, an argument of `snellen.ask`, or a
+  part of a message. The form of the value decides whether it is text. See `parts`.
 
-In an open place, these values are pictures and videos:
+Where both text and media are accepted, these values are pictures and videos:
 
 - all values that are not text: `Image`, `Video`, `Path`, bytes, a Pillow image, a NumPy array of
   8-bit pixels, an object with a type such as `image`, `image_url`, or `video`, and lists of these;
@@ -24,8 +24,8 @@ In an open place, these values are pictures and videos:
 
 Anything else is text: a word, the URL of a page (`.html`), or a sentence that contains a URL. Use
 `{"type": "text", "text": ...}` for text that looks like a picture. If a value looks like a picture
-but cannot be shown, a `MediaError` is raised, either here or when the picture is read. Such a value
-is never treated as text.
+but cannot be shown, a `MediaError` is raised, either in this module or when the picture is read.
+Such a value is never treated as text.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ SOURCES = (Path, bytes, Slice, Address)
 """The types of the sources of pictures and videos."""
 LONGEST_PATH = 4096
 IN_BASE64 = 1024
-"""In a place for media, text with more characters than this counts as base64, because paths are not
-that long."""
+"""Where only media are accepted, a string with more characters than this limit counts as base64,
+because paths are shorter."""
 BEGINNINGS = ("data:", "/9j/", "iVBORw0KGgo", "R0lGOD", "UklGR")
 """The first characters of a `data:` URL, and of the base64 of a JPEG, PNG, GIF, and WebP."""
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
@@ -83,7 +83,8 @@ _SPACE = re.compile(r"\s")
 
 
 def kind_of(text: str) -> Kind | None:
-    """Whether text in an open place means a picture or a video; None if it is only text.
+    """The kind of media, picture or video, that a string refers to where a prompt accepts both text
+    and media; None if the string is plain text.
 
     Usually, only the text itself is examined. However, a path with spaces that does not begin with
     `/`, `./`, `~/`, or the like counts only if the file exists. An absolute path without a known
@@ -112,13 +113,15 @@ def kind_of(text: str) -> Kind | None:
 
 
 def is_encoded(text: str) -> bool:
-    """Whether text in a place for media is an encoded picture or video, not a path. Text counts as
-    encoded if it begins like encoded media, or if it is too long to be a path."""
+    """Whether a string where only media are accepted is an encoded picture or video rather than a
+    path. A string counts as encoded if it begins like encoded media, or if it is too long to be a
+    path."""
     return text.startswith(BEGINNINGS) or len(text) > IN_BASE64 or _DATA.match(text) is not None
 
 
 def parts(value: object, label: str) -> tuple[Part, ...]:
-    """The parts of a value in an open place. `label` is the name of the value in error messages.
+    """The message parts in a value that may be text or media. `label` is the name of the value in
+    error messages.
 
     Raises:
         MediaError: The value looks like a picture or video but cannot be shown, or it is neither
@@ -143,11 +146,11 @@ def _parts(value: object, label: str) -> Iterator[Part]:
 def medium(
     value: object, label: str, *, kind: Kind | None = None, folder: Path | None = None
 ) -> Image | Video:
-    """Convert a value in a place for media to an `Image` or a `Video`.
+    """Convert a value that must be a picture or a video to an `Image` or a `Video`.
 
     `kind` is the kind of medium that the place is for. If `kind` is None, the form of the value
-    decides; a value that could be either is a picture. With a `folder`, paths are relative to the
-    folder and must not lead out of it.
+    decides, and a value that could be a picture or a video is a picture. With a `folder`, paths are
+    relative to the folder and must not lead out of the folder.
 
     Raises:
         MediaError: The value is not a picture or video, or it cannot be shown.
@@ -189,8 +192,8 @@ def _is_pixels(value: object) -> bool:
 
 
 def is_reference(value: Image | Video) -> bool:
-    """Whether the source has one of the supported types. Callers may have passed any object as the
-    source."""
+    """Whether the medium's source has one of the supported types. Callers may have passed any
+    object as the source."""
     return isinstance(value.source, SOURCES)
 
 
@@ -244,8 +247,8 @@ def _expanded(path: str) -> Path:
 
 def _video_itself(label: str) -> str:
     return (
-        f"{label} is the content of a video, not the path of a file. Save it as a file, and pass "
-        "the path."
+        f"{label} is the content of a video, not the path of a file. Save the video as a file, and "
+        "pass the path."
     )
 
 

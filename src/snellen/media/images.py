@@ -1,9 +1,9 @@
 """Reads and checks images for a model, computes their digests, and decodes them on demand.
 
 A model gets the bytes of the file: JPEG (also CMYK and progressive), PNG (also 16-bit), WebP, and
-GIF are sent unchanged. Only formats that servers reject are converted, to lossless PNG: BMP, TIFF,
-and animated GIF, WebP, and PNG (only the first frame). For models with size limits, `smaller`
-returns smaller images.
+GIF are sent unchanged. Only formats that servers reject are converted to lossless PNG. These
+formats are BMP, TIFF, and animated GIF, WebP, and PNG, of which only the first frame is kept. For
+models with size limits, `smaller` returns smaller images.
 
 The checks do not decode the image. The structure of the file shows the size of the image and
 whether the file is complete. Damage in the middle of the compressed data is noticed only when the
@@ -57,8 +57,8 @@ DATA_URL = re.compile(rb"data:[^,]{0,200};base64,", re.IGNORECASE)
 
 
 class _Shape(NamedTuple):
-    """Facts from the structure of a file. `is_complete` is False if the end of the file is
-    missing."""
+    """Facts from the structure of a file. `is_complete` tells whether the end of the file is
+    present."""
 
     mime: str
     width: int
@@ -71,9 +71,9 @@ def load(image: Image) -> Image:
     """Load the image that a model gets, with its bytes, digest, MIME type, width, and height.
 
     If the source is bytes, the bytes may also be base64 text or a `data:` URL of an image, as in
-    the cells of tables. A loaded image is returned unchanged. Width and height are those of the
-    stored pixels: the EXIF orientation is not applied but stays in the bytes, so the server decides
-    whether to apply it. If an image was converted, `label` says so.
+    the cells of tables. A loaded image is returned unchanged. The width and height are those of the
+    stored pixels. The EXIF orientation is not applied but stays in the bytes, so the server decides
+    whether to apply the orientation. If an image was converted, the loaded image's `label` says so.
 
     Raises:
         MediaError: The image is missing, empty, outside its folder, not an image, cut off, or has
@@ -115,10 +115,10 @@ def load(image: Image) -> Image:
 
 
 class Sized(Image):
-    """An image whose width and height are read when they are first accessed.
+    """An image whose width and height are read when one of them is first accessed.
 
-    They are read from the beginning of the file, and are the same as the width and height that
-    `load` returns. Both are None if the file cannot be read.
+    Width and height are read from the beginning of the file, and are the same as after `load`.
+    Width and height are None if the file cannot be read.
     """
 
     @cached_property
@@ -141,7 +141,7 @@ class Sized(Image):
 
 
 def sized(image: Image) -> Image:
-    """The same image, but its width and height are read when they are first accessed."""
+    """A copy of the image whose width and height are read when they are first accessed."""
     if image.width is not None or isinstance(image, Sized):
         return image
     # This runs for every sample, so it must be fast.
@@ -158,8 +158,8 @@ def _unsized(image: Image) -> tuple[object, ...]:
 
 
 HEADS = (1 << 12, 1 << 18, MAX_BYTES)
-"""The numbers of bytes that are read, one after the other, until the size of an image is found. In
-a JPEG from a camera, a thumbnail of up to 64 kB, or an even larger color profile, may precede the
+"""The numbers of bytes that are tried, in this order, until the size of an image is found. In a
+JPEG from a camera, a thumbnail of up to 64 kB, or an even larger color profile, may precede the
 size."""
 
 
@@ -220,7 +220,7 @@ def smaller(
     """The image as `load` returns it, scaled down if it exceeds the limits.
 
     `max_side` limits the longer side in pixels, `max_pixels` limits width times height, and
-    `max_bytes` limits the size of the file. A scaled image has the same aspect ratio. Scaling uses
+    `max_bytes` limits the size of the file. A scaled image keeps its aspect ratio. Scaling uses
     Lanczos resampling and applies the EXIF orientation. The image is saved in its own format if
     that is JPEG (with quality 95 and full color resolution), PNG, or WebP (lossless), otherwise as
     PNG. The color profile is kept, but no other metadata.
@@ -259,8 +259,8 @@ def larger(image: Image, *, min_pixels: int) -> Image:
 
 
 def as_png(image: Image) -> Image:
-    """The image as `load` returns it, converted to PNG without loss if it has another type. This is
-    for models that do not accept the type of the image.
+    """The image as `load` returns it, converted to PNG without loss if it has another type. Some
+    models do not accept every type of image.
 
     Raises:
         MediaError: The image cannot be loaded (see `load`), or the compressed data is damaged.
@@ -274,7 +274,7 @@ def as_png(image: Image) -> Image:
 
 
 def pixels(image: Image) -> NDArray[np.uint8]:
-    """The pixels of the picture as a person sees it: (height, width, 3), RGB, 0 to 255.
+    """The pixels of the picture as a person sees the picture: (height, width, 3), RGB, 0 to 255.
 
     The EXIF orientation is applied, so height and width may be swapped. 16-bit samples lose their
     lower byte. CMYK is converted without its color profile. Transparent pixels are blended with
@@ -289,9 +289,9 @@ def pixels(image: Image) -> NDArray[np.uint8]:
 def gray(image: Image, side: int) -> NDArray[np.uint8]:
     """The gray pixels of the picture, scaled to a square: (side, side), 0 to 255.
 
-    This is used to compare pictures. Each pixel is the mean of the original pixels that it covers.
-    A JPEG is decoded at the smallest scale with enough pixels, which is several times as fast as
-    decoding the full size.
+    Pictures are compared by these pixels. Each pixel is the mean of the original pixels that it
+    covers. A JPEG is decoded at the smallest scale with enough pixels, which is several times as
+    fast as decoding the full size.
 
     Raises:
         MediaError: The image cannot be loaded (see `load`), or the compressed data is damaged.
@@ -315,7 +315,8 @@ def check_size(name: str, width: int, height: int) -> None:
     """Refuse a picture without pixels, or with more than MAX_PIXELS.
 
     Raises:
-        MediaError: The picture has no pixels or too many. `name` is its name in the message.
+        MediaError: The picture has no pixels or too many. `name` is the picture's name in the
+            message.
     """
     if width < 1 or height < 1:
         raise MediaError(f"{name} is {width} x {height} pixels, so it shows nothing.")
@@ -333,8 +334,8 @@ def _cut_off(image: Image) -> MediaError:
 def _no_image(image: Image, data: bytes) -> MediaError:
     return MediaError(
         f"{label(image)} is not an image: it begins with {data[:HEAD]!r}. "
-        f"Supported formats are {KINDS}. If it has another format, convert it to PNG; if it is "
-        "damaged, download it again."
+        f"Supported formats are {KINDS}. If the file has another format, convert it to PNG. If the "
+        "file is damaged, download it again."
     )
 
 
@@ -353,7 +354,7 @@ def _read(image: Image) -> bytes:
     if isinstance(source, Address):
         raise MediaError(
             f"{label(image)} is a URL, {source}. Snellen downloads pictures from URLs in data only "
-            "with --allow-urls. Add that option, or download the picture and pass the path of the "
+            "with --allow-urls. Add --allow-urls, or download the picture and pass the path of the "
             "file."
         )
     if isinstance(source, bytes):
@@ -378,8 +379,8 @@ def _read(image: Image) -> bytes:
         except FileNotFoundError as error:
             raise MediaError(
                 f"{label(image)} is missing: there is no file {inside}. "
-                "If the images of the data set are published separately from its rows, put them "
-                "there."
+                "If the data set's images are published separately from its rows, put the image at "
+                "this path."
             ) from error
         except OSError as error:
             raise MediaError(
@@ -408,7 +409,8 @@ def _read(image: Image) -> bytes:
 
 
 def _check_start(image: Image, descriptor: int, size: int) -> None:
-    """Before a large file is read, refuse it if it does not begin like an image or is too large."""
+    """Refuse a large file that does not begin like an image or is too large, before the file is
+    read."""
     if size <= SMALL:
         return
     head = os.pread(descriptor, HEAD, 0)
@@ -437,8 +439,9 @@ def _from_base64(image: Image, text: bytes) -> bytes:
     except binascii.Error as error:
         raise MediaError(
             f"{label(image)} begins with {text[:16]!r} and is neither an image ({KINDS}) nor the "
-            f"complete base64 of one: {error}. If it was cut off (cells of spreadsheets have at "
-            "most 32,767 characters), download the rows again, or save the images as files."
+            f"complete base64 of one: {error}. If the base64 was cut off (cells of spreadsheets "
+            "have at most 32,767 characters), download the rows again, or save the images as "
+            "files."
         ) from error
 
 

@@ -1,6 +1,6 @@
 """Converts pictures for models whose own code takes Pillow images or tiles.
 
-This module imports Pillow and NumPy, so it is imported only for such a model.
+This module imports Pillow and NumPy, so other modules import it only for such a model.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from snellen.media.sizes import tile_grid
 
 
 def as_pillow(image: Image) -> pillow.Image:
-    """Decode a picture to a Pillow image in RGB, as a viewer shows it. See `images.pixels`.
+    """Decode a picture to a Pillow image in RGB, upright and as an image viewer shows the picture.
+    See `images.pixels`.
 
     Raises:
         MediaError: The image cannot be loaded, or the compressed data are damaged.
@@ -36,7 +37,8 @@ def cut(
 
     `tile_grid` chooses a grid of `least` to `most` tiles. The picture is stretched to the size of
     the grid by bicubic resampling, so its aspect ratio may change. If there are several tiles and
-    `thumbnail` is set, one more tile follows, with the whole picture scaled to the size of a tile.
+    `thumbnail` is set, another tile follows, which shows the whole picture scaled to the size of a
+    tile.
 
     Source: OpenGVLab/InternVL@2410d1dbf208f0e799459aff9376e5747dbf41a2:
     internvl_chat/internvl/train/dataset.py, `dynamic_preprocess`.

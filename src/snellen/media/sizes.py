@@ -7,7 +7,7 @@ from functools import lru_cache
 
 def within(size: tuple[int, int], max_side: int | None, max_pixels: int | None) -> tuple[int, int]:
     """The largest size with the same aspect ratio that is within the limits and not larger than
-    `size`. Both sides have at least one pixel."""
+    `size`. Width and height are at least one pixel."""
     short, long = sorted(size)
     new_short, new_long = short, long
     if max_side is not None and new_long > max_side:
@@ -37,8 +37,8 @@ def tile_grid(
 ) -> tuple[int, int]:
     """The number of columns and rows of the grid of tiles that InternVL cuts a picture into.
 
-    The grid is the one whose aspect ratio is closest to the picture's. Of grids that are equally
-    close, a larger one wins if the picture has more than half of its pixels.
+    The chosen grid has the aspect ratio closest to the picture's. If two grids are equally close,
+    the larger grid wins if the picture has more than half as many pixels as this grid.
 
     Args:
         width: The picture's width in pixels.
@@ -63,7 +63,7 @@ def tile_grid(
 
 @lru_cache
 def _grids(most: int, least: int) -> tuple[tuple[int, int], ...]:
-    """All grids of this number of tiles, the small ones first."""
+    """All grids of `least` to `most` tiles, in ascending order of the number of tiles."""
 
     def grids() -> Iterator[tuple[int, int]]:
         for n in range(1, most + 1):

@@ -66,7 +66,7 @@ class Window:
     end: float | None
     """The end in seconds from the first frame; None means that the last frame is included."""
     policy: str
-    """The frame policy, which determines which frames of the window are decoded."""
+    """The frame policy, which determines the frames of the window that are decoded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ class VideoFacts:
     times: tuple[float, ...]
     """The times of all frames in seconds, in ascending order."""
     declared: float | None
-    """The declared duration in seconds; None if the file does not declare one."""
+    """The declared duration in seconds; None if the file declares no duration."""
     stamps: tuple[int, ...]
     """The presentation timestamps of all frames."""
     keys: tuple[int, ...]
@@ -136,19 +136,20 @@ def facts(video: Video) -> VideoFacts:
 
 
 Shown = tuple[int, tuple[Frame, ...] | MediaError]
-"""The number of a window, and either its frames or the error that prevented decoding them."""
+"""The number of a window, and either the window's frames or the error that prevented their
+decoding."""
 
 
 def decoded(
     video: Video, windows: Sequence[Window], ended: Callable[[], bool] = lambda: False
 ) -> Iterator[Shown]:
-    """Yield the frames of each window, once all of them are decoded. Windows are sorted by their
-    last frame.
+    """Yield the frames of each window, as soon as all frames of the window are decoded. Windows are
+    sorted by their last frame.
 
     The video is decoded in one pass, or in several if the frames of all windows need too much
     memory. If several windows need a frame at the same size, the frame is encoded once per pass. If
-    a frame of a window is missing, an error is yielded in place of the frames of this window.
-    `ended` is called before each frame; decoding stops if it returns True.
+    a frame of a window is missing, an error is yielded instead of the window's frames. `ended` is
+    called before each frame. Decoding stops if `ended` returns True.
 
     Raises:
         MediaError: The file is missing or is not a video.
@@ -190,7 +191,7 @@ class Streamed:
 
 
 def shown(video: Video) -> Video:
-    """Add the digest and the frames that the policy picks to a video.
+    """Add to a video its digest, and the frames that the policy picks.
 
     Raises:
         MediaError: The video or one of these frames cannot be read.
@@ -322,8 +323,8 @@ class _DecodingPass:
         return self._picked[number][-1] if self._picked[number] else -1
 
     def _users(self, numbers: Collection[int]) -> dict[int, dict[Policy, int]]:
-        """For each frame that these windows need, the number of windows that need it in each size
-        and format."""
+        """For each frame that these windows need, the number of windows that need the frame in each
+        size and format."""
         users: dict[int, dict[Policy, int]] = {}
         for number in numbers:
             look = look_of(self._policies[number])
@@ -337,7 +338,7 @@ class _DecodingPass:
         self._held += _size(frame)
 
     def _forget(self, number: int, users: dict[int, dict[Policy, int]]) -> None:
-        """Drop those frames of a window that no other window needs."""
+        """Drop the frames of a window that no other window needs."""
         look = look_of(self._policies[number])
         for index in self._picked[number]:
             users[index][look] -= 1
@@ -347,8 +348,8 @@ class _DecodingPass:
                     self._held -= _size(self._encoded.pop((index, look)))
 
     def _lacks(self, number: int) -> MediaError | None:
-        """The error for a window with missing frames, if this is known before decoding; None
-        otherwise."""
+        """The error for a window with missing frames; None if no frame is known to be missing
+        before decoding."""
         window, facts = self._windows[number], self._facts
         name = label(self._opened.video)
         if not self._picked[number]:

@@ -1,11 +1,11 @@
 """Recipes: how the makers of models asked the questions of each benchmark.
 
-A recipe is a TOML file. It says who asked, with which prompts, pictures, and settings, and where
-that is documented. `load("qwen2-vl")` reads a recipe, `Recipe.ask("mmstar")` returns how it asks
-the questions of a data set, and `Ask.messages(sample)` builds the messages that the maker's code
+A recipe is a TOML file with prompts, picture limits, and generation settings, and with the source
+that documents each of them. `load("qwen2-vl")` reads a recipe. `Recipe.ask("mmstar")` returns the
+prompt and settings for a data set. `Ask.messages(sample)` builds the messages that the maker's code
 would send.
 
-This package may import `core`, `media`, and `errors`. It does not depend on models.
+This package may import `core`, `media`, and `errors`, but not `models`.
 """
 
 from snellen.recipes.facts import CardFigure, Figure, RecipeScoring, RecipeThinking

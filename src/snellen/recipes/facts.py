@@ -1,11 +1,12 @@
-"""What a recipe states besides the prompts: published figures, scoring, and thinking."""
+"""The facts in a recipe besides its prompts: published figures, scoring, and thinking."""
 
 from typing import Literal
 
 import msgspec
 
 Evidence = Literal["maker-code", "maker-thread", "maker-card", "toolkit-endorsed", "toolkit"]
-"""The kinds of evidence for a recipe, from the maker's own code to only a toolkit's adapter."""
+"""The kinds of evidence for a recipe, from the strongest (the maker's own code) to the weakest
+(only a toolkit's adapter)."""
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -20,7 +21,8 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class CardFigure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A published figure, from `[[figures]]`. It may not be known how its questions were asked."""
+    """A published figure, from `[[figures]]`. The source may not state how the questions were
+    asked."""
 
     benchmark: str
     """The benchmark's name in the source."""
@@ -31,15 +33,16 @@ class CardFigure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     source: str
     """Where it is published."""
     data_set: str = ""
-    """The data set in the recipe; empty if no source says how its questions are asked."""
+    """The data set in the recipe; empty if no source states how its questions are asked."""
     variant: str = ""
     """The recipe's variant; empty for the default."""
     snellen: str = ""
-    """The benchmark in Snellen, with its options, if `benchmark` does not identify it."""
+    """The benchmark in Snellen, with its options; needed only if `benchmark` does not identify
+    it."""
 
     @property
     def figure(self) -> Figure:
-        """This figure, without the name of its benchmark."""
+        """The figure without the name of its benchmark."""
         return Figure(checkpoint=self.checkpoint, value=self.value, source=self.source)
 
 
@@ -49,9 +52,9 @@ class RecipeScoring(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     rule: str
     """The rule, in words."""
     judge: str = ""
-    """The model that judges; empty if there is no judge, or if it is not known."""
+    """The judge model; empty if there is no judge or if the judge is not known."""
     fallback: str = ""
-    """How a reply without an answer is scored; empty if it counts as wrong."""
+    """How a reply without an answer is scored; empty if such a reply counts as wrong."""
     scoring: str = ""
     """The most similar scoring of the benchmark in Snellen; empty if none is known."""
 
@@ -62,20 +65,21 @@ class RecipeScoring(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class RecipeThinking(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whether the model thinks, and how its thoughts are treated."""
+    """Whether a model thinks, and how its thoughts are limited and removed."""
 
     mode: Literal["on", "off", "template"]
     """Whether thinking is on or off; `template`: the checkpoint's chat template decides."""
     suffix: str = ""
-    """The text that is added to the question to turn thinking on or off; empty if there is none."""
+    """The text that is added to the question to turn thinking on or off; empty if no text is
+    added."""
     begins: str = ""
-    """The text with which the reply is forced to begin; empty if there is none."""
+    """The text with which the reply is forced to begin; empty if the reply may begin freely."""
     strip: str = ""
     """The mark after which the answer begins; empty if no thoughts are removed."""
     budget: int | None = None
-    """The maximum number of tokens of thoughts; None: no limit."""
+    """The maximum number of thinking tokens; None: no limit."""
     on_budget: str = ""
-    """The text that is inserted when the budget is used up; empty if there is none."""
+    """The text that is inserted when the budget is used up; empty if no text is inserted."""
 
     def __str__(self) -> str:
         parts = [

@@ -1,8 +1,8 @@
 """Finds the recipes of installed packages, without importing the packages.
 
 A package offers a recipe through an entry point in the group `snellen.recipes`. The name of the
-entry point is the name of the recipe. Its value is an importable package whose folder contains the
-file NAME.toml.
+entry point is the name of the recipe. The entry point's value is an importable package whose folder
+contains the file NAME.toml.
 """
 
 import sys
@@ -48,7 +48,7 @@ class RecipePlugin:
 
 
 def recipe_plugins() -> tuple[RecipePlugin, ...]:
-    """The recipes of installed packages, sorted by name."""
+    """Return the recipes of installed packages, sorted by name."""
     return _plugins(tuple(sys.path))
 
 

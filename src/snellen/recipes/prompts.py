@@ -1,16 +1,16 @@
 """Builds the text and media of a prompt from a sample and a template.
 
-Templates are in Jinja's language and are rendered in its sandbox. They can use:
+Templates are written in Jinja's language and rendered in Jinja's sandbox. They can use:
 
-- `question`, `hint` ("" if there is none), `choices`, and the sample's `data` and `tags`;
+- `question`, `hint` ("" if there is none), `choices`, and the sample's `data` and `tags`
 - `images`, a list with one placeholder for each picture or video, which the template puts where
-  the picture or video belongs;
-- `frames(n)`, a list of n placeholders for frames of the first video;
-- `inside(text)`, which replaces `<image 1>` in a text with the first picture, and so on; if the
-  text has no such marks, all pictures come before it;
-- `pieces(text)`, which returns the result of `inside(text)` as a list;
-- the filters `lettered`, `rstrip`, `without`, and `needed`, and the test `chinese`;
-- the names that the recipe defines in `variables`.
+  the picture or video belongs
+- `frames(n)`, a list of n placeholders for frames of the first video
+- `inside(text)`, which replaces `<image 1>` in a text with the first picture, `<image 2>` with the
+  second, and so on, or puts all pictures before a text without such marks
+- `pieces(text)`, which returns the result of `inside(text)` as a list
+- the filters `lettered`, `rstrip`, `without`, and `needed`, and the test `chinese`
+- the names that the recipe defines in `variables`
 """
 
 from __future__ import annotations
@@ -30,45 +30,45 @@ if TYPE_CHECKING:
     import jinja2
 
 MARK = secrets.token_hex(8)
-"""A part of each placeholder. It is random, so no sample's text contains it."""
+"""A random text in each placeholder, so that no sample's text looks like a placeholder."""
 MARKED = re.compile(rf"\[{MARK}:(\w+):(\d+):(\d+)\]")
 INCLUDED = re.compile(r"\{% include '([^']+)' %\}")
 NUMBERED = re.compile(r"<image (\d)>")
 HAN = re.compile("[\u4e00-\u9fff]")
 FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""Exceptions, other than Jinja's own, that expressions and filters of a template can raise."""
+"""The exceptions besides Jinja's own that a template's expressions and filters can raise."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VideoFrame:
-    """A single frame of a video in a prompt, with text around it."""
+    """A video frame in a prompt that has text between the frames."""
 
     video: Video
     """The video."""
     index: int
-    """The index of the frame among the sampled frames, from 0."""
+    """The index of the frame among the sampled frames, counted from 0."""
     of: int
     """The number of frames that are sampled from the video."""
 
 
 Piece = str | Image | Video | VideoFrame
 Loads = Callable[[str], str | None]
-"""Returns a template by its name; None if there is none."""
+"""A function that returns a template by name, or None if there is no such template."""
 
 
 def pieces_of(
     name: str, load: Loads, sample: Sample, variables: Mapping[str, object]
 ) -> list[Piece]:
-    """The text, pictures, and videos of a prompt, in order.
+    """Return the texts, pictures, and videos of a prompt, in order.
 
     Args:
         name: The name of the template.
-        load: Returns a template by its name.
+        load: Returns a template by name.
         sample: The question.
-        variables: Further variables of the template.
+        variables: Additional variables of the template.
 
     Raises:
-        UsageError: the template cannot be rendered; the message names it.
+        UsageError: the template cannot be rendered. The message names the template.
     """
     from jinja2 import TemplateError  # imported on use: most commands render nothing
 
@@ -102,7 +102,7 @@ def pieces_of(
 
 
 def expanded(name: str, load: Loads) -> str:
-    """A template in which each include is replaced with the included template.
+    """Return a template in which each include is replaced with the included template.
 
     Raises:
         UsageError: the template includes itself.
@@ -114,25 +114,26 @@ def expanded(name: str, load: Loads) -> str:
 
 
 def as_text(pieces: Sequence[Piece]) -> str:
-    """The text of a prompt, with `<image>` or `<video>` in place of each picture or video."""
+    """Return the text of a prompt, with `<image>` or `<video>` in place of each picture or
+    video."""
     names = {Image: "<image>", Video: "<video>", VideoFrame: "<image>"}
     return "".join(piece if isinstance(piece, str) else names[type(piece)] for piece in pieces)
 
 
 def lettered(choices: Sequence[str], form: str = "{letter}. {text}\n", least: int = 0) -> str:
-    """A text that lists the choices with their letters.
+    """Return a text that lists the choices with their letters.
 
     Args:
         choices: The texts of the choices.
         form: The format of each choice, including the line break.
-        least: The minimum number of choices. If there are fewer, empty choices are added.
+        least: The minimum number of choices. If there are fewer choices, empty choices are added.
     """
     texts = [*choices, *[""] * (least - len(choices))]
     return "".join(form.format(letter=chr(ord("A") + i), text=text) for i, text in enumerate(texts))
 
 
 def needed(value: object, name: str) -> object:
-    """Return the value if it is not empty. Without it, the prompt would not be the recipe's.
+    """Return a value that the prompt needs, and that must not be empty.
 
     Raises:
         LookupError: the value is None or empty.
@@ -166,7 +167,7 @@ def _mark(kind: str, index: int, of: int = 0) -> str:
 
 
 def _inside(text: str, marks: Sequence[str]) -> Iterator[str]:
-    """The parts of a text around marks such as `<image 1>`, with placeholders instead of the marks.
+    """Split a text at marks such as `<image 1>`, and replace the marks with placeholders.
 
     If the text has no marks, all placeholders come first.
     """
@@ -218,4 +219,4 @@ def rendered(text: str, names: Mapping[str, Any]) -> str:
 
 
 def _no_templates(name: str) -> None:
-    """Return None, because such a template cannot include others."""
+    """Return None, so that text rendered by `rendered` cannot include templates."""

@@ -1,20 +1,22 @@
 """Loads recipes from TOML files.
 
-Bundled recipes and those of installed packages are loaded by name, and any other file by its path.
-A file consists of:
+Bundled recipes and the recipes of installed packages are loaded by name. Other recipes are loaded
+by the path of their file. A recipe's file has:
 
-- the fields `family`, `checkpoints`, `evidence`, and `source`, the lists `notes`, `conflicts`, and
-  `unknown`, and `base`, the name of a bundled recipe for data sets that are not in this one;
-- `[prompts]`, templates keyed by name; `RECIPE/PROMPT` refers to a template of another recipe;
-- `[defaults]`, settings for all data sets;
-- `[[asks]]`, settings for the data sets that are named in `data_sets`; with `alone = true`, they do
-  not use `[defaults]`;
-- `[[figures]]`, published figures, with a `data_set` if the recipe has it;
-- `[variants.NAME]`, the changes that a variant makes for all data sets; further changes can be in
-  `variants.NAME` of an entry of `[[asks]]`.
+- the fields `family`, `checkpoints`, `evidence`, and `source`
+- the lists `notes`, `conflicts`, and `unknown`
+- `base`, the name of a bundled recipe for data sets that are not in this recipe
+- `[prompts]`, templates keyed by name
+- `[defaults]`, settings for all data sets
+- `[[asks]]`, settings for the data sets in `data_sets`, which are not merged with `[defaults]` if
+  `alone` is true
+- `[[figures]]`, published figures, with a `data_set` if the recipe has the data set
+- `[variants.NAME]`, the changes that a variant makes for all data sets
+- `variants.NAME` in an entry of `[[asks]]`, the changes that a variant makes for its data sets
 
-`[defaults]`, `[[asks]]`, and variants have the fields of `Manner`. They are merged in this order,
-and later tables override earlier ones.
+The name `RECIPE/PROMPT` refers to a prompt of another recipe. `[defaults]`, `[[asks]]`, and
+variants have the fields of `Manner`. Variants override `[[asks]]`, and `[[asks]]` overrides
+`[defaults]`.
 """
 
 import tomllib
@@ -36,18 +38,18 @@ from snellen.recipes.recipe import Ask, Manner, Recipe
 T = TypeVar("T")
 FOLDER = Path(__file__).parent
 BENCHMARKS, PUBLISHED = "benchmarks", "published"
-"""The files that map data sets to benchmarks, and published figures to benchmarks."""
+"""The names of the files that map data sets, and published figures, to Snellen's benchmarks."""
 
 
 class AskTable(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields of an entry of `[[asks]]`, except those of `Manner`."""
+    """The fields of an entry in `[[asks]]`, except the fields of `Manner`."""
 
     data_sets: list[str]
     """The names of the data sets."""
     variants: dict[str, dict[str, Any]] = {}
     """The changes that each variant makes for these data sets."""
     alone: bool = False
-    """Whether the data sets do not use `[defaults]`."""
+    """Whether `[defaults]` is ignored for these data sets."""
 
 
 class RecipeFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -60,9 +62,9 @@ class RecipeFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     source: str
     """Where the recipe is documented: repository@commit:path."""
     asks: list[dict[str, Any]] = []
-    """How questions of data sets are asked, with the fields of `AskTable` and `Manner`."""
+    """The settings for data sets: tables with the fields of `AskTable` and `Manner`."""
     base: str = ""
-    """The bundled recipe that is used for data sets not in this one; empty if there is none."""
+    """The bundled recipe for data sets that are not in this recipe; empty if there is none."""
     figures: list[CardFigure] = []
     """Published figures."""
     checkpoints: list[str] = []
@@ -82,7 +84,7 @@ class RecipeFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 def names() -> list[str]:
-    """The names of the recipes: the bundled ones, and those of installed packages."""
+    """Return the names of the bundled recipes and of the recipes in installed packages."""
     return sorted({*_bundled(), *(plugin.name for plugin in recipe_plugins())})
 
 
@@ -113,7 +115,7 @@ def load(name: str | Path) -> Recipe:
     if len(providers) > 1:
         raise UsageError(
             f"{len(providers)} recipes have the name {name}: those of {' and '.join(providers)}. "
-            "Pass the file of one of them with --recipe PATH.toml, or uninstall a package."
+            "Pass one recipe's file with --recipe PATH.toml, or uninstall a package."
         )
     if owners:
         return _cached(owners[0].file(), owners[0].provider)
@@ -137,7 +139,7 @@ def _recipe(file: Path, provider: str) -> Recipe:
             if key not in asks:
                 raise UsageError(
                     f"{file}: [[figures]]: the recipe does not ask {' '.join(key).strip()}. Leave "
-                    "data_set out if no source says how it is asked."
+                    "data_set out if no source states how the data set is asked."
                 )
             manner = asks[key].manner
             figures = [*manner.figures, figure.figure]
@@ -168,7 +170,7 @@ def _read_bundled(name: str) -> RecipeFile:
 
 
 def read_table(file: Path) -> dict[str, Any]:
-    """The tables of a TOML file.
+    """Read the tables of a TOML file.
 
     Raises:
         UsageError: the file cannot be read, or is not TOML.
@@ -183,7 +185,7 @@ def converted(table: object, kind: type[T], where: str) -> T:
     """Convert a table to a type.
 
     Raises:
-        UsageError: the table does not fit the type. The message begins with `where`.
+        UsageError: the table does not fit the type. The message begins with the text in `where`.
     """
     try:
         return msgspec.convert(table, kind)
@@ -192,7 +194,8 @@ def converted(table: object, kind: type[T], where: str) -> T:
 
 
 def _asks(content: RecipeFile, file: Path) -> Iterator[tuple[str, Ask]]:
-    """Yield each variant and how it asks a data set, first from this file, then from its base."""
+    """Yield each variant's `Ask` for each data set, first from this file, then from the base
+    recipe."""
     texts = [content, *([_base(content, file)] if content.base else [])]
     defaults = merged(*(text.defaults for text in reversed(texts)))
     load = partial(_template, content.prompts)
@@ -268,7 +271,8 @@ def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _full_source(part: str, recipe: str) -> str:
-    """Where an ask is documented. `part` may be relative to `recipe`, the source of the recipe."""
+    """Return the source of an entry in `[[asks]]`. `part` may be relative to `recipe`, the recipe's
+    source."""
     if "@" in part or not part:
         return part or recipe
     if part.startswith("#"):
@@ -282,7 +286,8 @@ def _benchmarks() -> dict[str, Any]:
 
 
 def _template(prompts: Mapping[str, str], name: str) -> str | None:
-    """A template in `prompts` or, as RECIPE/PROMPT, in a bundled recipe; None if there is none."""
+    """Return a template from `prompts` or, for the name RECIPE/PROMPT, from a bundled recipe.
+    Return None if there is no such template."""
     recipe, _, prompt = name.rpartition("/")
     if recipe:
         prompts = _read_bundled(recipe).prompts if recipe in _bundled() else {}

@@ -21,16 +21,16 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     benchmark: str | None = None
     """The benchmark in Snellen, with its options; None if there is none."""
     question: str = ""
-    """The field of a sample's data that holds the question; empty: the sample's own question."""
+    """The field of a sample's data that contains the question; empty: the sample's own question."""
     system: str = ""
     """The system message; empty if none is sent."""
     raw: str = ""
-    """The format of a raw prompt with the model's control words, in which `{}` is the user's turn;
-    empty if messages are sent. The text after `{}` is a template with the variable `turn`."""
+    """A raw prompt with the model's control words, in which `{}` stands for the user's turn; empty
+    if messages are sent. The text after `{}` is a template with the variable `turn`."""
     variables: dict[str, str | list[str]] = {}
-    """Further variables of the template."""
+    """Additional variables of the template."""
     generation: dict[str, object] = {}
-    """The settings for generation, with the names that the source uses."""
+    """The generation settings, with the names that the source uses."""
     unset: list[str] = []
     """The settings that the source passes as None."""
     picture: dict[str, int] = {}
@@ -38,13 +38,13 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     tiles: Tiles | None = None
     """How pictures are cut into tiles; None if they are not cut, or if the rule is not known."""
     tiles_together: bool = False
-    """Whether the source passes the total number of tiles of a question's pictures."""
+    """Whether the source passes only the total number of tiles of all pictures of a question."""
     resized: bool = False
     """Whether the settings include the size to which the first picture is scaled."""
     fault: str = ""
     """An error in the source that the recipe reproduces; empty if there is none."""
     builder: str = ""
-    """The toolkit that contains the error; empty if there is none.
+    """The toolkit that contains the error; empty if no toolkit does.
 
     If the recipe is named after the maker, users must pass the toolkit as the variant.
     """
@@ -53,7 +53,7 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     scoring: RecipeScoring | None = None
     """How the published figures were scored; None if not known."""
     thinking: RecipeThinking | None = None
-    """Whether the model thinks; None if this is not known, or if the model cannot think."""
+    """How the model thinks; None if this is not known or if the model cannot think."""
     conflicts: list[str] = []
     """Where sources contradict each other about these settings."""
     unknown: list[str] = []
@@ -62,10 +62,12 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The source of these settings: repository@commit:file#lines, or a suffix to the recipe's
     source."""
     figures: list[Figure] = []
-    """Published figures. `unknown` says so if they may have been measured with other settings."""
+    """Published figures. If a figure may come from other settings, the field `unknown` states
+    this."""
 
     def is_of(self, benchmark: str) -> bool:
-        """Whether this is a benchmark in Snellen, by its name with or without options."""
+        """Return whether these settings are for the named benchmark in Snellen, with or without its
+        options."""
         spec = (self.benchmark or "").casefold()
         return bool(spec) and benchmark.casefold() in (spec, spec.partition(":")[0])
 
@@ -77,7 +79,7 @@ class Ask:
     recipe: str
     """The recipe's name."""
     data_set: str
-    """The name of the data set in the source, in lower case."""
+    """The name of the data set in the source, in lowercase."""
     variant: str = ""
     """The recipe's variant; empty for the default."""
     evidence: Evidence
@@ -85,7 +87,7 @@ class Ask:
     manner: Manner
     """The prompt and settings."""
     load: Loads = field(repr=False, compare=False)
-    """Returns a template by its name."""
+    """A function that returns a template by name."""
 
     @property
     def template(self) -> str:
@@ -93,7 +95,7 @@ class Ask:
         return expanded(self.manner.prompt, self.load)
 
     def pieces(self, sample: Sample) -> list[Piece]:
-        """The user's turn: texts, pictures, and videos in order.
+        """Return the texts, pictures, and videos of the user's turn, in order.
 
         Raises:
             UsageError: the template cannot be rendered for the sample.
@@ -110,7 +112,8 @@ class Ask:
         return pieces_of(self.manner.prompt, self.load, sample, self.manner.variables)
 
     def text(self, sample: Sample) -> str:
-        """The text of the prompt, with `<image>` or `<video>` in place of each picture or video.
+        """Return the text of the prompt, with `<image>` or `<video>` in place of each picture or
+        video.
 
         Raises:
             UsageError: the template cannot be rendered for the sample.
@@ -122,7 +125,7 @@ class Ask:
         return before + turn + rendered(after, {"turn": turn})
 
     def messages(self, sample: Sample) -> tuple[Message, ...]:
-        """The messages for a model.
+        """Build the messages for a model.
 
         Raises:
             UsageError: the template cannot be rendered for the sample, or the recipe sends raw
@@ -140,10 +143,10 @@ class Ask:
         return (*system, Message("user", parts))
 
     def check_sendable(self) -> None:
-        """Check that the recipe sends messages.
+        """Check that the recipe sends messages instead of a raw prompt.
 
         Raises:
-            UsageError: it sends a raw prompt with the model's control words.
+            UsageError: the recipe sends a raw prompt with the model's control words.
         """
         if self.manner.raw:
             raise UsageError(
@@ -153,13 +156,14 @@ class Ask:
 
     @property
     def modes(self) -> list[str]:
-        """The modes of the source, if it has several. They differ only in their settings."""
+        """The names of the source's modes, which differ only in their settings; empty if there is
+        only one mode."""
         settings = self.manner.generation
         is_by_mode = settings and all(isinstance(value, dict) for value in settings.values())
         return [*settings] if is_by_mode else []
 
     def model_settings(self) -> dict[str, object]:
-        """The settings for generation that do not depend on the pictures.
+        """Return the generation settings that do not depend on the pictures.
 
         Raises:
             UsageError: the source has several modes, and the variant is not one of them.
@@ -178,7 +182,8 @@ class Ask:
         return mode
 
     def settings(self, sizes: Sequence[tuple[int, int]] = ()) -> dict[str, object]:
-        """All settings for generation, with the source's names, for pictures of these sizes.
+        """Return all generation settings for pictures of these sizes, with the names that the
+        source uses.
 
         Args:
             sizes: The width and height of each picture in pixels.
@@ -195,7 +200,7 @@ class Ask:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How a maker or a toolkit asked a family of models the questions of data sets."""
+    """The prompts and settings with which a maker or a toolkit evaluated a family of models."""
 
     name: str
     """The name of the recipe, as in `--recipe NAME`."""
@@ -223,14 +228,15 @@ class Recipe:
     """The origin of the recipe: `bundled`, the path of a file, or a package and its version."""
 
     def ask(self, data_set: str, variant: str = "") -> Ask:
-        """How the questions of a data set are asked.
+        """Return how the questions of a data set are asked.
 
         Args:
-            data_set: The data set, or the benchmark in Snellen if only one data set is it.
-            variant: The variant or mode; empty for the usual way of asking.
+            data_set: The data set, or the benchmark in Snellen that matches exactly one data set.
+            variant: The variant or mode; empty for the default.
 
         Raises:
-            UsageError: the recipe does not say, or several of its data sets are this benchmark.
+            UsageError: the recipe has no such data set or variant, or several of its data sets
+                match.
         """
         if data_set not in {name for name, _ in self.asks}:
             data_set = self._of_benchmark(data_set)
@@ -247,10 +253,11 @@ class Recipe:
         return ask
 
     def _of_benchmark(self, benchmark: str) -> str:
-        """The data set that is a benchmark in Snellen; `benchmark` itself if none is.
+        """Return the data set that matches a benchmark in Snellen, or `benchmark` itself if none
+        does.
 
         Raises:
-            UsageError: several are.
+            UsageError: several data sets match the benchmark.
         """
         data_sets = [
             name

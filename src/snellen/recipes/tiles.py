@@ -1,4 +1,4 @@
-"""How InternVL cuts pictures into tiles, and how Qwen3-VL scales them."""
+"""How InternVL cuts pictures into tiles, and how Qwen3-VL scales pictures."""
 
 from collections.abc import Sequence
 from math import ceil, floor, sqrt
@@ -25,7 +25,7 @@ class Tiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Whether the first picture is doubled in width and height before it is cut."""
 
     def counts(self, sizes: Sequence[tuple[int, int]]) -> list[int]:
-        """The number of tiles of each picture, including its thumbnail.
+        """Return the number of tiles of each picture, including the thumbnail.
 
         Args:
             sizes: The width and height of each picture in pixels.
@@ -46,7 +46,8 @@ class Tiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def tile_count(width: int, height: int, *, most: int, size: int = 448) -> int:
-    """The number of tiles of a picture, plus one for the thumbnail if there are several tiles.
+    """Return the number of tiles of a picture, plus one for the thumbnail if there are several
+    tiles.
 
     `media.sizes.tile_grid` chooses the grid.
     """
@@ -56,7 +57,7 @@ def tile_count(width: int, height: int, *, most: int, size: int = 448) -> int:
 
 
 def scaled(width: int, height: int, *, least: int, most: int, factor: int = 32) -> tuple[int, int]:
-    """The size to which a picture is scaled.
+    """Return the size to which a picture is scaled.
 
     Both sides are multiples of `factor`, and the area is between `least` and `most`.
 

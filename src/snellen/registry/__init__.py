@@ -1,8 +1,8 @@
 """Finds objects by name: benchmarks, models, metrics, suites, and API keys.
 
-This package may import everything that it names, and it is the only one that reads API keys. Its
-modules are imported on first use, so that listing names does not import the objects. Start with
-`benchmarks.py` and `models.py`; `index.py` has the lists.
+This package may import the code of every object that it finds. Only this package reads API keys.
+The package's modules are imported on first use, so that listing names does not import the objects.
+Start reading at `benchmarks.py` and `models.py`. The lists are in `index.py`.
 """
 
 from __future__ import annotations

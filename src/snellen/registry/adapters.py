@@ -1,4 +1,4 @@
-"""Adapters, which show streams to models that cannot watch streams themselves."""
+"""Adapters, which let models watch streams although they accept only single requests."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ DEFAULT = "window:4"
 
 
 def watching(opened: Opened, adapter: str | None) -> tuple[Opened, str | None]:
-    """Adapt a model to watch streams. Returns the model and the canonical name of the adapter.
+    """Adapt a model to watch streams, and return the model and the adapter's canonical name.
 
-    If no adapter is named, a model that watches streams is returned unchanged, and any other model
-    gets `DEFAULT`. `window:N` shows the newest N frames, and `window:all` shows all of them.
+    If `adapter` is None, a model that watches streams is returned unchanged, and any other model
+    gets `DEFAULT`. `window:N` shows the newest N frames, and `window:all` shows all frames so far.
     `reask:POLICY` shows the frames that a frame policy selects from all frames so far. Because
     names are canonical, `window:04` and `window:4` lead to the same run.
 
@@ -39,7 +39,7 @@ def watching(opened: Opened, adapter: str | None) -> tuple[Opened, str | None]:
     if not isinstance(opened.model, Generates):
         raise UsageError(
             f"{opened.name} cannot be used with the adapter {adapter}, because it does not answer "
-            "in text. Use a model that does."
+            "in text. Use a model that answers in text."
         )
     if kind == "reask":
         picks = policy(amount)

@@ -27,7 +27,8 @@ from snellen.transforms.probes import again
 from snellen.transforms.shots import with_shots
 
 OF_CLASS = "vlmevalkit-class:"
-"""The prefix of a spec that names a data set class written for VLMEvalKit, as `FILE:CLASS`."""
+"""The prefix of a spec for a data set class written for VLMEvalKit. `FILE:CLASS` follows the
+prefix."""
 
 
 def benchmark(
@@ -38,9 +39,9 @@ def benchmark(
     columns: Mapping[str, str] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Benchmark:
-    """The benchmark that a spec names. A spec is a name with options (`mathvision:split=testmini`),
-    a file of rows, or the caller's own benchmark in a file (`FILE.py:NAME`) or a module
-    (`module:NAME`).
+    """Create the benchmark that a spec names. A spec is a name with options
+    (`mathvision:split=testmini`), a file of rows, or the caller's own benchmark in a file
+    (`FILE.py:NAME`) or a module (`module:NAME`).
 
     `data` is the folder or file with the benchmark's rows, or `synthetic` for the few bundled rows.
     `task` and `columns` are only for files of rows.
@@ -84,11 +85,12 @@ def few_shot(
     columns: Mapping[str, str] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Benchmark:
-    """A benchmark with n examples before each question. `plain` is the benchmark without examples.
+    """Create a benchmark with n examples before each question. `plain` is the benchmark without
+    examples.
 
-    `source` says where the examples come from: a file of rows in the same format, or, for a
-    benchmark, other options (`split=dev`, or just `dev`). If the benchmark is a file of rows,
-    `source` may be None. Then some of its rows become examples and are not asked.
+    `source` is where the examples come from: a file of rows in the same format, or other options of
+    the same benchmark (`split=dev`, or just `dev`). If the benchmark is a file of rows, `source`
+    may be None, and some of the file's rows become examples that are not asked.
 
     Raises:
         UsageError: the source is missing, or it has no suitable examples.
@@ -102,8 +104,8 @@ def few_shot(
             )
     elif source is None:
         raise UsageError(
-            f"{spec}: --shots needs examples from rows that are not asked. Name them with "
-            "--shots-from: a file in the same format, or other options (split=dev)."
+            f"{spec}: --shots needs examples from rows that are not asked. Name the examples "
+            "with --shots-from: a file in the same format, or other options (split=dev)."
         )
     elif "=" not in source and data_at(source).exists():
         examples = benchmark(spec, data=data_at(source), options=options)
@@ -119,15 +121,16 @@ def of_run(
     manifest: Mapping[str, Any], spec: str | None = None, *, data: Path | None = None
 ) -> Benchmark:
     """Create the benchmark of a run from the run's manifest, with the run's options. The data need
-    not exist. Without `data`, a benchmark of this package uses the run's own data if they still
-    exist, since some metrics read a file next to them.
+    not exist. If `data` is None, one of Snellen's own benchmarks uses the run's data if they still
+    exist, since some metrics read a file next to the data.
 
-    A file or module that a manifest names is never run. For such a run, the user names the file or
-    module again with `spec`.
+    A file or module that a manifest names is never run. For a run with a user's file or module,
+    pass the file or module as `spec`.
 
     Raises:
-        CatalogError: the benchmark is not in the catalog, not from an installed plug-in, and not a
-            file of rows; or it was a Python object, or came from a user's file or module.
+        CatalogError: the benchmark cannot be created from the manifest. The benchmark was a Python
+            object, came from a user's file or module, or is in neither the catalog nor an installed
+            plug-in.
         UsageError: the run cannot be scored with `spec`.
     """
     plain = _of_run(manifest, data) if spec is None else _of_spec(manifest, spec, data)
@@ -137,13 +140,14 @@ def of_run(
 def supplied(
     specs: Sequence[str | Benchmark], manifest: Mapping[str, Any], *, data: Path | None = None
 ) -> Benchmark | None:
-    """Find the user's own benchmark of a run among the benchmarks that the user passed. Returns the
-    one that has the name of the run's benchmark, created with the run's options, or None.
+    """Find a run's benchmark among the benchmarks that the user passed. Return the user's own
+    benchmark with the name of the run's benchmark, created with the run's options. Return None if
+    no passed benchmark has that name.
 
     Raises:
         CatalogError: `specs` contains a name that no benchmark has.
-        UsageError: a file or a module cannot be loaded; or no passed benchmark has the right name,
-            but one of them could not be created.
+        UsageError: a file or a module cannot be loaded, or no benchmark has the right name and one
+            benchmark could not be created.
     """
     name = manifest.get("benchmark")
     failures: list[SnellenError] = []
@@ -172,8 +176,8 @@ def supplied(
 
 
 def _name_by_itself(spec: str) -> str | None:
-    """The name of the benchmark that a spec creates on its own, without the options of a run; None
-    if it cannot be created without them."""
+    """Return the name of the benchmark that a spec creates without a run's options. Return None if
+    the spec needs the run's options."""
     try:
         return benchmark(spec).name
     except SnellenError:
@@ -181,18 +185,18 @@ def _name_by_itself(spec: str) -> str | None:
 
 
 def is_own_code(spec: str) -> bool:
-    """Whether a spec names a benchmark in a file or module of the user."""
+    """Return whether a spec names a benchmark in a user's file or module."""
     return not spec.startswith(OF_CLASS) and parse(spec).kind in ("file", "module")
 
 
 def is_rows(spec: str) -> bool:
-    """Whether a spec names a file of rows."""
+    """Return whether a spec names a file of rows."""
     return not spec.startswith(OF_CLASS) and parse(spec).kind == "rows"
 
 
 def entry_of(spec: str) -> Entry | None:
-    """The catalog entry of a benchmark; None for a file of rows, and for a benchmark that is not
-    defined in a file.
+    """Return a benchmark's catalog entry, or None for a file of rows and for a benchmark that is
+    not defined in a file.
 
     Raises:
         CatalogError: there is no benchmark with that name.
@@ -212,8 +216,8 @@ def entry_of(spec: str) -> Entry | None:
 
 
 def options_of(spec: str) -> dict[str, dict[str, Any]]:
-    """For each option of a benchmark, its default and the list of its possible values, if it has
-    one.
+    """Return the default and the possible values of each option of a benchmark. The possible values
+    are None for an option that is not limited to a list.
 
     Raises:
         CatalogError: there is no benchmark with that name.
@@ -223,8 +227,8 @@ def options_of(spec: str) -> dict[str, dict[str, Any]]:
 
 
 def listed_options(name: str) -> dict[str, dict[str, Any]]:
-    """Like `options_of`, but never runs a user's file or module, because the name may come from a
-    file that the user did not write.
+    """Return the same as `options_of`, but never run a user's file or module, because the name may
+    come from a file that the user did not write.
 
     Raises:
         CatalogError: the catalog has no benchmark with that name.
@@ -234,7 +238,7 @@ def listed_options(name: str) -> dict[str, dict[str, Any]]:
 
 
 def reads_data(spec: str) -> bool:
-    """Whether a benchmark uses `data`: it is a file of rows, or it reads files.
+    """Return whether a benchmark uses `data`, because it is a file of rows or reads files.
 
     Raises:
         CatalogError: there is no benchmark with that name.
@@ -248,8 +252,9 @@ def reads_data(spec: str) -> bool:
 
 
 def is_mistakable(benchmark: Benchmark) -> bool:
-    """Whether a user's own benchmark could be mistaken for one in the catalog, because it has the
-    same name or options. The identity of a run must then distinguish them."""
+    """Return whether a user's own benchmark could be mistaken for one in the catalog, because it
+    has the same name or options. A run's identity must distinguish such a benchmark from the one in
+    the catalog."""
     if benchmark.provenance.from_catalog:
         return False
     options = benchmark.provenance.options
@@ -257,7 +262,8 @@ def is_mistakable(benchmark: Benchmark) -> bool:
 
 
 def runs_a_program(manifest: Mapping[str, Any]) -> bool:
-    """Whether `of_run` would run code that the manifest names: a class written for VLMEvalKit."""
+    """Return whether `of_run` would run code that the manifest names: a class written for
+    VLMEvalKit."""
     options = manifest.get("identity", {}).get("options", {})
     return "class" in options and not is_object_run(manifest)
 
@@ -266,7 +272,7 @@ def check_names(benchmarks: Sequence[Benchmark]) -> None:
     """Check that benchmarks from different sources have different names.
 
     Raises:
-        CatalogError: two of them have the same name.
+        CatalogError: two benchmarks from different sources have the same name.
     """
     for number, benchmark in enumerate(benchmarks):
         for other in benchmarks[:number]:
@@ -281,8 +287,7 @@ def own(
     columns: Mapping[str, str] | None,
     options: Mapping[str, Any],
 ) -> Benchmark:
-    """The benchmark that a file of rows forms. `data` is the folder of the files that its rows
-    name.
+    """Create the benchmark of a file of rows. `data` is the folder of the files that the rows name.
 
     Raises:
         CatalogError: the file does not exist.
@@ -349,7 +354,7 @@ def _of_run(manifest: Mapping[str, Any], data: Path | None) -> Benchmark:
 
 
 def _data_of(manifest: Mapping[str, Any]) -> Path | None:
-    """The path of a run's rows; None if it is not known, or nothing is there."""
+    """Return the path of a run's rows, or None if the path is not known or no longer exists."""
     where = manifest.get("data")
     path = data_path(where) if where and isinstance(where, str) else None
     return path if path is not None and path.exists() else None
@@ -359,8 +364,8 @@ def _unknown(name: str, source: Mapping[str, Any]) -> str:
     spec = source.get("spec")
     if spec is None:
         return (
-            f"the run's benchmark {name!r} was a Python object. It cannot be rebuilt from the "
-            "run's manifest."
+            f"the run's benchmark {name!r} was a Python object. Such an object cannot be rebuilt "
+            "from the run's manifest."
         )
     what = "file" if source.get("kind") == "file" else "module"
     return (
@@ -372,7 +377,8 @@ def _unknown(name: str, source: Mapping[str, Any]) -> str:
 def _built_again(
     definition: BenchmarkDefinition, options: Mapping[str, Any], data: Path | None
 ) -> Benchmark:
-    """The benchmark with a run's options. Only a benchmark that reads data gets the run's data."""
+    """Build a benchmark with a run's options. Only a benchmark that reads data gets the run's
+    data."""
     reads = definition.reads_data and not isinstance(definition.value, Benchmark)
     return build(definition, options, data if reads else None)
 
@@ -394,12 +400,12 @@ def _of_spec(manifest: Mapping[str, Any], spec: str, data: Path | None) -> Bench
 
 
 def _is_rows(options: Mapping[str, object]) -> bool:
-    """Whether these are the options of a file of rows."""
+    """Return whether these are the options of a file of rows."""
     return {"task", "columns"} <= set(options)
 
 
 def _of_class(*names: str) -> Benchmark:
-    """The benchmark that a data set class written for VLMEvalKit defines."""
+    """Create the benchmark of a data set class written for VLMEvalKit."""
     if len(names) not in (2, 3) or not all(names):
         raise UsageError(f"write {OF_CLASS}FILE:CLASS or {OF_CLASS}FILE:CLASS:DATASET.")
     from snellen.benchmarks.families.vlmevalkit_class import vlmevalkit_class

@@ -1,5 +1,5 @@
-"""Finds the definition of a benchmark, by its name or in a file or module, and builds the benchmark
-from it."""
+"""Finds the definition of a benchmark, by name or in a file or module, and builds the benchmark
+from the definition."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from snellen.registry.outlines import outline
 from snellen.registry.specs import Spec
 
 BUNDLED = "the data are the few bundled rows, so the score is not a result"
-"""The note on a run that used the rows that are bundled with a benchmark."""
+"""The note on a run that used a benchmark's bundled rows."""
 _BUNDLED_BEFORE = "the data are the few bundled rows: this is no result"
-"""The wording of this note in older versions of Snellen."""
+"""The wording of the note `BUNDLED` in older versions of Snellen."""
 SYNTHETIC = "synthetic"
-"""The value of `data` that stands for the rows that are bundled with a benchmark."""
+"""The value of `data` that stands for a benchmark's bundled rows."""
 
 
 def is_bundled(notes: Collection[str]) -> bool:
-    """Whether a run with these notes used the rows that are bundled with its benchmark."""
+    """Return whether a run with these notes used its benchmark's bundled rows."""
     return BUNDLED in notes or _BUNDLED_BEFORE in notes
 
 
@@ -40,21 +40,21 @@ class BenchmarkDefinition:
     """The definition of a benchmark."""
 
     name: str
-    """For messages: its name in the catalog, or the user's own spec without options."""
+    """The benchmark's name in the catalog, or the user's own spec without options, for messages."""
     value: Any
     """A `Benchmark`, or a function that returns one."""
     implied: Mapping[str, Any]
     """The options that an alias stands for."""
     bundled: Path | None
-    """The folder of its bundled rows."""
+    """The folder of the benchmark's bundled rows."""
     reads_data: bool
     """Whether it reads files."""
     file: Path | None = None
     """The file that defines a user's own benchmark."""
     source: Source | None = None
-    """Where it comes from; None for Snellen's own benchmarks."""
+    """The source of the benchmark; None for Snellen's own benchmarks."""
     files: Files = field(default_factory=dict)
-    """The files of its code; empty for Snellen's own benchmarks."""
+    """The files of the benchmark's code; empty for Snellen's own benchmarks."""
 
 
 def definition_of(parts: Spec) -> BenchmarkDefinition:
@@ -119,7 +119,7 @@ def definition_of_entry(entry: Entry, implied: Mapping[str, Any]) -> BenchmarkDe
 def build(
     definition: BenchmarkDefinition, options: Mapping[str, Any], data: Path | None
 ) -> Benchmark:
-    """Build the benchmark of a definition, and mark it with its origin."""
+    """Build the benchmark of a definition, and mark the benchmark with its source."""
     make, name = definition.value, definition.name
     is_synthetic = str(data) == SYNTHETIC
     if isinstance(make, Benchmark):
@@ -143,7 +143,7 @@ def build(
         values["data"] = definition.bundled
         if definition.bundled is None and definition.reads_data:
             raise DataError(
-                f"{name} has no bundled rows: next to its file, there is no folder rows/ with them."
+                f"{name} has no bundled rows, because there is no folder rows/ next to its file."
             )
     elif data is not None:
         values["data"] = data
@@ -155,7 +155,7 @@ def build(
 
 
 def _called(definition: BenchmarkDefinition, values: Mapping[str, Any]) -> Benchmark:
-    """The benchmark that the function of a definition returns."""
+    """Call the function of a definition, and return the benchmark that it returns."""
     make, name = definition.value, definition.name
     if definition.source is None:
         benchmark: Benchmark = make(**values)
@@ -192,7 +192,7 @@ def _check_parameters(definition: BenchmarkDefinition, values: Mapping[str, Any]
         and key not in values
     ]
     if missing == ["data"]:
-        raise UsageError(f"{name} needs the path of its data. Pass it with --data PATH.")
+        raise UsageError(f"{name} needs the path of its data. Pass the path with --data PATH.")
     if missing:
         raise UsageError(
             f"{name} needs a value for {' and '.join(missing)}. If it is a function that returns a "
@@ -201,7 +201,7 @@ def _check_parameters(definition: BenchmarkDefinition, values: Mapping[str, Any]
 
 
 def _makers_in(file: Path | None) -> str:
-    """A hint that names the functions in a file that return benchmarks."""
+    """Return a hint that lists the functions in a file that return benchmarks."""
     known = {} if file is None else outline(file).definitions
     names = [name for name, value in known.items() if value.returns.endswith("Benchmark")]
     if not names:
@@ -222,8 +222,8 @@ def _marked(definition: BenchmarkDefinition, benchmark: Benchmark, data: Path | 
         if benchmark.name != definition.name:
             raise UsageError(
                 f"the plug-in {source.spec} of {source.distribution} {source.version} returns a "
-                f"benchmark with the name {benchmark.name!r}. Its entry point must have the same "
-                "name."
+                f"benchmark with the name {benchmark.name!r}. The entry point must have the same "
+                "name as the benchmark."
             )
         return mark_source(mark_from_catalog(benchmark), source)
     return mark_source(benchmark, source)
@@ -233,7 +233,7 @@ def check_name_is_free(definition: BenchmarkDefinition, benchmark: Benchmark) ->
     """If a benchmark comes from a user's file or module, check that no benchmark in the catalog has
     the same name.
 
-    This check is only for new runs. For an existing run, the run itself says which of the two
+    This check is only for new runs. For an existing run, the run's manifest states which of the two
     benchmarks is meant.
 
     Raises:

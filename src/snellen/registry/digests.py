@@ -33,17 +33,17 @@ from snellen.registry.plugins import Plugin
 
 
 def digest_of_plugin(plugin: Plugin) -> str:
-    """The digest of a plug-in. It covers the package's name and version, and the files of the
-    plug-in's module."""
+    """Return the digest of a plug-in, which covers the package's name and version, and the files of
+    the plug-in's module."""
     files = files_of_module(sys.modules[plugin.module])
     parts = (plugin.distribution, plugin.version, digest_of_files(files) or "")
     return digest_of("\0".join(parts).encode())
 
 
 def digest_of_benchmark(benchmark: Benchmark) -> str | None:
-    """The digest of a Benchmark object. It covers the files of the object's functions and classes,
-    and the files that these import. For code without a file, such as code in a notebook, it covers
-    the source of the functions. None if no source can be read."""
+    """Return the digest of a Benchmark object, or None if no source can be read. The digest covers
+    the files of the object's functions and classes, and the files that those files import. For code
+    without a file, such as code in a notebook, the digest covers the source text."""
     digests = {*_code_files(benchmark).values()}
     # Even if there is only one digest, it is digested again, as it is when there are several.
     return digest_of("".join(sorted(digests)).encode()) if digests else None
@@ -60,9 +60,9 @@ def with_benchmark(digest: str | None, files: Files, benchmark: Benchmark) -> st
 
 
 def _code_files(benchmark: Benchmark) -> Mapping[Path | bytes, str]:
-    """The digests of the code of a benchmark's functions and classes. Keys are the files of that
-    code and the files that they import, or the source of code without a file. If a file belongs to
-    an installed package, the files that it imports are not included."""
+    """Return the digests of a benchmark's code. The keys are the files of the code and the files
+    that those files import. For code without a file, the key is the source text. Files that an
+    installed package imports are not included."""
     files: dict[Path | bytes, str] = {}
     for code in _code_in(benchmark, set()):
         file = _source_file(code)
@@ -79,8 +79,8 @@ def _code_files(benchmark: Benchmark) -> Mapping[Path | bytes, str]:
 
 
 def _code_in(value: Any, seen: set[int]) -> Iterator[Any]:
-    """The functions and classes that a benchmark uses. The benchmark's rows are not searched for
-    them."""
+    """Yield the functions and classes that a benchmark uses. The benchmark's rows are not
+    searched."""
     if id(value) in seen:
         return
     seen.add(id(value))
@@ -117,7 +117,7 @@ def _is_set(cell: Any) -> bool:
 
 
 def _source_file(code: Any) -> Path | None:
-    """The file that defines a function or class; None if there is no such file."""
+    """Return the file that defines a function or class, or None if there is no such file."""
     try:
         file = inspect.getsourcefile(code)
     except (OSError, TypeError):  # built in

@@ -37,51 +37,54 @@ MODELS: Mapping[str, tuple[str, str]] = {
     "vlmevalkit:FILE:CLASS": ("vlmevalkit", "a model class written for VLMEvalKit, unchanged"),
     "worker:FILE:NAME": ("worker", "your own sessions, each in an isolated process"),
 }
-"""Maps patterns of model names to the module that opens the models and to a description."""
+"""Maps each pattern of model names to the module that opens such models, and to a description."""
 MEASURES = ("Estimate", "Metric", "Mapping[str, Metric]", "float")
 """The return types of metrics, of functions that return metrics, and of functions that score one
 answer."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """The catalog entry of a benchmark, with what its file says about it."""
+    """The catalog entry of a benchmark, with the facts from the benchmark's file."""
 
     name: str
-    """The canonical name, with dashes. This is the name that runs store."""
+    """The canonical name, with dashes, as stored in runs."""
     title: str
-    """The first line of its sheet."""
+    """The first line of the benchmark's `sheet`."""
     sheet: str
-    """The docstring of its file, which says where its data, prompt, and scorings come from."""
+    """The docstring of the benchmark's file, which states the sources of data, prompt, and
+    scorings."""
     aliases: Mapping[str, Mapping[str, Any]]
-    """Names that other tools use for it, with the options that each name stands for."""
+    """The names that other tools use for the benchmark, with the options that each name stands
+    for."""
     tags: tuple[str, ...] = ()
-    """Its subjects, from the constant `TAGS` in its file."""
+    """The benchmark's subjects, from the constant `TAGS` in the benchmark's file."""
     license: str = ""
-    """The license of its data, from the constant `LICENSE` in its file. If it is empty, see the
-    sheet."""
+    """The license of the data, from the constant `LICENSE` in the benchmark's file; empty if only
+    the sheet states the license."""
     size: int | None = None
-    """Its number of samples, from the constant `SIZE` in its file."""
+    """The number of samples, from the constant `SIZE` in the benchmark's file."""
     reads_data: bool
-    """Whether it reads files. A benchmark that draws its own rows rejects `data`."""
+    """Whether the benchmark reads files. A benchmark that draws its own rows rejects `data`."""
     bundled: Path | None
-    """The folder of its bundled rows, `rows/NAME/` next to its file; None if there is none."""
+    """The folder of the bundled rows, `rows/NAME/` next to the benchmark's file; None if there is
+    no such folder."""
     function: str
-    """The name of the function in its file that returns it."""
+    """The name of the function that returns the benchmark."""
     plugin: Plugin | None = None
-    """The entry point that offers it; None for Snellen's own benchmarks."""
+    """The entry point that offers the benchmark; None for Snellen's own benchmarks."""
 
     def file(self) -> Path | None:
-        """The Python file that defines it; None if there is no such file."""
+        """Return the Python file that defines the benchmark, or None if there is no such file."""
         return FOLDER / f"{self.function}.py" if self.plugin is None else self.plugin.file()
 
     @property
     def defined_in(self) -> str:
-        """Where it comes from, for messages."""
+        """The origin of the benchmark, for messages."""
         return f"snellen/benchmarks/{self.function}.py" if self.plugin is None else f"{self.plugin}"
 
 
 def entries() -> list[Entry]:
-    """All benchmarks: first Snellen's own, then those of plug-ins."""
+    """Return all benchmarks: first Snellen's own, then those of plug-ins."""
     own = [
         entry_in(kebab(path.stem), path.stem, path, content)
         for path, content in outlines(sorted(FOLDER.glob("[!_]*.py")))
@@ -95,14 +98,15 @@ def entries() -> list[Entry]:
 
 
 def list_benchmarks() -> Iterator[tuple[str, str]]:
-    """All benchmarks with their titles. Titles of plug-ins also name the package."""
+    """Yield all benchmarks with their titles. The title of a plug-in's benchmark also names the
+    package."""
     for entry in entries():
         yield entry.name, _with_package(entry.title, entry.plugin)
 
 
 def own_metrics() -> Iterator[tuple[str, str]]:
-    """All of Snellen's own metrics and functions that score one answer, by their names in
-    `snellen.metrics` (`mean`, `acuity.threshold`), each with the first sentence of its
+    """Yield Snellen's own metrics and functions that score one answer. Each item consists of the
+    name in `snellen.metrics` (`mean`, `acuity.threshold`) and the first sentence of the
     docstring."""
     folder = PACKAGE / "metrics"
     for path, content in outlines(sorted(folder.rglob("*.py"))):
@@ -114,15 +118,15 @@ def own_metrics() -> Iterator[tuple[str, str]]:
 
 
 def list_metrics() -> Iterator[tuple[str, str]]:
-    """All metrics with their descriptions: first Snellen's own, then those of plug-ins."""
+    """Yield all metrics with their descriptions: first Snellen's own, then those of plug-ins."""
     yield from own_metrics()
     for plugin in plugins("snellen.metrics"):
         yield plugin.name, _title(plugin)
 
 
 def list_models() -> Iterator[tuple[str, str]]:
-    """All models with their descriptions: first Snellen's own, as names or patterns of names, then
-    those of plug-ins."""
+    """Yield all models with their descriptions: first Snellen's own, as names or name patterns,
+    then those of plug-ins."""
     for name, (_, words) in MODELS.items():
         yield name, words
     for plugin in plugins("snellen.models"):
@@ -130,23 +134,24 @@ def list_models() -> Iterator[tuple[str, str]]:
 
 
 def kebab(stem: str) -> str:
-    """The canonical form of a name: `my_bench` becomes `my-bench`."""
+    """Return the canonical form of a name: `my_bench` becomes `my-bench`."""
     return stem.replace("_", "-")
 
 
 def normalized(name: str) -> str:
-    """A form of a name that is the same for all cases and separators."""
+    """Return a form of a name that ignores case and separators."""
     return kebab(name).lower()
 
 
 def bundled(stem: str) -> Path | None:
-    """The folder of a benchmark's bundled rows; None if the benchmark draws its own rows."""
+    """Return the folder of a benchmark's bundled rows, or None if the benchmark draws its own
+    rows."""
     return bundled_rows(FOLDER / f"{stem}.py", stem)
 
 
 def bundled_rows(file: Path, name: str) -> Path | None:
-    """The folder of the rows that are bundled with a benchmark, next to its file; None if it does
-    not exist."""
+    """Return the folder of the bundled rows next to a benchmark's file, or None if there is no such
+    folder."""
     folder = file.parent / "rows" / name
     return folder if folder.is_dir() else None
 
@@ -159,7 +164,7 @@ def first_sentence(docstring: str) -> str:
 def entry_in(
     name: str, function: str, file: Path | None, content: Outline, plugin: Plugin | None = None
 ) -> Entry:
-    """The entry of the benchmark that a function in a file returns, from the file's outline."""
+    """Create a benchmark's catalog entry from the outline of the benchmark's file."""
     definition = content.definitions.get(function)
     own = file is not None and file.stem == function
     docstrings = [content.docstring, "" if definition is None else definition.docstring]

@@ -1,4 +1,4 @@
-"""Reads API keys, addresses, and settings for models from the environment. No other module does."""
+"""The only module that reads API keys, addresses, and settings for models from the environment."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ SERVERS: Mapping[str, tuple[str, Sequence[str]]] = {
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     ),
 }
-"""The official server of each kind, and the environment variables that may contain its API key."""
+"""The official server of each kind of model, and the environment variables that may contain the
+server's API key."""
 FOR_WORKERS = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
-"""The environment variables that `worker:` processes get: those for programs, libraries, and
+"""The environment variables that `worker:` processes get, for finding programs, libraries, and
 devices."""
 SECRET_ENDINGS = ("KEY", "KEYS", "TOKEN", "SECRET", "PASSWORD")
 """An environment variable whose name has one of these endings is treated as a secret."""
@@ -29,10 +30,10 @@ need these variables."""
 
 
 def key_variable(spec: str, kind: str, profile: Profile) -> str | None:
-    """The environment variable that contains the API key for a model on a server; None if the model
-    needs no key.
+    """Return the environment variable that contains the API key for a model on a server, or None if
+    the model needs no key.
 
-    The variables of a service are read only for its official server.
+    The variables of a service are read only for the service's official server.
 
     Raises:
         UsageError: the variable is not set.
@@ -47,13 +48,13 @@ def key_variable(spec: str, kind: str, profile: Profile) -> str | None:
     names = " or ".join(variables)
     if profile.api_key_env and not names.isidentifier():
         raise UsageError(
-            f"{spec}: the value of --api-key-env is not the name of an environment variable. It is "
-            "not shown here, because it may be the key itself. Put the key in an environment "
-            "variable, and pass the name of that variable."
+            f"{spec}: the value of --api-key-env is not the name of an environment variable. The "
+            "value is not shown here, because it may be the key itself. Put the key in an "
+            "environment variable, and pass the name of that variable."
         )
     if profile.base_url:
         raise UsageError(
-            f"{spec}: the environment variable {names} is not set. Set it to the API key."
+            f"{spec}: the environment variable {names} is not set. Set the variable to the API key."
         )
     raise UsageError(
         f"{spec}: there is no --base-url, and no key for the official service in {names}. "
@@ -62,7 +63,8 @@ def key_variable(spec: str, kind: str, profile: Profile) -> str | None:
 
 
 def key_of_profile(spec: str, profile: Profile) -> str | None:
-    """The API key in the variable that the profile names; None if it does not name a variable.
+    """Return the API key in the variable that the profile names, or None if the profile names no
+    variable.
 
     Raises:
         UsageError: the variable is not set.
@@ -73,24 +75,25 @@ def key_of_profile(spec: str, profile: Profile) -> str | None:
 
 
 def key_in(variable: str | None) -> str | None:
-    """The API key in an environment variable."""
+    """Return the API key in an environment variable."""
     # A key that was read from a file often ends in a line break, which HTTP headers cannot contain.
     return None if variable is None else os.environ[variable].strip()
 
 
 def hub_token() -> str | None:
-    """The token for the hub from which data sets are downloaded; None if there is none."""
+    """Return the token for downloads from the Hugging Face hub, or None if no token is set."""
     return os.environ.get("HF_TOKEN", "").strip() or None
 
 
 def keys_set() -> Mapping[str, bool]:
-    """The environment variables that contain API keys by default, and whether each is set."""
+    """Return the default environment variables for API keys, and whether each variable is set."""
     names = [name for _, variables in SERVERS.values() for name in variables]
     return {name: bool(os.environ.get(name)) for name in (*names, "HF_TOKEN")}
 
 
 def without_keys() -> dict[str, str]:
-    """The environment for a server that Snellen starts. It contains no secrets except the hub's."""
+    """Return the environment for a server that Snellen starts, without secrets except those of the
+    Hugging Face hub."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -99,7 +102,7 @@ def without_keys() -> dict[str, str]:
 
 
 def for_workers() -> dict[str, str]:
-    """The environment for `worker:` processes."""
+    """Return the environment for `worker:` processes."""
     return {name: value for name in FOR_WORKERS if (value := os.environ.get(name))}
 
 
@@ -109,9 +112,9 @@ def log_to_stderr() -> None:
 
 
 def cluster_address(address: str | None, settings: Mapping[str, str]) -> str | None:
-    """The address of the Ray cluster; None if Snellen should start a private cluster.
+    """Return the address of the Ray cluster, or None if Snellen should start a private cluster.
 
-    `settings` are environment variables for Ray. They are set unless the user has set them.
+    `settings` are environment variables for Ray, which are set unless the user has set them.
     """
     for name, value in settings.items():
         os.environ.setdefault(name, value)
@@ -123,5 +126,5 @@ def cluster_address(address: str | None, settings: Mapping[str, str]) -> str | N
 
 
 def setting(name: str) -> str | None:
-    """The value of an environment variable that is not a secret."""
+    """Return the value of an environment variable that is not a secret."""
     return os.environ.get(name)

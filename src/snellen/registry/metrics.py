@@ -16,12 +16,12 @@ from snellen.registry.sources import load_plugin
 
 
 def metric(name: str) -> Any:
-    """The metric with a name: one of Snellen's (`mean`, `acuity.threshold`), one of a plug-in, or
-    the user's own (`module:NAME`, `FILE.py:NAME`).
+    """Return the metric with this name: one of Snellen's own (`mean`, `acuity.threshold`), a
+    plug-in's, or the user's (`module:NAME`, `FILE.py:NAME`).
 
     Raises:
         CatalogError: there is no metric with that name, or there are several.
-        UsageError: its file or module cannot be loaded.
+        UsageError: the metric's file or module cannot be loaded.
     """
     file, colon, attribute = name.rpartition(":")
     if colon:

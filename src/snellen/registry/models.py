@@ -30,17 +30,17 @@ from snellen.registry.sources import load_plugin
 
 IN_THIS_PROCESS = ("python", "worker", "vlmevalkit", "recorded", "hf", "hf-stream", "vllm")
 REPLICATED = ("python", "hf", "vllm", "baseline")
-"""The kinds of models that can have replicas. They need no server and answer one request at a
-time."""
+"""The kinds of models that can have replicas, because they need no server and answer one request at
+a time."""
 EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "hf": ("hf", ("torch", "transformers")),
     "hf-stream": ("hf", ("torch", "transformers")),
     "vllm": ("vllm", ("vllm",)),
 }
-"""For each back end that needs an extra: the extra, and the packages in it."""
+"""Maps each back end that needs an extra to the extra and the packages in the extra."""
 IN_PROCESS = 32
-"""The number of concurrent requests to a model that runs on this machine, unless its back end sets
-a number."""
+"""The number of concurrent requests to a model that runs on this machine, unless the model's back
+end sets a number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,28 +48,30 @@ class Opened:
     """A model that is ready to be asked."""
 
     model: Model
-    """The model itself. It generates, ranks, or watches streams."""
+    """The model itself, which generates, ranks, or watches streams."""
     name: str
-    """Its name in runs and reports, such as `openai/NAME`."""
+    """The model's name in runs and reports, such as `openai/NAME`."""
     server: str
-    """The address of its server, or else its name. Runs with the same value share a concurrency
-    limit."""
+    """The address of the model's server or, without a server, the model's name. Runs with the same
+    value share a concurrency limit."""
     revision: str | None = None
-    """The version of its weights or code, if known; part of a run's identity."""
+    """The version of the model's weights or code, which is part of a run's identity; None if not
+    known."""
     concurrency: int | None = None
-    """A suitable number of concurrent requests; None if the run must determine it."""
+    """A suitable number of concurrent requests; None if the run must determine the number."""
     timed: bool = False
-    """Whether it enforces the profile's timeouts itself."""
+    """Whether the model enforces the profile's timeouts itself."""
     served: Mapping[str, Any] | None = None
-    """Facts about the server that its first request starts; None if no server is started."""
+    """Facts about the server that the model's first request starts; None if no server is
+    started."""
     replicated: Mapping[str, Any] | None = None
-    """Facts about its replicas; None if it has no replicas."""
+    """Facts about the model's replicas; None if there are no replicas."""
     speed: tuple[str, ...] = ()
     """The fields of the profile's `extra` that affect only speed, not replies."""
     runs_on: Mapping[str, Any] = field(default_factory=dict)
     """The devices and packages of a model that runs on this machine."""
     listeners: list[Callable[[str], object]] = field(default_factory=list)
-    """Called with messages for the user while the model is asked."""
+    """Functions that are called with messages for the user while the model is asked."""
 
 
 def model(
@@ -80,12 +82,12 @@ def model(
     replicas: Replicas | None = None,
 ) -> Opened:
     """Open the model with this name, which matches a pattern in `MODELS` or belongs to a plug-in.
-    If a server is started for the model, its logs go to the folder `logs`. `replicas` run in Ray
-    workers.
+    If a server is started for the model, the server's logs go to the folder `logs`. If `replicas`
+    is passed, the model runs in Ray workers.
 
     Raises:
         CatalogError: there is no model with that name.
-        UsageError: the model cannot be opened in this way.
+        UsageError: the model cannot be opened with this profile or with replicas.
     """
     profile = profile or Profile()
     if replicas is not None:
@@ -96,7 +98,7 @@ def model(
 
 
 def check_replicated(spec: str, profile: Profile) -> None:
-    """Check that a model can have replicas, without opening it.
+    """Check that a model can have replicas, without opening the model.
 
     Raises:
         UsageError: the model cannot have replicas, or Ray is not installed.
@@ -110,8 +112,8 @@ def check_replicated(spec: str, profile: Profile) -> None:
         )
     if kind in ("hf-stream", "worker"):
         raise UsageError(
-            f"{spec} watches streams. It cannot have replicas, because a session stays in one "
-            "process. Leave out --replicas."
+            f"{spec} watches streams, so it cannot have replicas: a session stays in one process. "
+            "Leave out --replicas."
         )
     if kind not in REPLICATED or _with_no_seconds(spec) == "baseline/most-frequent":
         raise UsageError(
@@ -122,7 +124,7 @@ def check_replicated(spec: str, profile: Profile) -> None:
 
 
 def _replicated(spec: str, profile: Profile, replicas: Replicas) -> Opened:
-    """A model that runs in Ray workers. Each worker opens the model itself."""
+    """Create a model that runs in Ray workers. Each worker opens the model itself."""
     check_replicated(spec, profile)
     from snellen.models.executors.cluster import SETTINGS
     from snellen.models.executors.ray import THREADS, Pool
@@ -152,8 +154,8 @@ def _replicated(spec: str, profile: Profile, replicas: Replicas) -> Opened:
 
 
 def check_extra(spec: str) -> None:
-    """Check that the packages that a model needs are installed, without importing them. This check
-    comes first, so that a missing package is reported before rows are read.
+    """Check that the packages that a model needs are installed, without importing the packages.
+    Callers make this check first, so that a missing package is reported before rows are read.
 
     Raises:
         UsageError: a package is missing.
@@ -165,9 +167,9 @@ def check_extra(spec: str) -> None:
 
 
 def from_object(model: object, *, threads: int | None = None) -> Opened:
-    """Wrap a model that the caller passes. It can be anything that `python:FILE:NAME` may name, or
-    an object with the methods of one of the model protocols. A synchronous model runs in `threads`
-    threads.
+    """Wrap a model that the caller passes. The model can be anything that `python:FILE:NAME` may
+    name, or an object with the methods of one of the model protocols. A synchronous model runs in
+    `threads` threads.
 
     Raises:
         UsageError: the object cannot be used as a model.
@@ -180,7 +182,7 @@ def from_object(model: object, *, threads: int | None = None) -> Opened:
 
 
 def with_profile(opened: Opened, profile: Profile) -> Opened:
-    """A model that the caller has opened, with the settings of its profile."""
+    """Apply the settings of a profile to a model that the caller has opened."""
     changed = replace(
         opened,
         revision=_revision(profile, opened.revision),
@@ -190,13 +192,13 @@ def with_profile(opened: Opened, profile: Profile) -> Opened:
 
 
 def _revision(profile: Profile, own: str | None) -> str | None:
-    """The profile's revision together with the model's own. If either changes, the weights or the
-    code have changed."""
+    """Combine the profile's revision with the model's own. If either revision changes, the weights
+    or the code have changed."""
     return " ".join(filter(None, (profile.revision, own))) or None
 
 
 def _within_limits(opened: Opened, profile: Profile) -> Opened:
-    """A model that gets pictures scaled to the profile's limits."""
+    """Wrap a model so that it gets pictures scaled to the profile's limits."""
     if profile.images == ImageLimits():
         return opened
     return replace(opened, model=limited(opened.model, profile.images))
@@ -223,8 +225,8 @@ def _open(spec: str, profile: Profile) -> Opened:
 
 
 def _served(spec: str, profile: Profile, logs: Path) -> Opened:
-    """A model on a server that Snellen starts for it. The server's environment has no secrets
-    except the hub's.
+    """Open a model on a server that Snellen starts. The server's environment has no secrets except
+    those of the Hugging Face hub.
 
     Raises:
         UsageError: the model cannot be served, the profile names another server, or there is no
@@ -262,7 +264,7 @@ def _served(spec: str, profile: Profile, logs: Path) -> Opened:
 
 
 def _in_process(spec: str, kind: str, name: str, profile: Profile) -> Opened:
-    """A model that runs on this machine: one of Snellen's own, or one from a user's file."""
+    """Open a model that runs on this machine: one of Snellen's own, or one from a user's file."""
     file = kind.replace("-", "_") if kind != "baseline" else MODELS[_with_no_seconds(spec)][0]
     more = {"environment": keys.for_workers()} if kind == "worker" else {}
     if kind == "vllm":
@@ -280,8 +282,8 @@ def _of_back_end(back_end: Any, spec: str, profile: Profile) -> Opened:
 
 
 def _plugin(spec: str) -> Plugin | None:
-    """The plug-in that a model's name refers to; None if there is none. The name is the plug-in's
-    own, or `PLUGIN/NAME`.
+    """Return the plug-in that a model's name refers to, or None if there is none. The model's name
+    is `PLUGIN` or `PLUGIN/NAME`.
 
     Raises:
         CatalogError: several packages offer a model with that name.
@@ -296,8 +298,9 @@ def _plugin(spec: str) -> Plugin | None:
 
 
 def _of_plugin(plugin: Plugin, spec: str, profile: Profile) -> Opened:
-    """A plug-in's model. If the plug-in is a function with the parameter `api_key`, it is a back
-    end, and it opens the models `PLUGIN/NAME`. Anything else is treated like a `python:` model."""
+    """Open a plug-in's model. A plug-in that is a function with the parameter `api_key` is a back
+    end, which opens the models `PLUGIN/NAME`. Any other plug-in is treated like a `python:`
+    model."""
     value = load_plugin(plugin)
     name = spec.partition("/")[2]
     is_back_end = inspect.isfunction(value) and "api_key" in inspect.signature(value).parameters
@@ -322,14 +325,14 @@ def _of_plugin(plugin: Plugin, spec: str, profile: Profile) -> Opened:
 
 
 def _with_no_seconds(spec: str) -> str:
-    """The model's name with seconds replaced as in `MODELS`: `baseline/after:SECONDS` for
-    `baseline/after:5`."""
+    """Replace the seconds in a model's name as in `MODELS`: `baseline/after:5` becomes
+    `baseline/after:SECONDS`."""
     return re.sub(r"^(baseline/after)(:.*)?$", r"\1:SECONDS", spec)
 
 
 def wrap(back_end: Any, name: str, revision: str | None, concurrency: int | None) -> Opened:
-    """A back end's model, ready to be asked. If the back end answers batches, the model gets a
-    queue that forms them."""
+    """Wrap a back end in a model that is ready to be asked. If the back end answers batches, a
+    queue collects requests into batches."""
     model: Model = back_end
     if hasattr(back_end, "generate_batch") or hasattr(back_end, "replicas"):
         replicas = getattr(back_end, "replicas", [back_end])
@@ -346,7 +349,7 @@ def wrap(back_end: Any, name: str, revision: str | None, concurrency: int | None
 
 
 def _on_a_server(spec: str, kind: str, name: str, profile: Profile) -> Opened:
-    """A model on a service, or on a server with the same protocol."""
+    """Open a model on a service, or on a server with the same protocol."""
     url = profile.base_url or keys.SERVERS[kind][0]
     variable = keys.key_variable(spec, kind, profile)
     module = importlib.import_module(f"snellen.models.{MODELS[f'{kind}/NAME'][0]}")

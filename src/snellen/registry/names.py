@@ -16,15 +16,14 @@ from snellen.store import is_object_run
 
 TEXT = (".jsonl", ".json", ".tsv", ".csv")
 OWN_DATA = (*TEXT, *(f"{ending}.gz" for ending in TEXT), ".parquet", ".xlsx")
-"""The extensions of files of rows."""
+"""The file name extensions of files with rows."""
 
 
 def resolve(name: str) -> tuple[Entry, Mapping[str, Any]]:
-    """The benchmark and the options that a name stands for. Names from other tools are known too.
+    """Return the benchmark and the options that a name stands for. Names from other tools work too.
 
-    If a name has the exact spelling of another tool, it means that tool's benchmark, even if
-    Snellen has a benchmark with the same name in lowercase. For example, `A-OKVQA` means
-    VLMEvalKit's data set.
+    A name in the exact spelling of another tool means that tool's benchmark, even if Snellen has a
+    benchmark with the same name in lowercase. For example, `A-OKVQA` means VLMEvalKit's data set.
 
     Raises:
         CatalogError: no benchmark has that name, or several benchmarks have it.
@@ -44,8 +43,8 @@ def resolve(name: str) -> tuple[Entry, Mapping[str, Any]]:
 
 
 def sheet_in_lmu_data(name: str) -> Path | None:
-    """The file `$LMUData/NAME.tsv`, to which VLMEvalKit's users refer by NAME. None if it does not
-    exist, or if a benchmark has this name."""
+    """Return the file `$LMUData/NAME.tsv`, which users of VLMEvalKit call NAME. Return None if the
+    file does not exist or if a benchmark has this name."""
     file = lmu_data() / f"{name}.tsv"
     # Not `Path.is_file`, which raises an error if the name is too long for a file.
     if not name or Path(name).name != name or not os.path.isfile(file):
@@ -58,8 +57,8 @@ def sheet_in_lmu_data(name: str) -> Path | None:
 
 
 def origins_of(entry: Entry, name: str) -> list[str]:
-    """The origin of a benchmark if `name` is its name or one of its aliases, or else an empty
-    list."""
+    """Return a list with a benchmark's origin if `name` is the benchmark's name or one of its
+    aliases, and an empty list otherwise."""
     if is_same_name(entry.name, name):
         return [entry.defined_in]
     alias = next((alias for alias in entry.aliases if is_same_name(alias, name)), None)
@@ -67,41 +66,42 @@ def origins_of(entry: Entry, name: str) -> list[str]:
 
 
 def is_same_name(name: str, other: str) -> bool:
-    """Whether two names are equal, or differ only in case and separators."""
+    """Return whether two names are equal or differ only in case and separators."""
     return normalized(name) == normalized(other)
 
 
 def ambiguous(name: str, origins: Sequence[str], kind: str = "benchmark") -> CatalogError:
-    """The error for several benchmarks (or another `kind` of object) with the same name."""
+    """Create the error for several benchmarks (or objects of another `kind`) with the same name."""
     return CatalogError(
         f"there is more than one {kind} named {name!r} (case and separators are ignored): "
-        f"{' and '.join(origins)}. Rename one of them, or uninstall its package."
+        f"{' and '.join(origins)}. Rename one {kind}, or uninstall its package."
     )
 
 
 def plugins_by_name(group: Group, name: str) -> list[Plugin]:
-    """The plug-ins in a group that have this name. Case and separators are ignored."""
+    """Return a group's plug-ins that have this name. Case and separators are ignored."""
     return [plugin for plugin in plugins(group) if is_same_name(plugin.name, name)]
 
 
 def is_canonical(name: str) -> bool:
-    """Whether one of Snellen's benchmarks, or one of a plug-in, has exactly this name."""
+    """Return whether a benchmark of Snellen or of a plug-in has exactly this name."""
     return any(entry.name == name for entry in entries())
 
 
 def vlmevalkit_name(manifest: Mapping[str, Any]) -> str:
-    """VLMEvalKit's name for a run's benchmark with its options, or our name if VLMEvalKit has
-    none."""
+    """Return VLMEvalKit's name for a run's benchmark and options, or Snellen's name if VLMEvalKit
+    has none."""
     return _name_elsewhere(
         manifest, lambda alias, options: alias[0].isupper() or alias == options.get("name")
     )
 
 
 def lmms_eval_name(manifest: Mapping[str, Any]) -> str:
-    """lmms-eval's name for a run's benchmark with its options, or our name if lmms-eval has none.
+    """Return lmms-eval's name for a run's benchmark and options, or Snellen's name if lmms-eval has
+    none.
 
-    lmms-eval's names are the lowercase aliases, except those that are VLMEvalKit's names: these are
-    values of the option `name`.
+    lmms-eval's names are the lowercase aliases that are not values of the option `name`. Values of
+    the option `name` are VLMEvalKit's names.
     """
     return _name_elsewhere(
         manifest, lambda alias, options: alias.islower() and alias != options.get("name")
@@ -111,7 +111,8 @@ def lmms_eval_name(manifest: Mapping[str, Any]) -> str:
 def _name_elsewhere(
     manifest: Mapping[str, Any], is_theirs: Callable[[str, Mapping[str, Any]], bool]
 ) -> str:
-    """The alias that stands for the run's options, preferably including the prompt."""
+    """Return the alias that stands for the run's options. An alias that also matches the prompt is
+    preferred."""
     name, options = manifest["benchmark"], manifest["identity"]["options"]
     if is_object_run(manifest):
         return str(name)
@@ -149,8 +150,8 @@ def _refuse(name: str, known: Sequence[Entry], alike: Sequence[str]) -> NoReturn
     names = [entry.name for entry in known]
     if os.path.isfile(name):
         hint = (
-            f"A file of rows must end in {', '.join((*TEXT, '.parquet', '.xlsx'))}. Save it in one "
-            "of these formats. A file that defines a benchmark must end in .py."
+            f"A file of rows must end in {', '.join((*TEXT, '.parquet', '.xlsx'))}. Save the rows "
+            "in one of these formats. A file that defines a benchmark must end in .py."
         )
         raise CatalogError(f"there is no benchmark {name!r}. {hint}")
     close = [f"./{name}"] if os.path.isdir(name) else []
@@ -162,8 +163,8 @@ def _refuse(name: str, known: Sequence[Entry], alike: Sequence[str]) -> NoReturn
 
 
 def _close_matches(name: str, known: Sequence[str]) -> list[str]:
-    """At most three of the known names that are close to `name`. Case is ignored, unless a name
-    with the same case is close enough."""
+    """Return at most three of the known names that are close to `name`. Case is ignored only if no
+    name is close in its exact case."""
     close = difflib.get_close_matches(name, known, 3, cutoff=0.5)
     if close:
         return close

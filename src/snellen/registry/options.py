@@ -34,7 +34,8 @@ def parsed(text: str, spec: str) -> dict[str, str]:
 
 
 def described(make: Callable[..., Any]) -> dict[str, dict[str, Any]]:
-    """For each option, its default and the list of its possible values, if it has one."""
+    """Return the default and the possible values of each option. The possible values are None for
+    an option that is not limited to a list."""
     options = {}
     for option, default in defaults(make).items():
         try:
@@ -47,7 +48,7 @@ def described(make: Callable[..., Any]) -> dict[str, dict[str, Any]]:
 
 
 def defaults(make: Callable[..., Any]) -> dict[str, Any]:
-    """The default of each option; None for an option that must be set."""
+    """Return the default of each option, or None for an option that must be set."""
     return {
         name: None if parameter.default is inspect.Parameter.empty else parameter.default
         for name, parameter in parameters(make).items()
@@ -72,8 +73,8 @@ def typed(make: Callable[..., Any], options: Mapping[str, Any], name: str) -> di
 
 
 def parameters(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """The parameters of a function: the options and `data`. Empty if its signature cannot be
-    read."""
+    """Return a function's parameters, which are the options and `data`. The result is empty if the
+    signature cannot be read."""
     try:
         return inspect.signature(make).parameters
     except (TypeError, ValueError):  # a built-in class or function
@@ -81,7 +82,8 @@ def parameters(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
 
 
 def _hint(make: Callable[..., Any], option: str, name: str) -> Any:
-    """The type of an option of the benchmark `name`; `str` if the option has no annotation.
+    """Return the type of an option of the benchmark `name`, or `str` if the option has no
+    annotation.
 
     Raises:
         UsageError: the annotation cannot be resolved.
@@ -102,7 +104,8 @@ def _hint(make: Callable[..., Any], option: str, name: str) -> Any:
         file = getattr(module, "__file__", None) or function.__module__
         raise UsageError(
             f"{name}: the annotation {annotation!r} of the option {option!r} cannot be resolved: "
-            f"{error}. In {file}, import the names in it at the top, outside `if TYPE_CHECKING`."
+            f"{error}. In {file}, import the annotation's names at the top, outside "
+            "`if TYPE_CHECKING`."
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Finds out what Python files define without importing them. Caches the result until the files
+"""Lists what Python files define without importing the files. The lists are cached until the files
 change."""
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from snellen.home import home
 
 FORMAT = 1
 CONSTANTS = ("ALIASES", "LICENSE", "SIZE", "TAGS")
-"""The constants that are read from a benchmark's file. Their values must be literals."""
+"""The constants that are read from a benchmark's file. The values of the constants must be
+literals."""
 
 
 class Definition(msgspec.Struct, frozen=True):
     """A function or a class in a file."""
 
     docstring: str = ""
-    """Its docstring; empty if it has none."""
+    """The docstring; empty if there is none."""
     returns: str = ""
     """For a function, the source text of its return annotation."""
     reads_data: bool = False
-    """Whether a function uses its parameter `data`. It does not count if the function only raises
-    an error about `data`."""
+    """Whether a function uses its parameter `data` for anything except raising an error."""
     is_class: bool = False
-    """Whether it is a class."""
+    """Whether the definition is a class."""
 
 
 class Outline(msgspec.Struct, frozen=True):
@@ -62,7 +62,7 @@ _in_memory: dict[str, _StoredOutline] = {}
 
 
 def outlines(paths: Iterable[Path]) -> Iterator[tuple[Path, Outline]]:
-    """The outlines of the files that exist. Files that have changed are read again."""
+    """Yield the outlines of the files that exist. Files that have changed are read again."""
     stamps = {}
     for path in paths:
         try:
@@ -84,7 +84,7 @@ def outlines(paths: Iterable[Path]) -> Iterator[tuple[Path, Outline]]:
 
 
 def outline(path: Path) -> Outline:
-    """The outline of a file; empty if the file cannot be read."""
+    """Return the outline of a file. The outline is empty if the file cannot be read."""
     return next((outline for _, outline in outlines([path])), Outline())
 
 
@@ -108,7 +108,7 @@ def _stored() -> Mapping[str, _StoredOutline]:
 
 
 def _store(files: Mapping[str, _StoredOutline]) -> None:
-    """Store outlines for the next process. If that fails, the next process reads the files
+    """Store outlines for the next process. If storing fails, the next process reads the files
     again."""
     there = {path: kept for path, kept in files.items() if Path(path).exists()}
     path = _cache_path()

@@ -1,7 +1,7 @@
 """Finds plug-ins, which are entry points of installed packages, without importing them.
 
-A package offers benchmarks, models, or metrics by entry points in the groups `snellen.benchmarks`,
-`snellen.models`, and `snellen.metrics`.
+A package offers benchmarks, models, or metrics through entry points in the groups
+`snellen.benchmarks`, `snellen.models`, and `snellen.metrics`.
 """
 
 from __future__ import annotations
@@ -26,26 +26,27 @@ class Plugin:
     """An entry point of an installed package."""
 
     name: str
-    """The name by which users refer to it."""
+    """The name by which users refer to the plug-in."""
     module: str
-    """The dotted name of its module."""
+    """The dotted name of the plug-in's module."""
     attribute: str
-    """The name of the object in that module."""
+    """The name of the object in the plug-in's module."""
     distribution: str
     """The name of the installed package."""
     version: str
-    """That package's version."""
+    """The version of the installed package."""
 
     def __str__(self) -> str:
         return f"{self.module}:{self.attribute} of {self.distribution} {self.version}"
 
     def file(self) -> Path | None:
-        """The module's file, found without importing it; None if it is not a Python file."""
+        """Return the module's file without importing the module, or None if it is not a Python
+        file."""
         return file_of_module(self.module)
 
 
 def plugins(group: Group) -> tuple[Plugin, ...]:
-    """All plug-ins in a group, sorted by name."""
+    """Return all plug-ins in a group, sorted by name."""
     return _plugins(group, tuple(sys.path))
 
 
@@ -71,8 +72,8 @@ def _plugins(group: Group, path: tuple[str, ...]) -> tuple[Plugin, ...]:
 
 @lru_cache(maxsize=8)
 def _may_have_plugins(path: tuple[str, ...]) -> bool:
-    """Whether a package on this path may have plug-ins. Usually there are none, and then the slow
-    import of `importlib.metadata` is avoided."""
+    """Return whether a package on this path may have plug-ins. Usually there is no such package,
+    and the slow import of `importlib.metadata` is avoided."""
     others = [finder for finder in sys.meta_path if finder not in STANDARD_FINDERS]
     if any(hasattr(finder, "find_distributions") for finder in others):
         return True

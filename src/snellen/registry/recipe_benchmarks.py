@@ -1,4 +1,4 @@
-"""Recipes whose data sets are benchmarks by their names."""
+"""Loads recipes, and matches the data sets in a user's or a package's recipe to benchmarks."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from snellen.registry.names import resolve
 
 
 def recipe(name: str) -> recipes.Recipe:
-    """A recipe. In a recipe of the user's or of a package, a data set that has the name or an alias
-    of a benchmark is that benchmark, unless the recipe says which it is. In bundled recipes, a data
-    set is only what `benchmarks.toml` says.
+    """Load a recipe. In a user's or a package's recipe, a data set is matched to the benchmark with
+    the same name or alias, unless the recipe itself names a benchmark. In bundled recipes, only
+    `benchmarks.toml` matches data sets to benchmarks.
 
     Args:
         name: A recipe's name, or the path of a TOML file.
 
     Raises:
-        UsageError: there is no such recipe, or the file is not one.
+        UsageError: there is no such recipe, or the file is not a recipe.
     """
     plain = recipes.load(name)
     if plain.provider == "bundled":

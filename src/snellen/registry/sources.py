@@ -25,22 +25,23 @@ from snellen.registry.specs import Spec
 
 @dataclass(frozen=True, kw_only=True)
 class UserBenchmark:
-    """A benchmark in a user's file or module, or a function there that returns one."""
+    """A benchmark in a user's file or module, or a function that returns the benchmark."""
 
     value: Any
     """A `Benchmark`, or a function that returns one."""
     function: str
-    """Its name in the file or module."""
+    """The name of `value` in the file or module."""
     file: Path | None
-    """The file that defines it."""
+    """The file that defines the benchmark."""
     source: Source
-    """Where it comes from."""
+    """Where the benchmark comes from."""
     files: Files
-    """The files of its code."""
+    """The files of the benchmark's code."""
 
 
 def load(spec: Spec) -> UserBenchmark:
-    """Load the benchmark that `FILE.py:NAME` or `module:NAME` names. This runs the file or module.
+    """Load the benchmark that `FILE.py:NAME` or `module:NAME` names. Loading runs the file or
+    module.
 
     Raises:
         CatalogError: the file does not exist.
@@ -70,7 +71,7 @@ def load(spec: Spec) -> UserBenchmark:
 
 
 def load_plugin(plugin: Plugin) -> Any:
-    """Load the object that a plug-in's entry point names. This imports its module.
+    """Load the object that a plug-in's entry point names. Loading imports the plug-in's module.
 
     Raises:
         UsageError: the module cannot be imported, or it does not define the name.
@@ -82,8 +83,8 @@ def load_plugin(plugin: Plugin) -> Any:
 
 @lru_cache(maxsize=64)
 def _module_of_file(path: Path, files: tuple[tuple[Path, str], ...], title: str) -> ModuleType:
-    """The module of a file. The file runs again only if one of `files` has changed: the file
-    itself, or one that it imports."""
+    """Return the module of a file. The file runs again only if one of `files` has changed, which
+    are the file itself and the files that it imports."""
     _forget_changed(dict(files[1:]))
     return module_of(f"{path}", title)
 
@@ -92,8 +93,8 @@ _imported: dict[Path, str] = {}
 
 
 def _forget_changed(helpers: Files) -> None:
-    """If a module that a benchmark's file imports has changed, make Python load all of the imported
-    modules again."""
+    """Make Python reload all modules that a benchmark's file imports, if one of those modules has
+    changed."""
     if any(_imported.get(path, digest) != digest for path, digest in helpers.items()):
         for name, module in [*sys.modules.items()]:
             file = getattr(module, "__file__", None)
@@ -103,9 +104,9 @@ def _forget_changed(helpers: Files) -> None:
 
 
 def _name_in(module: ModuleType, name: str | None, where: str) -> str:
-    """The name in a module under which a benchmark is defined. If `name` is None, the result is the
-    name of the only benchmark in the module, or of the one that is named like the file. Otherwise,
-    `name` may differ in case and separators, or be the benchmark's own name.
+    """Return the name of a benchmark in a module. If `name` is None, the benchmark is the one with
+    the file's name, or else the only one in the module. Otherwise, `name` is the name in the module
+    or the benchmark's own name, and case and separators do not matter.
 
     Raises:
         UsageError: the module has no such benchmark, or it has several.
@@ -155,7 +156,7 @@ def _is_benchmark(name: str, value: object, module: ModuleType) -> bool:
 
 
 def source_of(benchmark: Benchmark) -> Source | None:
-    """The source of a benchmark; None for Snellen's own benchmarks."""
+    """Return the source of a benchmark, or None for Snellen's own benchmarks."""
     if benchmark.provenance.source is not None or benchmark.provenance.from_catalog:
         return benchmark.provenance.source
     return Source(kind="object", digest=digest_of_benchmark(benchmark))

@@ -35,7 +35,7 @@ def parse(text: str) -> Spec:
     """Parse `NAME`, `NAME:option=value`, `rows.jsonl`, `FILE.py[:NAME][:option=value]`, or
     `module:NAME`.
 
-    If no benchmark has the name, it may be the name of a file of rows in VLMEvalKit's folder.
+    A name that no benchmark has may be the name of a file of rows in VLMEvalKit's data folder.
 
     Raises:
         UsageError: an option has no value.

@@ -1,5 +1,5 @@
-"""Suites: benchmarks that are run together, and are selected by a single name or listed in a small
-file."""
+"""Suites: groups of benchmarks that are run together. A suite is either bundled or defined in a
+TOML file."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ SUITES: Mapping[str, Suite] = {
 
 
 def expanded(names: Sequence[str]) -> list[str]:
-    """Replace suites in a list of names by their benchmarks, without duplicates. A name is a suite
-    (`suite:core`), a suite's file (`suite:mine.toml`), or a benchmark.
+    """Replace each suite in a list of names with the suite's benchmarks, and remove duplicates. A
+    name is a suite (`suite:core`), a suite's file (`suite:mine.toml`), or a benchmark.
 
     A suite's file contains `benchmarks = ["eyechart", "mathvision:split=testmini"]` and optionally
     a `title`.
@@ -48,7 +48,7 @@ def expanded(names: Sequence[str]) -> list[str]:
     """
     benchmarks = list(dict.fromkeys(benchmark for name in names for benchmark in _benchmarks(name)))
     if not benchmarks:
-        raise UsageError(f"{', '.join(names)}: the suite has no benchmarks. Add some to its file.")
+        raise UsageError(f"{', '.join(names)}: the suite has no benchmarks. Add some.")
     return benchmarks
 
 

@@ -1,4 +1,5 @@
-"""Prepares the content of a report on a comparison, as plain text. Each format lays it out."""
+"""Prepares the content of a report on a comparison, as plain text. Each output format lays out this
+content."""
 
 from __future__ import annotations
 
@@ -39,34 +40,36 @@ DIFFERENCES = ("a", "b", "b minus a", "95 % interval", "p", "adjusted p", "n", "
 
 
 class Part(NamedTuple):
-    """A part of a report."""
+    """A section of a report: a heading, lines of text, and a table."""
 
     title: str
     """Its heading."""
     above: Sequence[str] = ()
     """Lines above the table."""
     table: Sequence[Sequence[str]] = ()
-    """A table with its headings in the first row; empty if the part has no table."""
+    """The rows of the table; the first row contains the headings. Empty if the section has no
+    table."""
     below: Sequence[str] = ()
     """Lines below the table."""
     untested: bool = False
     """Whether the table's differences were not tested and therefore have no p-values."""
     most: int = 0
     """The maximum width of the table in characters if the output is not a terminal. Longer texts
-    are wrapped. If it is 0, each row is on one line."""
+    are wrapped. If the maximum is 0, each row is on one line."""
 
 
 def parts(document: Comparisons, *, detailed: bool) -> Iterator[Part]:
-    """The parts of a document: leaderboards, then pairs. If there are several pairs, `detailed`
-    adds the details of each. If there is only one, its details come first, and `detailed` adds the
-    results by setting, which partly repeat them."""
+    """The sections of a report on a comparison: the leaderboards, then the pairs of runs. For
+    several pairs, each pair's details are included only if `detailed` is true. For a single pair,
+    the details are always included; the results by setting, which partly repeat the details, are
+    included only if `detailed` is true."""
     pairs = document.comparisons
     for board in document.leaderboards:
         yield _board(board, document)
     if len(document.leaderboards) > 1:
         headings, rows = by_benchmark(document)
         has_letters = any(board.is_tested for board in document.leaderboards)
-        below = ["The letters are the groups in the leaderboard of each benchmark."] * has_letters
+        below = ["The letters after a value are the model's groups."] * has_letters
         yield Part("models by benchmarks", (), [headings, *rows], below)
     if len(pairs) > 1:
         for benchmark in dict.fromkeys(comparison.benchmark for comparison in pairs):
@@ -143,7 +146,7 @@ def _category_parts(tag: str, differences: Mapping[str, MetricDifference]) -> It
 
 
 def _table(heading: str, differences: Mapping[str, MetricDifference]) -> list[Sequence[str]]:
-    """Headings, and a row for each metric or category. The column of adjusted p-values is left out
+    """A table with a row for each metric or category. The column of adjusted p-values is left out
     if it is empty."""
     rows: list[Sequence[str]] = []
     for name, difference in differences.items():

@@ -23,18 +23,18 @@ class TokenPoint(NamedTuple):
     model: str
     """The model."""
     setting: str
-    """The settings in which the model's runs differ: `effort=low`."""
+    """The settings that distinguish this run from the model's other runs, such as `effort=low`."""
     score: MetricReport
-    """The first metric of the headline scoring."""
+    """The score: the first metric of the headline scoring."""
     per_reply: MetricReport
-    """The mean output tokens per reply, thoughts included."""
+    """The mean number of output tokens per reply, including reasoning."""
     per_correct: MetricReport | None
-    """The output tokens per correct answer."""
+    """The number of output tokens per correct answer."""
 
 
 def sweeps(results: Sequence[Result]) -> Iterator[tuple[str, list[TokenPoint]]]:
-    """For each benchmark, a title and the runs of every model that has several runs with known
-    token counts. A benchmark without such a model is skipped."""
+    """Yield, for each benchmark, a title and the runs of every model that has several runs with
+    known token counts. A benchmark without such a model is skipped."""
     for benchmark, of in side_by_side.by_benchmark(results).items():
         points = [
             TokenPoint(
@@ -56,7 +56,7 @@ def sweeps(results: Sequence[Result]) -> Iterator[tuple[str, list[TokenPoint]]]:
 
 
 def rows(points: Sequence[TokenPoint]) -> list[Sequence[str]]:
-    """A row with the columns HEADINGS for each run."""
+    """A row for each run, with the columns that HEADINGS lists."""
     lines: list[Sequence[str]] = []
     for point in points:
         score, per_reply = shown(point.score), shown(point.per_reply)

@@ -1,4 +1,5 @@
-"""A model card as a table, with its explained gaps: terminal, Markdown, HTML, LaTeX."""
+"""Shows a comparison with a model card in the terminal, or as Markdown, HTML, or LaTeX. If the gap
+between a benchmark's two results was explained, a section about the gap follows the tables."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ from snellen.report.tex import parts_latex
 from snellen.report.words import parts_markdown
 
 PAGE = 80
-"""The width of a card's tables in characters where the output is not a terminal. Numbers are never
+"""The width of a card's tables, in characters, if the output is not a terminal. Numbers are never
 wrapped."""
 
 
@@ -51,7 +52,7 @@ def card_text(card: Card) -> str:
 
 
 def card_markdown(card: Card) -> str:
-    """A card with a section for each explained gap."""
+    """A card as Markdown, with a section for each benchmark whose gap was explained."""
     return parts_markdown(_parts(card))
 
 
@@ -61,7 +62,7 @@ def card_html(card: Card) -> str:
 
 
 def card_latex(card: Card) -> str:
-    """Tables of a card and of its explained gaps."""
+    """The tables of a card, and of each gap that was explained, in LaTeX."""
     return parts_latex(_parts(card))
 
 
@@ -81,7 +82,7 @@ def _parts(card: Card) -> Iterator[Part]:
 
 
 def _part(title: str, table: CardTable, below: Sequence[str] = ()) -> Part:
-    """A part with a table without empty columns."""
+    """A section of the report. Empty columns of its table are left out."""
     headings, rows = without_empty(table[0], table[1:])
     return Part(title, (), [headings, *rows], below, most=PAGE)
 

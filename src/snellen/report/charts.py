@@ -16,7 +16,7 @@ from snellen.scoring import MetricReport
 WIDTH = 180
 """The width in pixels of a picture of an interval."""
 EDGE = 6
-"""The margin in pixels at both ends of the picture. It keeps dots from being cut off."""
+"""The margin in pixels at both ends of the picture, which keeps dots from being cut off."""
 STEPS = (1, 2, 5, 10)
 MOST_TICKS = 6
 
@@ -33,15 +33,15 @@ class Axis:
     """The unit of the labels."""
 
     def at(self, value: float) -> float:
-        """The distance of a value from the left, in pixels. A value beyond the axis is drawn at its
-        end."""
+        """The horizontal position of a value in the picture, in pixels. A value beyond the axis is
+        drawn at the nearer end of the axis."""
         low, high = self.ticks[0], self.ticks[-1]
         share = (min(max(value, low), high) - low) / (high - low)
         return round(EDGE + share * (WIDTH - 2 * EDGE), 1)
 
     @property
     def ends(self) -> tuple[str, str]:
-        """The labels at both ends, with their unit: `0 %`, `50 %`."""
+        """The labels at both ends, with the unit: `0 %`, `50 %`."""
         return self.label(self.ticks[0]), self.label(self.ticks[-1])
 
     def label(self, value: float) -> str:
@@ -64,8 +64,8 @@ class Mark:
 
 
 def axis(metrics: Iterable[MetricReport | None], *values: float | None) -> Axis | None:
-    """An axis that is long enough for all metrics, their intervals, and the other values. None if
-    the metrics have several units or no values."""
+    """An axis on which all metrics, their intervals, and the other `values` fit. None if the
+    metrics have different units, or if no metric has a value."""
     there = [metric for metric in metrics if metric is not None and metric.value is not None]
     if not there or len({metric.unit for metric in there}) > 1:
         return None
@@ -83,7 +83,8 @@ def axis(metrics: Iterable[MetricReport | None], *values: float | None) -> Axis 
 
 
 def even(low: float, high: float) -> tuple[float, ...]:
-    """Evenly spaced round numbers. The first is at most `low`, and the last is at least `high`.
+    """Evenly spaced round numbers. The first tick is at most `low`, and the last tick is at least
+    `high`.
 
     >>> even(0.31, 0.58)
     (0.3, 0.4, 0.5, 0.6)
@@ -108,10 +109,12 @@ def mark(on: Axis, metric: MetricReport | None, blind: float | None = None) -> M
 
 @dataclass(frozen=True)
 class Level:
-    """A level of a ladder, as a point of its curve."""
+    """A point of a curve: one level of a ladder, which asks the same kind of question at several
+    levels of difficulty."""
 
     name: str
-    """The label, which is the level's number; empty if there is no room for it."""
+    """The label of the point, which is the level's number; empty if there is no room for the
+    label."""
     x: float
     """The horizontal position of the dot."""
     y: float
@@ -124,7 +127,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve of the share of right answers at each level of a ladder."""
+    """A curve that shows the share of right answers at each level of a ladder."""
 
     levels: Sequence[Level]
     """The points of the curve."""
@@ -134,7 +137,8 @@ class Curve:
     """The horizontal position of the threshold, the level at which the model stops answering
     right; None if the threshold has no value."""
     band: tuple[float, float] | None
-    """The horizontal positions of the ends of the threshold's interval; None if it has none."""
+    """The horizontal positions of the ends of the threshold's interval; None if there is no
+    interval."""
 
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 468.0, 12.0, 196.0
@@ -143,8 +147,8 @@ DIGIT = 7.0
 
 
 def curve(levels: dict[str, MetricReport], end: MetricReport | None) -> Curve:
-    """The curve of the share of right answers by level. `levels` are in order, and `end` is the
-    metric that gives the threshold."""
+    """Make the curve that shows the share of right answers at each level. `levels` contains the
+    metrics in the order of the levels, and `end` is the metric whose value is the threshold."""
     numerals = [numeral(name) for name in levels]
     numbers = [float(number) for number in numerals]
     wide = max(map(len, numerals)) * DIGIT + 6

@@ -1,5 +1,4 @@
-"""Prepares a table of further metrics, which the user can request in addition to the headlines of
-several results."""
+"""Prepares a table of the metrics that the user requested in addition to the headline metrics."""
 
 from __future__ import annotations
 
@@ -15,15 +14,17 @@ TITLE = "other metrics"
 
 
 def companions(results: Sequence[Result], names: Sequence[str]) -> list[Sequence[str]]:
-    """Rows with the columns HEADINGS: for each result, its metrics in the order of `names`.
+    """The rows of the table, whose columns HEADINGS lists. The rows of each result are in the order
+    of `names`.
 
     Args:
-        results: The results. A result that lacks a name gets no row for it.
+        results: The results. A result has no row for a name that is neither one of its metrics nor
+            one of its tags.
         names: Metrics of the headline scoring (`precision`), or tags (`L1`). A tag stands for the
-            first metric in each of its categories.
+            first metric in each category of the tag.
 
     Raises:
-        UsageError: no result has a metric or a tag with one of the names.
+        UsageError: one of the names is not a metric or a tag of any result.
     """
     rows: list[Sequence[str]] = []
     missing = dict.fromkeys(names)
@@ -41,8 +42,8 @@ def companions(results: Sequence[Result], names: Sequence[str]) -> list[Sequence
 
 
 def _metrics(result: Result, name: str) -> Iterator[tuple[str, MetricReport]]:
-    """The metric with that name, or the first metric in each category of the tag with that name,
-    each with its label."""
+    """The metric with that name, or the first metric in each category of the tag with that name.
+    Each metric is paired with its label."""
     if not result.report.scorings:
         return
     metrics = result.scoring().metrics
@@ -55,7 +56,7 @@ def _metrics(result: Result, name: str) -> Iterator[tuple[str, MetricReport]]:
 
 
 def _known(result: Result) -> list[str]:
-    """The names of a result's metrics over all samples, and of its tags."""
+    """The names of a result's tags, and of its metrics over all samples."""
     if not result.report.scorings:
         return []
     metrics = [name for name in result.scoring().metrics if "/" not in name]

@@ -1,4 +1,4 @@
-"""Exports of whole runs, with scores and provenance, in the formats of other tools."""
+"""Exports a complete run, with its scores and provenance, in other tools' formats."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OF_HUB = ("hf-results", "hf-benchmark")
 UNSCORED = ("lm-eval", "lmms-eval", "inspect")
 """The formats to which a run can be exported before it is scored."""
 TEXTS = ("inspect", "every-eval-ever", "lm-eval")
-"""The formats that can contain only replies that are texts."""
+"""The formats that can contain only text replies."""
 
 
 def write(
@@ -36,12 +36,13 @@ def write(
     states: Counter[str],
     target: hub.HubTarget,
 ) -> tuple[Path, list[str]]:
-    """Write a loaded run in one of FORMATS. Returns the path, and notes for the user.
+    """Write a loaded run in one of the formats that FORMATS lists. Returns the path, and notes for
+    the user.
 
-    While the samples are written, `states` counts them by the state of their last reply.
+    While samples are written, `states` counts the samples by the state of their last reply.
 
     Raises:
-        UsageError: the run has not been scored, or its replies are not texts.
+        UsageError: the run has not been scored, or its replies are not text.
         DataError: the file cannot be written.
     """
     manifest = run.manifest()
@@ -188,7 +189,7 @@ def _provenance(
 
 
 def _sheet_of(benchmark: Benchmark) -> str:
-    """The benchmark's own description; empty if it is not in the catalog."""
+    """The benchmark's own description; empty if the benchmark is not in the catalog."""
     if not benchmark.provenance.from_catalog:
         return ""
     with suppress(CatalogError):
@@ -213,14 +214,14 @@ def _proof(sheet: str) -> str | None:
 
 
 def _finished(run: Run, sessions: Sequence[Mapping[str, Any]]) -> str:
-    """When the last reply was stored."""
+    """The time at which the last reply was stored."""
     times = [record.at for record in run.replies() if isinstance(record, ReplyRecord)]
     started = str(sessions[-1].get("started", "")) if sessions else ""
     return max(times, default=started)
 
 
 def _states(run: Run) -> dict[str, int]:
-    """For a run that has not been scored, the number of final replies in each state."""
+    """The number of final replies in each state, for a run that has not been scored."""
     finals = (run.final(question.key) for question in run.questions())
     return dict(Counter("absent" if record is None else record.state for record in finals))
 
@@ -229,8 +230,8 @@ def _states(run: Run) -> dict[str, int]:
 
 
 def _scores_of(run: Run) -> dict[tuple[str, int], list[ScoreRow]]:
-    """The results of the scorings by sample and repeat. A turn that is scored separately counts as
-    a sample. A failed sample has no score, even if `--missing wrong` counts it as wrong."""
+    """The scorings' results, keyed by sample and repeat. A turn that is scored separately counts as
+    a sample. A failed sample has no score, even if `--missing wrong` counts the sample as wrong."""
     scores: dict[tuple[str, int], list[ScoreRow]] = {}
     for row in run.scores():
         if row.reply in ("failed", "absent"):
@@ -242,8 +243,8 @@ def _scores_of(run: Run) -> dict[tuple[str, int], list[ScoreRow]]:
 def _samples(
     run: Run, benchmark: Benchmark, scores: Mapping[tuple[str, int], list[ScoreRow]]
 ) -> Iterator[RunSample]:
-    """The samples that were asked, in the order of the data set. The repeats of a sample are
-    consecutive."""
+    """The samples whose questions the run asked, in the order of the data set. The repeats of a
+    sample are consecutive."""
     turns: list[Question] = []
     for question in run.questions():
         if turns and turns[-1].key[:2] != question.key[:2]:
@@ -278,7 +279,8 @@ def _sample(
 
 
 def _scored_turns(benchmark: Benchmark, turns: list[Question]) -> Iterator[Question]:
-    """Each turn as a question of its own; nothing if the conversation is scored as a whole."""
+    """Yield a question for each turn of a conversation. Yield nothing if the conversation is scored
+    as a whole."""
     if benchmark.procedure.conversation.by_turn is None:
         return
     samples = benchmark.turn_samples(sample_of(turns[0]))

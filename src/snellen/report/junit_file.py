@@ -10,21 +10,21 @@ from snellen.errors import plain
 
 
 class CheckResult(NamedTuple):
-    """One check of a run or of a comparison."""
+    """A check of a run or of a comparison."""
 
     suite: str
     """The benchmark."""
     name: str
     """What is checked, such as `b against a: accuracy`."""
     text: str
-    """The result in words."""
+    """The result as readable text."""
     is_failed: bool
     """Whether the check failed."""
 
 
 def junit(checks: Sequence[CheckResult]) -> str:
-    """The checks as one XML document: a `testsuite` for each benchmark, a `testcase` for each
-    check, and a `failure` in those that failed.
+    """The checks as one XML document. The document has a `testsuite` for each benchmark and a
+    `testcase` for each check. Failed checks have a `failure`.
 
     >>> print(junit([CheckResult("pope", "accuracy >= 0.5", "accuracy is 0.4", True)]))
     <?xml version='1.0' encoding='utf-8'?>

@@ -1,5 +1,5 @@
-"""Draws a ladder as text: the share of right answers at each level as a line of bars, with the
-threshold below it."""
+"""Draws, as text, the results of a ladder: questions of the same kind at several levels of
+difficulty. Bars show the share of right answers at each level. The threshold is below the bars."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 BARS = "_▁▂▃▄▅▆▇█"
-"""The bars for shares of 0, 1/8, ..., 8/8. A share is rounded to the nearest of these."""
+"""The bars for shares of 0, 1/8, ..., 8/8. A share is rounded to the nearest eighth."""
 
 
 def ladder(
@@ -16,12 +16,13 @@ def ladder(
     threshold: float | None = None,
     ci95: tuple[float, float] | None = None,
 ) -> list[str]:
-    """Lines of text: the levels, a bar for the share right at each level, and the threshold.
+    """Lines of text: the levels, a bar for the share of right answers at each level, and the
+    threshold.
 
-    `shares` is in the order of the levels. A level's name contains its number (`013 pixels`). The
-    threshold (`┼`) and its interval (`├─┤`) are drawn at the positions of their values between the
-    levels, or at the edge if they are beyond the levels. Without a threshold, the last line is
-    missing. Without levels, there are no lines.
+    `shares` is in the order of the levels. A level's name contains the level's number (`013
+    pixels`). The threshold (`┼`) and its interval (`├─┤`) are drawn between the levels according to
+    their values. A value beyond the levels is drawn at the edge. If there is no threshold, the last
+    line is missing. If there are no levels, there are no lines.
 
     >>> for line in ladder({"04 pixels": 0.1, "08 pixels": 0.5, "16 pixels": 1.0}, 6.0, (5.0, 8.0)):
     ...     print(line)
@@ -79,5 +80,6 @@ def position(levels: Sequence[float], value: float) -> float:
 
 
 def _column(levels: Sequence[float], value: float, width: int) -> int:
-    """The column of a value in a line in which every level takes `width` characters."""
+    """The index of the character at which a value is drawn, if every level takes `width` characters
+    of the line."""
     return width - 1 + round(position(levels, value) * width)

@@ -45,10 +45,11 @@ TEMPLATES = Path(__file__).with_name("templates")
 LOOK = Path(__file__).with_name("look.css")
 REPLIES = {
     "ok": "The model answered.",
-    "empty": "The reply is empty. It is scored like any other reply.",
+    "empty": "The reply is empty. An empty reply is scored like any other reply.",
     "truncated": "The reply was cut off at the token limit. The part that arrived is scored.",
-    "refused": "The service withheld the reply. It counts as wrong; the bounds show its effect.",
-    "failed": "The request failed, so there is no reply. It is excluded from every mean.",
+    "refused": "The service withheld the reply. A withheld reply counts as wrong, and the "
+    "bounds of the result show how much such replies could change it.",
+    "failed": "The request failed, so there is no reply. The question is excluded from every mean.",
 }
 READINGS = {
     "answered": "The scoring found an answer in the reply.",
@@ -75,15 +76,15 @@ class LadderFigure:
     caption: str
     """The line below the curve."""
     across: str
-    """The label of the axis of levels."""
+    """The label of the horizontal axis, which shows the levels."""
     curve: Curve
     """The curve."""
 
 
 def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:
-    """A page with a section for each result. If there are several results, tables of all results
-    come first. If `compared`, a comparison of the same runs, is passed, its leaderboards come
-    first too."""
+    """A page with a section for each result. If there are several results, the page begins with
+    tables of all results. `compared` is a comparison of the same runs, whose leaderboards are also
+    shown at the beginning."""
     several = len(results) != 1
     titles = side_by_side.titles(results)
     return _page(
@@ -262,7 +263,7 @@ def _headline_facts(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def _short_of(result: Result) -> list[str]:
-    """The reasons why the result does not cover the whole data set or is not up to date."""
+    """The reasons why the result is not up to date or does not cover the full data set."""
     remarks = [
         note
         for note in side_by_side.short_of(result)
@@ -294,7 +295,7 @@ def _replies_title(result: Result) -> str:
 
 
 def _states(known: Mapping[str, str], counted: Mapping[str, int]) -> list[tuple[str, int]]:
-    """The pairs (state, n) for the states that occur and for those that are always listed."""
+    """The pairs (state, n) for the states that occur and the states that are always listed."""
     every = dict.fromkeys([*known, *counted])
     return [
         (name, counted.get(name, 0)) for name in every if counted.get(name) or name in ALWAYS_LISTED
@@ -302,8 +303,8 @@ def _states(known: Mapping[str, str], counted: Mapping[str, int]) -> list[tuple[
 
 
 def _categories(result: Result, tag: str) -> PageTable:
-    """A table of the first metric by category. If there are more than two scorings, only the
-    headline scoring has intervals."""
+    """A table of each scoring's first metric by category. If there are more than two scorings, only
+    the headline scoring has intervals."""
     headings = table_rows.breakdown_headings(result, tag)
     rows = table_rows.breakdown_rows(result, tag)
     metrics = result.by(tag)
@@ -411,7 +412,7 @@ def _board(board: Leaderboard) -> dict[str, Any]:
 
 
 def _verdicts(of: Comparisons) -> Iterator[tuple[str, list[tuple[str, list[str]]]]]:
-    """For each benchmark, the verdict on each pair and the notes on the pair. The counts in a
+    """For each benchmark, the verdict on each pair, and the notes on each pair. The counts in a
     verdict refer to the samples that both sides share."""
     for benchmark in dict.fromkeys(comparison.benchmark for comparison in of.comparisons):
         pairs = [comparison for comparison in of.comparisons if comparison.benchmark == benchmark]
@@ -446,8 +447,8 @@ def _pair(comparison: Comparison, of: Comparisons, number: str) -> dict[str, Any
 def _differences_table(
     heading: str, comparison: Comparison, differences: Mapping[str, MetricDifference]
 ) -> PageTable:
-    """A table of differences by metric or category. Differences with the same unit as the first are
-    also drawn, with a line at 0."""
+    """A table of differences by metric or category. Differences that have the same unit as the
+    first difference are also drawn, with a line at 0."""
     in_points = [_differences.in_points(metric.difference) for metric in differences.values()]
     drawn = [metric if metric.unit == in_points[0].unit else None for metric in in_points]
     headings, rows = _differences.differences(heading, comparison, differences)

@@ -1,7 +1,7 @@
-"""Plots results and comparisons for papers and slides, as dots with their 95 % intervals.
+"""Plots results and comparisons for papers and slides, as dots with 95 % intervals.
 
-This module needs matplotlib. The user's matplotlib settings and the current time have no effect:
-the same results give the same bytes.
+This module needs matplotlib. The same results give the same bytes, because the user's matplotlib
+settings and the current time have no effect.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ SETTINGS: Mapping[Any, Any] = {
     "savefig.dpi": 200,
 }
 Row = tuple[str, Sequence[MetricReport | None]]
-"""The name of a row, and its metric in each series."""
+"""A row of a plot: the row's name, and its metric in each series."""
 
 
 def plot(results: Sequence[Result], path: Path, form: str) -> None:
-    """Write one plot. For several results, it shows their headline metrics. For a single result, it
-    shows the headline metric and the categories of the first tag.
+    """Write one plot. Several results are plotted by their headline metrics. A single result is
+    plotted with the headline metric and the categories of the first tag.
 
     Raises:
         UsageError: matplotlib is missing, the path cannot be written, or nothing can be drawn.
@@ -73,9 +73,9 @@ def plot(results: Sequence[Result], path: Path, form: str) -> None:
 def plots(
     results: Sequence[Result], folder: Path, form: str, compared: Comparisons | None = None
 ) -> list[Path]:
-    """Write all plots of the results to a folder, which is created if necessary: the headline
-    metrics, the categories and ladders of each benchmark by model, and the differences of a
-    comparison. Returns their paths.
+    """Write all plots of the results to a folder, which is created if necessary. The plots show the
+    headline metrics, each model's values by category and by level of difficulty, and the
+    differences of a comparison. Returns their paths.
 
     Raises:
         UsageError: matplotlib is missing, or the folder cannot be written.
@@ -144,15 +144,15 @@ def _headlines(results: Sequence[Result]) -> Figure | None:
 
 
 def _counted(result: Result) -> str:
-    """The counts of a result in words: `n 904, 96 failed`."""
+    """The counts of a result as text: `n 904, 96 failed`."""
     counts = result.counts
     absent = (("failed", counts.failed), ("not judged", counts.not_judged))
     return ", ".join([f"n {counts.n:,}", *(f"{n:,} {name}" for name, n in absent if n)])
 
 
 def _categories(result: Result) -> Figure | None:
-    """A plot of the headline metric and, below it, the categories of the first tag that is not a
-    ladder."""
+    """A plot of the headline metric and, below it, of the categories of the first tag. Ladders,
+    which are tags whose categories are levels of difficulty, are skipped."""
     report = result.report
     tag = next((tag for tag in report.breakdown if not table_rows.levels(result, tag)), None)
     if tag is None or not result.by(tag):
@@ -180,8 +180,8 @@ def _by_tag(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure | None
 
 
 def _ladder(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure:
-    """A plot with a curve for each model, which shows the accuracy at each level, and a dashed line
-    at each model's threshold."""
+    """A plot with a curve for each model, which shows the accuracy at each level. A dashed line
+    marks each model's threshold."""
     figure = _figure(3.2)
     on = figure.subplots()
     every = sorted(
@@ -218,8 +218,8 @@ def _values(levels: Mapping[str, MetricReport]) -> list[float]:
 
 
 def _by_tokens(title: str, points: Sequence[TokenPoint]) -> Figure:
-    """A plot of the score of each setting against the number of tokens in its replies, with the
-    intervals of both, and a line through the settings of each model."""
+    """A plot of each setting's score against the number of tokens per reply. Scores and token
+    counts have intervals, and a line connects each model's settings."""
     figure = _figure(3.6)
     on = figure.subplots()
     unit = points[0].score.unit
@@ -253,8 +253,8 @@ def _by_tokens(title: str, points: Sequence[TokenPoint]) -> Figure:
 
 
 def _differences(compared: Comparisons) -> Iterator[tuple[str, Figure]]:
-    """Plots of differences, one for each benchmark and scoring, with a row for the first metric of
-    each pair."""
+    """Plots of differences, one for each benchmark and scoring. A row shows the difference of a
+    pair in the first metric."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for comparison in compared.comparisons:
         metric, metric_difference = next(iter(comparison.metrics.items()))
@@ -285,7 +285,7 @@ def _dots(
     line: float | None = None,
     line_label: str = "",
 ) -> None:
-    """Draw rows from the top down. If there are several series, their dots and intervals are
+    """Draw rows from the top down. If there are several series, the dots and intervals of a row are
     slightly apart."""
     unit = next(
         metric.unit
@@ -328,7 +328,7 @@ def _dots(
 
 
 def _wrapped(text: str, width: int) -> str:
-    """The text in lines of at most `width` characters. Its own line breaks are kept."""
+    """The text in lines of at most `width` characters. Line breaks in the text are kept."""
     lines = text.split("\n")
     return "\n".join("\n".join(textwrap.wrap(plain(line), width)) or "-" for line in lines)
 

@@ -10,11 +10,11 @@ from snellen.analysis.result import Result
 from snellen.scoring.sections import FACTS
 
 LABELS = {"asks": "prompt version"}
-"""The labels of fields of the identity whose names say too little."""
+"""Labels for those fields of a run's identity whose own names are unclear to a reader."""
 
 
 def counts(states: Mapping[str, int]) -> str:
-    """The counts of states in words: `280 ok, 8 failed`."""
+    """The number of replies in each state, as text: `280 ok, 8 failed`."""
     return ", ".join(f"{n:,} {state}" for state, n in states.items()) or "none"
 
 
@@ -41,8 +41,8 @@ def sources(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def settings(result: Result) -> Iterator[tuple[str, str]]:
-    """Pairs (name, value) with the fields of the run's identity, except the benchmark and the
-    model, which are in the title."""
+    """Pairs (name, value) with the fields of the run's identity. The benchmark and the model are
+    left out because the title contains them."""
     for name, value in result.report.identity.items():
         if name not in ("benchmark", "model") and (text := in_words(value)):
             if name == "generation":
@@ -60,8 +60,8 @@ def commands(manifest: Mapping[str, Any]) -> list[str]:
 
 
 def provenance(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Pairs (name, value) with the data path, and with the machine and the versions of the last
-    session."""
+    """Pairs (name, value) with the data path, and with the last session's machine and software
+    versions."""
     if "data" in manifest:
         yield "rows", str(manifest["data"])
     origins = manifest.get("origins", {}).items()
@@ -86,7 +86,7 @@ def provenance(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def in_words(value: Any) -> str:
-    """A value in words, without empty parts: `max_tokens=64, extra=(top_k=1)`."""
+    """A value as readable text, without empty parts, such as `max_tokens=64, extra=(top_k=1)`."""
     match value:
         case None:
             return ""

@@ -26,8 +26,8 @@ FORMULA = ("=", "+", "-", "@")
 def csv(results: Sequence[Result]) -> str:
     """All metrics of all results, with unrounded numbers. `low` and `high` are the ends of the 95 %
     interval. `remark` says what is unusual about the result. `named` is the result's name with the
-    options and settings that distinguish it from the others. `failed` counts replies that did not
-    arrive, and `not_judged` counts replies without a verdict under the scoring."""
+    options and settings that distinguish the result from the others. `failed` counts replies that
+    did not arrive, and `not_judged` counts replies without a verdict under the scoring."""
     out = io.StringIO()
     writer = sheet.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -51,7 +51,8 @@ def csv(results: Sequence[Result]) -> str:
 
 def compared_csv(of: Comparisons) -> str:
     """All differences of all pairs, b minus a, with unrounded numbers. `by` is `metric`,
-    `capability`, or a tag. `name` is then the name of a metric, a capability, or a category."""
+    `capability`, or a tag. Accordingly, `name` is the name of a metric, a capability, or a
+    category."""
     out = io.StringIO()
     writer = sheet.writer(out, lineterminator="\n")
     writer.writerow(COMPARED)
@@ -75,7 +76,7 @@ def compared_csv(of: Comparisons) -> str:
 
 
 def _neutral(text: str) -> str:
-    """Make a text safe for spreadsheets. A leading apostrophe keeps them from running it as a
-    formula, even if it begins with spaces."""
+    """Make a text safe for spreadsheets. A leading apostrophe keeps spreadsheet programs from
+    running the text as a formula, even if the text begins with spaces."""
     text = plain(text)
     return f"'{text}" if text.lstrip().startswith(FORMULA) else text

@@ -26,20 +26,20 @@ class ResultName(NamedTuple):
     """The names that distinguish a result from others."""
 
     benchmark: str
-    """The benchmark, with the options that distinguish its data."""
+    """The benchmark's name, with the options that distinguish its data."""
     model: str
-    """The model, with the settings that distinguish its run."""
+    """The model's name, with the settings that distinguish its run."""
 
 
 class ResultSide(NamedTuple):
-    """A result as a side of a comparison. The name of the side is derived from these fields."""
+    """A result as a side of a comparison. The side's name is derived from these fields."""
 
     model: str
     """The model's name."""
     identity: Mapping[str, Any]
-    """The run's identity: what it asked and how."""
+    """The run's identity: which questions the run asked, and how."""
     where: str
-    """The run folder or the file."""
+    """The path of the run folder or of the file of predictions."""
 
     @classmethod
     def of(cls, result: Result) -> ResultSide:
@@ -63,8 +63,9 @@ def names(result: Result) -> tuple[str, str]:
 
 
 def distinct_names(results: Sequence[Result]) -> list[ResultName]:
-    """The names that distinguish each result from the others: the benchmark with the options that
-    distinguish its data, and the model with the settings that distinguish its runs."""
+    """The names that distinguish each result from the other results. A name consists of the
+    benchmark, with the options that distinguish its data, and of the model, with the settings that
+    distinguish its runs."""
     groups: dict[tuple[str, str], list[int]] = {}
     for row, result in enumerate(results):
         identity = result.report.identity
@@ -88,7 +89,8 @@ def titles(results: Sequence[Result]) -> list[str]:
 
 
 def by_benchmark(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
-    """The results by benchmark and then by model, with the names from `distinct_names`."""
+    """The results in a nested mapping: by the name of the benchmark, then by the name of the model.
+    The names come from `distinct_names`."""
     results_by_benchmark: dict[str, dict[str, Result]] = {}
     for name, result in zip(distinct_names(results), results, strict=True):
         results_by_benchmark.setdefault(name.benchmark, {})[name.model] = result
@@ -96,7 +98,8 @@ def by_benchmark(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
 
 
 def by_model(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
-    """The results by model and then by benchmark, with the names from `distinct_names`."""
+    """The results in a nested mapping: by the name of the model, then by the name of the benchmark.
+    The names come from `distinct_names`."""
     results_by_model: dict[str, dict[str, Result]] = {}
     for name, result in zip(distinct_names(results), results, strict=True):
         results_by_model.setdefault(name.model, {})[name.benchmark] = result
@@ -104,11 +107,11 @@ def by_model(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
 
 
 def overview(results: Sequence[Result]) -> list[Sequence[str]]:
-    """Headings, and a row for each result with the first metric of its headline scoring.
+    """The headings, then a row for each result with the first metric of its headline scoring.
 
-    The run's name is a column only if benchmark and model do not distinguish the rows. The number
-    of replies that are not judged, the cost per question, and the median time of a request are
-    columns only if a result has them.
+    There is a column for the run's name only if the benchmark and the model do not distinguish the
+    rows. Three other columns are present only if a result has a value for them: the number of
+    replies that are not judged, the cost per question, and the median time of a request.
     """
     costs = [cost_texts(result.report.spent) for result in results]
     rows = [
@@ -152,8 +155,8 @@ def _overview_row(result: Result, cost: tuple[str, str]) -> tuple[str, ...]:
 
 
 def remarks_of(result: Result) -> list[str]:
-    """What a reader must know about a result besides its numbers: the remarks from `short_of`, why
-    the headline has no value, and how many targets are hidden."""
+    """Remarks that a reader needs in addition to a result's numbers: the remarks from `short_of`,
+    why the headline has no value, and how many targets are hidden."""
     notes = short_of(result)
     if result.report.scorings and result.headline.value is None:
         notes.append(result.headline.reason or "")
@@ -163,8 +166,8 @@ def remarks_of(result: Result) -> list[str]:
 
 
 def shared_remarks(results: Sequence[Result]) -> Iterator[str]:
-    """The remarks on several results, each once, with the benchmarks or the models to which it
-    applies. A remark on all results has no names."""
+    """The distinct remarks on several results. Each remark begins with the names of the benchmarks
+    or models that it applies to, unless it applies to all results."""
     names_by_remark: dict[str, list[ResultName]] = {}
     every = distinct_names(results)
     for name, result in zip(every, results, strict=True):
@@ -192,8 +195,8 @@ OTHER_SOURCE = "scored with a changed source"
 
 
 def short_of(result: Result) -> list[str]:
-    """The reasons why a result is not a regular result for the whole data set: it is partial,
-    incomplete, a probe, out of date, from a changed source, or from the bundled rows."""
+    """The reasons why a result is not a regular result for the full data set. A result may be
+    partial, incomplete, a probe, out of date, from a changed source, or from the bundled rows."""
     report = result.report
     rows = report.conversations or report.n
     notes = [] if report.asked_of is None else [f"partial: {rows:,} of {report.asked_of:,}"]
@@ -213,8 +216,8 @@ def _bundled(result: Result) -> bool:
 
 
 def remarks_on(of: Mapping[str, Result]) -> Iterator[str]:
-    """The remarks of `short_of` on the results of a benchmark, each with the names of its models. A
-    remark that applies to all models has no names."""
+    """The distinct remarks from `short_of` on a benchmark's results. Each remark begins with the
+    names of the models that it applies to, unless it applies to all models."""
     models: dict[str, list[str]] = {}
     for model, result in of.items():
         counts = result.counts
@@ -226,11 +229,12 @@ def remarks_on(of: Mapping[str, Result]) -> Iterator[str]:
 
 
 def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], list[str]]:
-    """For each model, a row with the columns CAPABILITIES for each capability that its benchmarks
-    require, and lines about the whole table. A model with a single benchmark has no rows.
+    """The rows of a table of capabilities, and lines about the whole table. CAPABILITIES lists the
+    columns. Each model has a row for each capability that its benchmarks require. Models that were
+    run on a single benchmark are left out.
 
-    Different data count as different benchmarks. If a model has several results on the same data,
-    only the result with the most replies counts.
+    The same benchmark on different data counts as two benchmarks. If a model has several results on
+    the same data, only the result with the most replies counts.
     """
     by_model: dict[str, dict[str, list[Result]]] = {}
     for result_name, result in zip(distinct_names(results), results, strict=True):
@@ -298,7 +302,7 @@ def fronts(results: Sequence[Result]) -> list[str]:
 
 
 def how_to_show_a_run(results: Sequence[Result]) -> str:
-    """A line with the command that shows one of several results in full."""
+    """A line with the command that shows a single result in full."""
     run = next((result.run for result in results if result.run is not None), None)
     such_as = "" if run is None else f": RUN is its folder, such as {run}"
     return f"`snellen report RUN` shows one run in full, with its notes{such_as}"
@@ -307,8 +311,9 @@ def how_to_show_a_run(results: Sequence[Result]) -> str:
 def grid(
     results: Sequence[Result], *, intervals: bool
 ) -> tuple[Sequence[str], list[Sequence[str]]] | None:
-    """A table of models by benchmarks: headings, and a row for each model with its headline values
-    and their n: `85.30 % (n 1,000)`. None if there is only one model or one benchmark."""
+    """A table of models by benchmarks: the headings, then a row for each model. A cell contains the
+    headline value and its n, such as `85.30 % (n 1,000)`. None if there is only one model or one
+    benchmark."""
     benchmarks, models = by_benchmark(results), by_model(results)
     if len(benchmarks) == 1 or len(models) == 1:
         return None
@@ -330,9 +335,9 @@ def grid(
 def models_by_category(
     of: Mapping[str, Result], tag: str, *, intervals: bool
 ) -> tuple[list[str], list[list[str]]]:
-    """Headings, and a row for each category of a tag. A row has the first metric of each model that
-    has a breakdown by the tag. If the models have different n, the cell shows all of them, in the
-    order of the models: `100/98/100`."""
+    """The headings, then a row for each category of a tag. A row shows the first metric of each
+    model whose result has a breakdown by the tag. If n differs between models, the cell shows every
+    n, in the order of the models: `100/98/100`."""
     by = {model: result.by(tag) for model, result in of.items() if tag in result.report.breakdown}
     rows = []
     for label in dict.fromkeys(label for metrics in by.values() for label in metrics):

@@ -11,11 +11,12 @@ from snellen.scoring import Attempt, Explained, Explanation
 
 MARGIN = 12
 LONGEST = 4_000
-"""The maximum number of characters of a text that are shown. `--json` has the full text."""
+"""The maximum number of a text's characters that are shown. The output of `--json` has the full
+text."""
 
 
 def story(explanation: Explanation) -> str:
-    """The question, the replies, and for each scoring the answer that it found, the rule that found
+    """The question, the replies, and the result of each scoring: the answer, the rule that found
     the answer, and the score."""
     return "\n".join(_lines(explanation))
 
@@ -69,15 +70,16 @@ def _reading(reading: Explained) -> Iterator[str]:
 
 
 def _quoted(answer: Answer) -> str:
-    """An answer as text: strings and numbers as Python literals, other answers in words."""
+    """An answer as text. Strings, numbers, and lists become Python literals; other answers become
+    readable text."""
     if isinstance(answer, tuple):
         return repr([*answer])
     return repr(answer) if isinstance(answer, str | float) else answer_words(answer)
 
 
 def _entry(name: str, text: str) -> Iterator[str]:
-    """The lines of an entry: a label and a text. Further lines of the text are indented below its
-    first line."""
+    """The lines of an entry, which consists of a label and a text. All lines of the text after the
+    first are indented."""
     shown = text if len(text) <= LONGEST else f"{text[:LONGEST]} … ({len(text):,} characters)"
     for line in shown.splitlines() if text else ():
         yield f"  {plain(name):<{MARGIN - 1}} {plain(line)}".rstrip()

@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 MOST_CATEGORIES = 40
 MOST_RULES = 10
-"""The maximum numbers of categories and of pairs of rules in a table. For more, a line says which
-format shows them, or how many are left out."""
+"""The maximum numbers of categories and of pairs of rules in a table. If there are more, a line
+says which format shows all of them, or how many are left out."""
 WIDE = 10_000
 """The width of output that is not a terminal. Every row fits on one line, so that text searches
 find rows."""
 LEAST, SHORTEST = 24, 12
-"""The minimum width in characters of a column of names or remarks: usually, and in a table that
-would be wider than the terminal. Numbers are never wrapped."""
+"""The minimum widths, in characters, of a column of names or remarks. The second width is for
+tables that would be wider than the terminal. Numbers are never wrapped."""
 SPARE = ("significant", "run", "median time", "cost/question", "p")
-"""The columns that are left out, in this order, of a table that would still be too wide. They
-repeat what other columns say, or are not needed to read them."""
+"""The columns that a table leaves out, in this order, until the table is narrow enough. These
+columns repeat what other columns say, or are not needed to read the table."""
 
 
 def print_result(result: Result) -> None:
@@ -47,7 +47,7 @@ def print_result(result: Result) -> None:
 
 
 def print_steering(steering: SteeringReport) -> None:
-    """Show on standard output how attempts to steer the judge change its verdicts."""
+    """Show on standard output how attempts to steer a judge change the judge's verdicts."""
     console = _console()
     title, rows = table_rows.steering(steering)
     _table(
@@ -67,7 +67,8 @@ def print_qualification(qualification: Qualification) -> None:
 
 
 def print_contamination(contamination: Contamination) -> None:
-    """Show on standard output the samples that benchmarks share, and those found in a corpus."""
+    """Show on standard output the samples that benchmarks share, and the samples that were found in
+    a corpus."""
     console = _console()
     room = console.width if console.is_terminal else WIDE
     for title, headings, rows, below in _contaminated.tables(contamination):
@@ -94,7 +95,7 @@ def print_companions(results: Sequence[Result], names: Sequence[str]) -> None:
     """Show further metrics of the headline scorings on standard output.
 
     Raises:
-        UsageError: no result has a metric or a tag with one of the names.
+        UsageError: one of the names is not a metric or a tag of any result.
     """
     console = _console()
     rows = companions.companions(results, names)
@@ -223,8 +224,8 @@ def show(result: Result, console: Console) -> None:
 
 
 def _show_scores(result: Result, console: Console, room: int) -> None:
-    """Show the metrics over all samples, those of repeats, and those of a probe, with the report's
-    notes."""
+    """Show the metrics over all samples, the metrics of repeats, the metrics of a probe, and the
+    report's notes."""
     report = result.report
     rows = list(table_rows.headline_rows(result))
     _table(console, side_by_side.title(result), table_rows.HEADINGS, rows, room)
@@ -247,8 +248,8 @@ def _show_scores(result: Result, console: Console, room: int) -> None:
 
 
 def _show_breakdown(result: Result, tag: str, console: Console, room: int) -> None:
-    """Show the categories of a tag, as a ladder or as a table. Only the headline scoring has
-    intervals."""
+    """Show the categories of a tag as a table or, if they are levels of difficulty, as a line of
+    bars. Only the headline scoring has intervals."""
     rows = table_rows.breakdown_rows(result, tag)
     if lines := table_rows.ladder_lines(result, tag):
         console.print()
@@ -273,7 +274,7 @@ def _show_breakdown(result: Result, tag: str, console: Console, room: int) -> No
 
 
 def _show_readings(result: Result, console: Console, room: int) -> None:
-    """Show the disagreements between scorings, and those between judges and people."""
+    """Show the disagreements between scorings, and the disagreements between judges and people."""
     for disagreement in result.report.disagreements:
         rules = table_rows.rules(disagreement)
         if len(rules) > MOST_RULES:
@@ -304,7 +305,7 @@ def _table(
 ) -> None:
     """Show a table with its title and the lines `above` it. Remarks that all rows share, apart from
     numbers, are shown below the table. If the rows leave no room for remarks, all remarks are shown
-    below it."""
+    below the table."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -349,9 +350,9 @@ def _table(
 def _narrowed(
     rows: Sequence[Sequence[str]], room: int
 ) -> tuple[list[Sequence[str]], Sequence[str]]:
-    """A table, whose first row has the headings, without the columns of `SPARE` that must be left
-    out for it to fit, and the headings of these columns. `p` is left out only beside an adjusted
-    p."""
+    """Leave out columns of `SPARE` until the table fits. The table's first row contains the
+    headings. Returns the table and the headings of the columns that were left out. `p` is left out
+    only if there is a column for the adjusted p."""
     narrowed, left_out = [*rows], []
     for name in SPARE:
         headings = narrowed[0]
@@ -366,8 +367,8 @@ def _narrowed(
 
 
 def _least(rows: Sequence[Sequence[str]], most: int = LEAST, gap: int = 3) -> int:
-    """The width in characters of a table if its columns of names and remarks are at most `most`
-    characters wide and `gap` characters are between two columns. The first of `rows` has the
+    """The width of a table, in characters. Columns of names and remarks are at most `most`
+    characters wide, and `gap` characters separate two columns. The first of `rows` contains the
     headings."""
     from rich.cells import cell_len
 

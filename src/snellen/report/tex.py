@@ -33,24 +33,24 @@ SIGNS = str.maketrans(
     }
 )
 ON_ITS_OWN = "over all samples that count in that run"
-"""The samples of a headline metric. They can be more than the samples that all models of a
-leaderboard share."""
-UNTESTED = " Differences are not tested here. Use snellen compare to test them."
+"""The part of a caption that says which samples a headline metric covers. A leaderboard covers only
+the samples that its models share, which can be fewer."""
+UNTESTED = " Differences are not tested here. Use snellen compare to test differences."
 HEADER = f"""\
 % Made by Snellen {__version__}. In the preamble: \\usepackage{{booktabs}}
 """
 NOT_IN_RESULTS = ("cost/question", "median time", "run")
-"""The columns that the table of results leaves out, so that it fits a page."""
+"""The columns that are left out of the table of results so that the table fits a page."""
 TEXT_WIDTH = 345
-"""The width of the text in points in LaTeX's class article at 10 points."""
+"""The width of the text, in points, in LaTeX's `article` class at 10 points."""
 SIZES = (("", 5.0, 6), (r"\small", 4.6, 4), (r"\footnotesize", 4.25, 3), (r"\scriptsize", 4.0, 2))
-"""The sizes of type: the command, the width of an average character in points, and the space on
-each side of a column in points."""
+"""The font sizes for tables, from large to small: the command, the average width of a character in
+points, and the space on each side of a column in points."""
 LEAST_SHARE = 0.1
-"""The least width of a column of names, as a part of the text's width."""
+"""The minimum width of a column of names, as a fraction of the text width."""
 SHORTFALLS = ("partial:", "incomplete:")
-"""The beginnings of notes that say what a run lacks. Any other first word with a colon is a
-name."""
+"""The first words of notes that say what a run lacks. Any other word before a colon at the
+beginning of a note is the name of a benchmark or model."""
 UNICODE = """\
 % Some names contain characters that pdfLaTeX lacks. Use LuaLaTeX or XeLaTeX with a suitable font.
 """
@@ -59,11 +59,11 @@ PDFLATEX_HAS = re.compile("[\\x00-\u024f\u2010-\u203a]*")
 
 
 def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str:
-    """A table of the headline metric of each run, then tables of the categories of each benchmark.
+    """A table of each run's headline metric, then tables of each benchmark's categories.
 
-    If `compared`, a comparison of the same runs, is passed, its leaderboards follow the first
-    table. In them, values that do not differ significantly from the best are bold. If a benchmark
-    has only two runs, a table of their differences is added.
+    `compared` is a comparison of the same runs, whose leaderboards follow the first table. In a
+    leaderboard, values that do not differ significantly from the best are bold. If a benchmark has
+    only two runs, a table of their differences is added.
     """
     parts = [_results(results)]
     if compared is not None:
@@ -83,8 +83,8 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
 
 
 def _results(results: Sequence[Result]) -> str:
-    """The table of the headline metric of each run, with its interval, n, and the numbers of failed
-    and unparsed replies."""
+    """A table of each run's headline metric, with the interval, n, and the numbers of failed and
+    unparsed replies."""
     headings, *rows = side_by_side.overview(results)
     kept = [n for n, name in enumerate(headings) if name not in (*NOT_IN_RESULTS, "remark")]
     names = side_by_side.distinct_names(results)
@@ -104,7 +104,8 @@ def compared_latex(of: Comparisons) -> str:
 
 
 def parts_latex(parts: Iterable[Part]) -> str:
-    """A table for each part of a report that has one. Its caption has the part's lines."""
+    """A table for each part of a report that has a table. The part's lines become the table's
+    caption."""
     tables = []
     for part in parts:
         if part.table:
@@ -221,7 +222,7 @@ def _table(caption: str, label: str, headings: Sequence[str], rows: Sequence[Seq
 
 
 def _lines(caption: str, label: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The LaTeX source of a table. The cells are already LaTeX; caption and headings are plain
+    """The LaTeX source of a table. The cells must be LaTeX, and the caption and the headings plain
     text."""
     columns = "".join(
         "l" if table_rows.is_name(n, name) else "r" for n, name in enumerate(headings)
@@ -254,8 +255,8 @@ def _lines(caption: str, label: str, headings: Sequence[str], rows: Sequence[Seq
 
 
 def _fitted(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, float | None]:
-    """The commands for the largest type in which a table is at most as wide as the text of
-    LaTeX's class article, and the width of its columns of names as a part of that text's. The
+    """Fit a table to the text width of LaTeX's `article` class. Returns the command for the largest
+    font size that fits, and the width of the columns of names as a fraction of the text width. The
     width is None unless the names must be broken."""
     lines = [list(map(_text, headings)), *rows]
     widths = [max(map(_characters, column)) for column in zip(*lines, strict=True)]
@@ -275,12 +276,13 @@ def _size(size: str, gap: int) -> str:
 
 
 def _characters(cell: str) -> int:
-    """About how many characters LaTeX prints for a cell."""
+    """The approximate number of characters that LaTeX prints for a cell."""
     return len(re.sub(r"\\(textbf|,|[a-z]+\{\})|[{}$\\]", "", cell))
 
 
 def _breakable(cell: str) -> str:
-    """A cell of names that LaTeX may break after a slash or an underscore, as after a hyphen."""
+    """A cell whose names LaTeX may break after a slash or an underscore, as well as after a
+    hyphen."""
     return r"\raggedright " + re.sub(r"(/|\\_)", r"\1\\allowbreak{}", cell)
 
 
@@ -289,7 +291,7 @@ def _label(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    r"""Escape text for TeX. Negative numbers get a real minus sign.
+    r"""Escape text for TeX. Negative numbers get a real minus sign instead of a hyphen.
 
     >>> print(_text("-50 % of a_b"))
     $-$50\,\% of a\_b

@@ -1,4 +1,5 @@
 """Functions that tokenize, normalize, and compare text, parse numbers, and format amounts.
 
-The rooms `answers` and `metrics` use it. May not import any other room. Start with `english.py`.
+The packages `answers` and `metrics` use these functions. This package may not import any other
+package of Snellen. Start with `english.py`.
 """

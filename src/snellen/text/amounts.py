@@ -4,8 +4,8 @@ import math
 
 
 def money(amount: float, currency: str | None) -> str:
-    """Format an amount of money with two decimals. Amounts below 1 have three significant digits
-    instead, so that they are never shown as zero.
+    """Format an amount of money with two decimals. Amounts below 1 have three significant digits,
+    so that they are never shown as zero.
 
     >>> [money(amount, "USD") for amount in (1234.5, 0.0123, 0.0000056)]
     ['1,234.50 USD', '0.0123 USD', '0.00000560 USD']

@@ -2,9 +2,9 @@
 
 spaCy itself is not used because it would be a large dependency for one function.
 
-Text is split at spaces. Prefixes and suffixes are removed repeatedly from each piece. The rest is
-split at infixes, unless it is a URL, or a word that has its own rule. The rules are those of
-explosion/spaCy, version 3.8: spacy/tokenizer.pyx,
+Text is split at spaces. Prefixes and suffixes are removed repeatedly from each piece. The rest of
+the piece is split at infixes, unless the rest is a URL or a word with its own rule. The rules are
+those of explosion/spaCy, version 3.8: spacy/tokenizer.pyx,
 spacy/lang/{punctuation,char_classes,tokenizer_exceptions}.py, and
 spacy/lang/en/{punctuation,tokenizer_exceptions}.py. There are two differences. Symbols, and letters
 that are not Latin, Greek, or Cyrillic, are recognized by their Unicode blocks. The rule for URLs is
@@ -32,7 +32,7 @@ _ADDRESS = re.compile(
 
 
 def english_tokens(text: str) -> list[str]:
-    """The tokens of a text, in order. White space other than a single space is a token, too.
+    """Return the tokens of a text, in order. White space other than a single space is a token, too.
 
     >>> english_tokens("It's a city-state (of 3.5%).")
     ['It', "'s", 'a', 'city', '-', 'state', '(', 'of', '3.5', '%', ')', '.']
@@ -51,8 +51,8 @@ def english_tokens(text: str) -> list[str]:
 class _Rules(NamedTuple):
     words: Mapping[str, Sequence[str]]
     runs: Mapping[tuple[str, ...], str]
-    """Words that have their own rule but would be split by the other rules, keyed by the tokens
-    that the other rules would give."""
+    """Words with their own rule that the other rules would split, keyed by the tokens that the
+    other rules would give."""
     longest: Mapping[str, int]
     """The maximum number of tokens in a key of `runs`, for each first token."""
     letters: int
@@ -63,8 +63,8 @@ class _Rules(NamedTuple):
 
 
 def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the pieces between spaces, each with whether a space follows it. White space other than
-    a single space between two words is a piece, too."""
+    """Yield the pieces of a text between spaces, and for each piece whether a space follows. White
+    space other than a single space between two words is a piece, too."""
     for match in re.finditer(r"(\s+)|(\S+)( ?)", text):
         blanks, word, space = match.groups()
         if blanks is None:
@@ -126,7 +126,7 @@ def _stripped(
 
 
 def _suffix_start(piece: str, start: int, end: int, suffix: re.Pattern[str]) -> int:
-    """The position at which the suffix of `piece[start:end]` begins; `end` if there is no
+    """Return the position at which the suffix of `piece[start:end]` begins, or `end` if there is no
     suffix."""
     dots = end
     while dots > start and piece[dots - 1] == ".":

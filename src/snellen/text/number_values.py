@@ -1,9 +1,9 @@
-r"""Computes the values of the parsed parts of a LaTeX expression, within bounds.
+r"""Computes the values of the parsed parts of a LaTeX expression, with limits on their size.
 
 latex2sympy2 converts LaTeX to a sympy expression, sympy prints the expression as Python code, and
-Python computes it. The value of a float depends on the order and the parentheses in that code, so
-this module reproduces both. `numbers.py` lists the cases in which the result is not mathematically
-correct.
+Python runs that code. The value of a float depends on the order of the terms and on the parentheses
+in the code, so this module reproduces the order and the parentheses. `numbers.py` lists the cases
+in which the result is not mathematically correct.
 """
 
 import math
@@ -19,13 +19,13 @@ MAX_FACTORIAL = 5_000
 
 
 class NoNumber(Exception):
-    """Raised if a text has no value."""
+    """An exception for a text that has no value."""
 
 
 @dataclass(frozen=True)
 class PowerTerm:
-    """A power that is not computed yet. A square root has the exponent 1/2, and a divisor has the
-    exponent -1."""
+    """A power that is not computed yet. A square root is a power with the exponent 1/2, and a
+    divisor is a power with the exponent -1."""
 
     base: "Fraction | Number | PowerTerm | ProductTerm"
     """The base of the power."""
@@ -43,8 +43,8 @@ class ProductTerm:
 
 Node = Fraction | Number | PowerTerm | ProductTerm
 """A Fraction is a number that was written in the text, and an int or float is a computed number.
-The difference matters for an exponent of -1, 1/2, or 0: it is treated as an inverse, as a square
-root, or as absent if it was written in the text, but not if it was computed."""
+The difference matters for exponents: only a written -1, 1/2, or 0 is treated as an inverse, as a
+square root, or as absent."""
 Factors = tuple[Fraction | Number | PowerTerm, ...]
 
 
@@ -70,12 +70,12 @@ def negated(node: Node) -> Node:
 
 
 def _product_value(factors: Factors) -> Number:
-    r"""The value of a product, as Python computes it from the code that latex2sympy2 and sympy
-    print.
+    r"""Return the value that Python computes for a product from the code that latex2sympy2 and
+    sympy print.
 
     In two cases, the printed code omits the parentheses around a single divisor, which changes the
-    value: if the dividend is negative (-3/2.675 becomes -3/107/40, and -\frac{1}{2\pi} becomes
-    -1*1/2*pi), and if the divisor is 1/x (\frac{1}{2^{-1}} becomes 1/1/2).
+    value. One case is a negative dividend: -3/2.675 becomes -3/107/40, and -\frac{1}{2\pi} becomes
+    -1*1/2*pi. The other case is a divisor 1/x: \frac{1}{2^{-1}} becomes 1/1/2.
     """
     in_order = _in_order(factors)
     over, under = _written_out(factors)
@@ -105,7 +105,7 @@ def _divided_bare(value: Number, lower: ProductTerm) -> Number:
 def _written_out(
     factors: Factors,
 ) -> tuple[list[Number], list[Node]]:
-    """The factors of the numerator and of the denominator."""
+    """Return the factors of the numerator and of the denominator."""
     in_order = _in_order(factors)
     over: list[Number] = []
     under: list[Node] = []
@@ -124,15 +124,16 @@ def _written_out(
 
 
 def _in_order(factors: Factors) -> bool:
-    """Whether latex2sympy2 and sympy keep the written order of the factors, instead of moving
-    numbers to the front. They keep the order if the first factor is a written 1, or if any other
-    factor is a plain number (see `_is_plain`)."""
+    """Return whether latex2sympy2 and sympy keep the written order of the factors, instead of
+    moving numbers to the front. The order is kept if the first factor is a written 1, or if any
+    other factor is a plain number (see `_is_plain`)."""
     first, *others = factors
     return is_written(first, Fraction(1)) or any(map(_is_plain, others))
 
 
 def _is_plain(factor: Fraction | Number | PowerTerm) -> bool:
-    """Whether a factor is a written number, or a power of whole written numbers."""
+    """Return whether a factor is a written number, or a power whose base and exponent are written
+    whole numbers."""
     if not isinstance(factor, PowerTerm):
         return isinstance(factor, Fraction)
     parts = (factor.base, factor.exponent)
@@ -199,7 +200,7 @@ def binomial(upper: Number, lower: Number) -> Fraction:
 
 
 def exp(argument: Node) -> Node:
-    """Compute exp. exp(1) has no value, because sympy prints it as a letter."""
+    """Compute an exponential. exp(1) has no value, because sympy prints exp(1) as the letter E."""
     if is_written(argument, Fraction(0)):
         return Fraction(1)
     if is_written(argument, Fraction(1)):

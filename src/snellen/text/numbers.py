@@ -1,36 +1,45 @@
-r"""Computes the value of a LaTeX expression within bounds. No code is evaluated.
+r"""Computes the value of a LaTeX expression, with limits on its size. No code is evaluated.
 
-latex2sympy2 itself is not used because it computes without bounds, and a reply may contain
-`9^{9^{9}}`.
+latex2sympy2 itself is not used because it sets no limits, and a reply may contain `9^{9^{9}}`.
 
 `latex_value` requires that the whole text is an expression, and returns the correct value.
 `latex2sympy_value` reproduces a chain of tools that authors of benchmarks use to compare answers:
-latex2sympy2 1.9.1 parses the text, sympy prints the result as code, and Python computes it. It has
-these quirks, each of which has a test:
+latex2sympy2 1.9.1 parses the text, sympy prints the result as code, and Python runs the code. This
+function has the following quirks, each of which has a test.
 
-- Parsing stops silently at the first token that cannot continue the expression. The rest is
-  ignored: `5)`, `5.`, and `5 rows` are 5, and so is `5 triangles`, because `rows` and `tr` (the
-  trace of a matrix) are tokens.
+- Parsing stops silently at the first token that cannot continue the expression. The rest of the
+  text is ignored: `5)`, `5.`, and `5 rows` are 5. `5 triangles` is 5, too, because `triangles`
+  begins with the token `tr`, the trace of a matrix.
+
 - Adjacent factors are multiplied: `2\frac{1}{2}` is 1, and `1,0000` is 1,000 × 0. `latex_value`
-  does the same.
-- `2:3` and `3\over4` are divisions. `/`, `:`, and `\cdot` have the same precedence, which is lower
-  than that of adjacent factors, and are computed from left to right. `2^3^2` is 64.
+also multiplies adjacent factors.
+
+- `2:3` and `3\over4` are divisions. `/`, `:`, and `\cdot` have the same precedence and are computed
+  from left to right. Adjacent factors have a higher precedence. `2^3^2` is 64.
+
 - A decimal without a fractional part is a whole number (`2.0` is the int 2). Every division yields
   a float.
+
 - The parentheses around a single divisor are lost if the dividend is negative, or if the divisor is
   1/x (see `_product_value`).
+
 - `3<5` is 1. Angles are in radians. `\log` has the base 10. `\sin^0 5` is `\sin 5`.
+
 - There is no value if the text contains a letter, `e` without an exponent, `=`, a list, `%` without
   a backslash, an absolute value, `\lceil`, `\ln`, infinity, or a root of a negative number.
 
-In some cases the original gives a number, but `latex2sympy_value` returns None: values of more than
-100,000 bits; expressions that are nested deeper than 60 levels or longer than 1,000 tokens;
-determinants, `\operatorname`, `\gcd`, `\lcm`, and `\max` and `\min` of one number; binomials of
-anything except whole numbers from 0 to 5,000; `5|_{x=3}`; subscripts with letters that the original
-ignores (`2^3_n`); `e^{-\infty}`; roots whose index divides by 0; `\tau` and `x=5`, which the
-original treats as 2π and 5 until it has parsed any `dx`. The last binary digit may differ because
-the original uses a different order when it adds three or more terms, and sometimes when it
-multiplies factors.
+In the following cases, the original gives a number, but `latex2sympy_value` returns None:
+
+- values of more than 100,000 bits
+- expressions that are nested deeper than 60 levels or longer than 1,000 tokens
+- determinants, `\operatorname`, `\gcd`, `\lcm`, and `\max` and `\min` of one number
+- binomials of anything except whole numbers from 0 to 5,000
+- `5|_{x=3}`, `e^{-\infty}`, and roots whose index divides by 0
+- subscripts with letters that the original ignores (`2^3_n`)
+- `\tau` and `x=5`, which the original treats as 2π and 5 until it has parsed any `dx`
+
+The last binary digit may differ from the original's. The original uses a different order when it
+adds three or more terms, and sometimes when it multiplies factors.
 """
 
 import math
@@ -126,7 +135,7 @@ ENDS = frozenset(f"{SIGNS_THAT_END} {MATRICES_THAT_END} {NAMES_THAT_END}".split(
 STARTS = frozenset(
     {*BRACKETS, *FLOORS, *SIZED, *BINOMIALS, *FUNCTION_LIKE, "number", r"\frac", r"\pi"}
 )
-"""Tokens that start a factor. After another factor, they imply a product."""
+"""Tokens that start a factor. If such a token follows another factor, the two are multiplied."""
 CLOSING = frozenset({*BRACKETS.values(), *FLOORS.values(), *SIZED.values()})
 
 _TOKENS = (STARTS - {"number"} | SIGNS | TIMES | OVER | TRANSPOSED | CLOSING | ENDS).union(
@@ -145,7 +154,7 @@ _SPACES = re.compile(r"\\displaystyle|\\quad|\\qquad|~|\\,|\$")
 
 
 def latex_value(text: str) -> Number | None:
-    r"""The value of a text if the whole text is a LaTeX expression; None otherwise.
+    r"""Return the value of a text if the whole text is a LaTeX expression, or None otherwise.
 
     >>> latex_value(r"2\sqrt{3}-1"), latex_value("1,000"), latex_value(r"\frac{6}{2}")
     (2.4641016151377544, 1000, 3.0)
@@ -156,7 +165,8 @@ def latex_value(text: str) -> Number | None:
 
 
 def latex2sympy_value(text: str) -> Number | None:
-    r"""The number that latex2sympy2, sympy, and Python compute from a text; None if there is none.
+    r"""Return the number that latex2sympy2, sympy, and Python compute from a text, or None if there
+    is none.
 
     >>> latex2sympy_value("5 rows"), latex2sympy_value(r"-\frac{1}{2\cdot3}")
     (5, -1.5)
@@ -175,7 +185,7 @@ def _read(text: str, *, theirs: bool) -> Number | None:
 
 
 class _LatexReader:
-    """Parses an expression from left to right, looking one token ahead."""
+    """A parser that reads an expression from left to right, looking one token ahead."""
 
     def __init__(self, text: str, *, theirs: bool) -> None:
         self._text = text

@@ -29,13 +29,12 @@ def _words(text: str) -> frozenset[str]:
 
 
 PUNCTUATION = _words("'' ' `` ` -LRB- -RRB- -LCB- -RCB- . ? ! , : - -- ... ;")
-"""The tokens that coco-caption removes. Tokens for brackets, such as -lrb-, are not removed, since
-tokens are in lowercase when they are compared with this list, and the list has them in
-uppercase."""
+"""The tokens that coco-caption removes. Tokens for brackets, such as -lrb-, are not removed,
+because this list has them in uppercase and is compared with lowercase tokens."""
 
 
 def tokens(caption: str) -> str:
-    """The tokens of a caption, joined by spaces.
+    """Return the tokens of a caption, joined by spaces.
 
     >>> tokens("A man's dog (a pug) can't swim.")
     "a man 's dog -lrb- a pug -rrb- ca n't swim"
@@ -56,8 +55,8 @@ def tokens(caption: str) -> str:
 
 
 def _kind(word: str) -> str:
-    """The kind of a word that follows a period: "0" for a number, "The" for a word that often
-    begins a sentence, "" for other words."""
+    """Return the kind of a word that follows a period: "0" for a number, "The" for a word that
+    often begins a sentence, and "" for other words."""
     if word[0].isdigit():
         return "0"
     return "The" if word[0].isupper() and word.lower() in _OPENERS else ""
@@ -65,7 +64,7 @@ def _kind(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _cut(word: str, after: str = "") -> str:
-    """The tokens of a word, that is, of the text between two spaces. `after` is the kind of the
+    """Return the tokens of a word, which is the text between two spaces. `after` is the kind of the
     next word."""
     kept_tokens = []
     position = 0
@@ -85,7 +84,7 @@ def _cut(word: str, after: str = "") -> str:
 
 
 def _abbreviated(word: str, after: str) -> bool:
-    """Whether the period between `word` and `after` is part of the word."""
+    """Return whether the period between `word` and `after` is part of `word`."""
     if len(word) == 1 and word.isascii() and word.isalpha():
         return after != "The"
     small = word.lower()

@@ -1,9 +1,8 @@
-"""Normalizes answers as in the VQA evaluation and its copies. Does not import NumPy.
+"""Normalizes answers as the VQA evaluation and its copies do. Does not import NumPy.
 
 Source   GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
          PythonEvaluationTools/vqaEvaluation/vqaEval.py#L62-L66 and #L130-L155. LAVIS, mmpretrain,
-         VLMEvalKit, lmms-eval, and mmf have the same steps; for TextVQA, mmf has more steps before
-         them.
+         VLMEvalKit, lmms-eval, and mmf use the same steps. For TextVQA, mmf runs other steps first.
 """
 
 import re
@@ -59,7 +58,7 @@ def without_punctuation(text: str) -> str:
     """Delete each punctuation mark, or replace it with a space (processPunctuation).
 
     A mark is deleted everywhere if it is next to a space anywhere in the text, or if the text
-    contains a comma between two digits. Otherwise, it is replaced with a space.
+    contains a comma between two digits. Otherwise, the mark is replaced with a space.
 
     >>> without_punctuation("a-b, c-d."), without_punctuation("1,000 a-b. .5")
     ('a b c d', '1000 ab .5')

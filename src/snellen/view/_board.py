@@ -1,4 +1,4 @@
-"""The runs of one benchmark, compared by their headline metric."""
+"""Compares the runs of a benchmark by their headline metric."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from snellen.view.runs import Listed
 
 
 class Board:
-    """The runs of one benchmark and the positions of their dots and intervals. The best run comes
-    first. If it is unknown whether higher is better, the runs are sorted by name."""
+    """The runs of one benchmark, and the positions of their dots and intervals in the benchmark's
+    chart. The best run comes first. If it is unknown whether higher is better, the runs are sorted
+    by name."""
 
     def __init__(self, benchmark: str, runs: Sequence[Listed]) -> None:
         self.benchmark = benchmark
@@ -44,7 +45,7 @@ class Board:
         return self._values.get(run.name)
 
     def x(self, value: float) -> float:
-        """The horizontal position of a value in a chart 200 units wide."""
+        """The horizontal position of a value in a chart that is 200 units wide."""
         span = (self.high - self.low) or 1.0
         return round(4 + 192 * min(1.0, max(0.0, (value - self.low) / span)), 1)
 

@@ -1,4 +1,4 @@
-"""Compares runs in a thread, because scoring both runs again takes seconds."""
+"""Compares runs in a thread, because a comparison scores the runs again, which takes seconds."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from snellen.store import Run
 from snellen.view.runs import Listed
 
 PATIENCE = 0.3
-"""The time in seconds that a page waits for a comparison. After that, the page says that the
-comparison is being computed."""
+"""The time in seconds that a page waits for a comparison. After this time, the page shows that the
+comparison is still being computed."""
 KEPT = 16
 
 
 class Compares:
-    """Caches comparisons until one of the runs changes."""
+    """Computes comparisons, and caches each comparison until one of its runs changes."""
 
     def __init__(self, benchmarks: Sequence[str | Benchmark] = ()) -> None:
         self._benchmarks = benchmarks
@@ -33,7 +33,7 @@ class Compares:
         self._lock = threading.Lock()
 
     def of(self, runs: Sequence[Listed]) -> Comparisons | None:
-        """The comparison of these runs, or None while it is being computed.
+        """The comparison of these runs, or None while the comparison is being computed.
 
         Raises:
             SnellenError: the runs cannot be compared.

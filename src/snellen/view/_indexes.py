@@ -1,4 +1,4 @@
-"""The indexes of the runs that are being viewed. Requests extend them with new records."""
+"""Keeps the indexes of the runs that are being viewed. Requests add new records to the indexes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from snellen.view.index import FILE, Index
 
 FRESH = 0.3
 """The time in seconds for which a complete index is used without checking for new records. A page
-makes several requests, and only the first should check."""
+makes several requests, and only the first request should check."""
 FIRST = 0.15
 """The time in seconds that a page waits for new records to be indexed. A thread indexes the
-rest."""
+remaining records."""
 
 
 def file_of(run: Path) -> Path:

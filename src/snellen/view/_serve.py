@@ -1,4 +1,4 @@
-"""The viewer's server. It is read-only and serves only this machine."""
+"""The viewer's server, which is read-only and serves only this machine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from snellen.view.samples import find, question_of, reply_of
 
 HERE = "127.0.0.1"
 PORT = 7878
-"""The default port. If it is taken, the next free port is used."""
+"""The default port. If this port is taken, the next free port is used."""
 TRIED = 20
 STATIC = Path(__file__).parent / "static"
 LOOK = Path(__file__).parents[1] / "report" / "look.css"
@@ -61,9 +61,9 @@ class Guarded:
     """Accepts only requests with a host name of this machine, and adds security headers to every
     response.
 
-    It rejects other host names, because they may be made to resolve to this machine (DNS
-    rebinding). It also rejects requests from other sites' pages, except links that the user
-    follows: the response times would leak what is in the runs."""
+    Other host names are rejected, because an attacker can make them resolve to this machine (DNS
+    rebinding). Requests from other sites' pages are also rejected, because response times would
+    leak what is in the runs. Links that the user follows are allowed."""
 
     def __init__(self, app: App, port: int) -> None:
         self._app = app
@@ -181,7 +181,7 @@ class Server:
         return _picture(lambda: self.media.frame(run, question, number, time))
 
     def text(self, request: Request) -> Response:
-        """The full text of a reply or of its reasoning."""
+        """The full text of a reply, or of the reasoning before a reply."""
         run = self.pages.run(_run(request))
         index = self.pages.indexes.of(run.path)
         with index.connect() as connection:
@@ -209,11 +209,11 @@ class Server:
         return _html(self.pages.fault("There is no such page."), 404)
 
     def broken(self, request: Request, error: Exception) -> Response:
-        """Show an unexpected error. The server prints its traceback in the terminal."""
+        """Show an unexpected error. The server prints the traceback in the terminal."""
         message = (
             f"This page could not be made ({type(error).__name__}: {error}). If nothing but "
-            "Snellen changed the run's files, this is a bug in the viewer. The traceback is in the "
-            "terminal."
+            "Snellen changed the run's files, this is a bug in the viewer. The terminal shows the "
+            "traceback."
         )
         return _html(self.pages.fault(message), 500)
 
@@ -274,7 +274,7 @@ def serve(
     *,
     benchmarks: Sequence[str | Benchmark] = (),
 ) -> None:
-    """Serve the runs in folders until interrupted. `started` is called with the address.
+    """Serve the runs in folders until interrupted. `started` is called with the viewer's URL.
 
     `benchmarks` are the caller's own benchmarks, as objects or as `FILE.py:NAME`. The viewer needs
     them to show the pictures of their runs and to compare their runs.

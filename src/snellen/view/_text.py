@@ -12,13 +12,13 @@ from markupsafe import Markup, escape
 from snellen.errors import UNSEEN
 
 CUT = 20_000
-"""The maximum number of characters of one text on a page. A link leads to the full text."""
+"""The maximum number of a text's characters that a page shows. A link leads to the full text."""
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 NAMES = {"\x1b": "ESC", "\0": "NUL", "\r": "CR", "\x07": "BEL", "\x08": "BS", "\x7f": "DEL"}
 WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
 COMPARED = 4_000
-"""The maximum number of tokens (words, spaces, and other characters) of a text for which a diff is
-computed."""
+"""The maximum number of tokens in a text for which a diff is computed. A token is a word, a run of
+spaces, or another character."""
 
 
 def visible(text: str, cut: int | None = CUT) -> Markup:
@@ -47,7 +47,7 @@ def excerpt(text: str, cut: int) -> str:
 
 
 def with_marks(text: str, other: str) -> tuple[Markup, Markup] | None:
-    """Two texts with their differences marked, or None if they are too long for a diff."""
+    """Two texts with their differences marked; None if a text is too long for a diff."""
     if max(len(text), len(other)) > CUT:
         return None
     mine, theirs = WORDS.findall(text), WORDS.findall(other)

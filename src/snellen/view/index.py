@@ -1,9 +1,9 @@
 """The viewer's index of a run's samples, built from the run's files alone.
 
-`view.sqlite` can be deleted at any time; the viewer rebuilds it. While a run appends records to its
-files, the viewer adds them to the index. The index contains the file offsets of questions and
-replies, the columns for sorting and filtering, the beginnings of the texts, and a full-text index.
-It does not contain full replies.
+The file `view.sqlite` can be deleted at any time, because the viewer rebuilds it. While a run
+appends records to its files, the viewer adds these records to the index. The index contains the
+file offsets of questions and replies, the columns for sorting and filtering, the beginnings of the
+texts, and a full-text index. The index does not contain full replies.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from snellen.view._text import excerpt
 VERSION = 3
 FILE = "view.sqlite"
 HEAD = 1024
-"""A file is recognized by this many bytes at its beginning."""
+"""The number of bytes at the beginning of a file by which the file is recognized."""
 SHOWN = 160
-"""The maximum number of characters of a text in a list."""
+"""The maximum number of a text's characters that a list shows."""
 EVENT_TEXT = 2_000
-"""The maximum number of characters of an event's text that are indexed."""
+"""The maximum number of an event's characters that are indexed."""
 PATIENCE = 5.0
 """The time in seconds to wait for another viewer's lock."""
 SLICE = 0.5
@@ -41,8 +41,8 @@ SLICE = 0.5
 waits."""
 SCORES = "scores.jsonl"
 TEXTS = 10
-"""The number of low bits in a rowid of `words`. They number the texts of one sample, and the high
-bits are the sample's row. Search covers a sample's first 1,024 texts."""
+"""The number of low bits in a rowid of `words`. The low bits contain the number of a text within a
+sample, and the high bits contain the sample's row. Search covers a sample's first 1,024 texts."""
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS known (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -57,7 +57,7 @@ CREATE TABLE IF NOT EXISTS samples (
 CREATE UNIQUE INDEX IF NOT EXISTS keys ON samples (sample, repeat, turn, step);
 CREATE INDEX IF NOT EXISTS places ON samples (place, repeat, turn, step, row);
 CREATE INDEX IF NOT EXISTS states ON samples (state, row);
--- All records of each key that has several records, in order.
+-- If a key has several records: all of these records, in order.
 CREATE TABLE IF NOT EXISTS attempts (
     row INTEGER, number INTEGER, file TEXT, at INTEGER, size INTEGER,
     PRIMARY KEY (row, number)) WITHOUT ROWID;
@@ -70,7 +70,7 @@ CREATE TABLE IF NOT EXISTS scores (
     candidates TEXT, key INTEGER, PRIMARY KEY (scoring, row)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS readings ON scores (scoring, state, row);
 CREATE INDEX IF NOT EXISTS worths ON scores (scoring, score, row, key);
--- By a digest of the sample's key, which is the same in every run, for joins between two runs.
+-- For joins between two runs: `key` is a digest of the sample's key, equal in every run.
 CREATE INDEX IF NOT EXISTS pairs ON scores (scoring, key, score);
 -- For online runs: what was shown (frame), asked, and said (emit), and at which media time.
 CREATE TABLE IF NOT EXISTS sessions (sample TEXT, session TEXT,
@@ -85,7 +85,8 @@ CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
 INSERT INTO words (words, rank) VALUES ('hashsize', 33554432);
 """
 CLOSE_WRITTEN = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ud7af\uf900-\ufaff]")
-"""Matches characters of scripts that have no spaces between words. Each is indexed as a word."""
+"""Matches characters of scripts that have no spaces between words. Each character is indexed as a
+word."""
 
 
 ROW_OF_KEY = "SELECT row FROM samples WHERE sample = ? AND repeat = ? AND turn = ? AND step = ?"
@@ -112,7 +113,7 @@ class Index:
         """Open a connection for reading. Another thread may extend the index at the same time.
 
         Raises:
-            StoreError: the index was damaged. The next page that needs it rebuilds it.
+            StoreError: the index was damaged. The next page that needs the index rebuilds it.
         """
         try:
             with closing(_opened(self.file)) as connection:
@@ -127,7 +128,7 @@ class Index:
             ) from error
 
     def extend(self, seconds: float = SLICE) -> bool:
-        """Index new records for this many seconds. Returns whether records are left.
+        """Index new records for at most this many seconds. Returns whether records are left.
 
         Raises:
             StoreError: the run's files cannot be read, or a later version of Snellen wrote them.
@@ -159,8 +160,8 @@ class Index:
             pass
 
     def share(self) -> tuple[float, float]:
-        """The shares of the run's files that are indexed: first the samples and scores, then the
-        words."""
+        """How much of the run's files is indexed, as two fractions: for the lists of samples and
+        scores, and for full-text search."""
         run = Run(self.run)
         sizes = {
             name: stamp.size
@@ -241,7 +242,7 @@ class _Taking:
         self._changed = False
 
     def all(self) -> bool:
-        """Index records until the time is over. Returns whether records are left."""
+        """Index records until the deadline. Returns whether records are left."""
         self._check_files()
         left = (
             self._take("samples", self._run.appended_questions, self._question)
@@ -375,8 +376,8 @@ class _Taking:
         )
 
     def _scores(self) -> bool:
-        """Index the scores. They are in one file that each scoring replaces, so all of them are
-        read again when the file has changed."""
+        """Index the scores. Every scoring replaces the file of scores, so all scores are read again
+        when the file has changed."""
         stamp = self._run.folder.stamp(SCORES)
         now = None if stamp is None else orjson.dumps([*stamp])
         known = self._do("SELECT value FROM known WHERE name = 'scores'").fetchone()
@@ -405,8 +406,9 @@ class _Taking:
         )
 
     def _scored(self, sample: str, repeat: int, step: int) -> tuple[int, Key] | None:
-        """The row and key of a sample's last turn, at the given step or else at its last step. If
-        turns are scored separately, `ID#2` stands for the second turn of the sample `ID`."""
+        """The row and key of the record that a score refers to: in the last turn of the sample, the
+        step with the number `step`, or the last step if there is no such step. If turns are scored
+        separately, `ID#2` stands for the second turn of the sample `ID`."""
         this = f"step = {step:d} DESC, " if step else ""
         last = f"ORDER BY turn DESC, {this}step DESC LIMIT 1"
         columns = "SELECT row, sample, repeat, turn, step FROM samples"
@@ -463,7 +465,8 @@ class _Taking:
 
 
 def _words(answer: Answer) -> str:
-    """An answer as text: strings unchanged, numbers and lists as JSON, other kinds in words."""
+    """An answer as text. Strings stay unchanged, numbers and lists become JSON, and other answers
+    become readable text."""
     plain = isinstance(answer, float | tuple)
     return orjson.dumps(answer).decode() if plain else answer_words(answer)
 
@@ -474,14 +477,13 @@ def _digest(key: Sequence[Any]) -> int:
 
 
 def apart(text: str) -> str:
-    """The text with spaces around each character that belongs to a script without spaces between
-    words."""
+    """Put spaces around each character that belongs to a script without spaces between words."""
     text = text.replace("\0", " ")  # SQLite would end the text at a NUL
     return text if text.isascii() else CLOSE_WRITTEN.sub(r" \g<0> ", text)
 
 
 def phrase(text: str) -> str | None:
-    """The full-text query for a text: its words in order, of which the last may be incomplete. None
-    if the text contains no word."""
+    """The full-text query for a text. A match contains the text's words in order, and the last word
+    may be incomplete. None if the text contains no word."""
     words = re.findall(r"\w+", apart(text))
     return f'"{" ".join(words)}"*' if words else None

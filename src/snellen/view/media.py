@@ -1,7 +1,7 @@
 """Reloads the pictures and frames that a model was shown, from their original files.
 
-Only media that a run's questions name can be requested, and they are shown only if their digests
-match the stored ones. No other file on this machine can be requested.
+Only media that a run's questions name can be requested. A medium is shown only if its digest
+matches the stored digest. No other file on this machine can be requested.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from snellen.transforms.probes import again
 from snellen.view.runs import Listed
 
 HELD = 48 << 20
-"""The size of the cache in bytes. It keeps a page's pictures from being read twice."""
+"""The size of the cache in bytes. The cache keeps a page's pictures from being read twice."""
 
 
 class Media:
-    """Loads the media of all runs, and caches them."""
+    """Loads and caches the media of all runs."""
 
     def __init__(self, benchmarks: Sequence[str | Benchmark] = ()) -> None:
         self._benchmarks = benchmarks
@@ -42,7 +42,8 @@ class Media:
         self._decoding = threading.Lock()
 
     def image(self, run: Listed, question: Question, number: int, side: int | None) -> Image:
-        """The picture with this number among the question's media. `side` limits its longer side.
+        """The picture at the index `number` in the question's media. `side` is the maximum length
+        of the picture's longer side.
 
         Raises:
             MediaError: the picture is gone or has changed, or the medium is a video.
@@ -61,7 +62,7 @@ class Media:
         return self._keep(key, picture)
 
     def frame(self, run: Listed, question: Question, number: int, time: float) -> Image:
-        """The frame of a video at a media time in seconds, in the size in which it was sent.
+        """The frame of a video at a media time in seconds, in the size in which the frame was sent.
 
         Raises:
             MediaError: the video is gone, has changed, or cannot be decoded, or the medium is a
@@ -130,8 +131,9 @@ class Media:
         raise _gone(run, shown.place, others)
 
     def _parts(self, run: Listed, question: Question, number: int) -> Iterator[Image | Video]:
-        """The media of a question's row: first the sample's medium with this number, then all of
-        the sample's media, then those that only the prompt contains."""
+        """Yield the pictures and videos that may be the requested medium: first the sample's medium
+        at the index `number`, then all of the sample's media, then the media that only the prompt
+        contains."""
         try:
             benchmark = self._benchmark(run)
             sample = next(benchmark.read(row) for row in rows_at(benchmark.data, [question.place]))
@@ -172,10 +174,11 @@ def _prompted(benchmark: Benchmark, sample: Sample) -> Iterator[Image | Video]:
 
 
 def _unprobed(manifest: Mapping[str, Any]) -> Benchmark:
-    """The benchmark of a run with its rows, but without the run's probe.
+    """Load the benchmark of a run, with the rows but without the run's probe.
 
     Raises:
-        SnellenError: the benchmark is gone, or loading it would run code that the run names.
+        SnellenError: the benchmark no longer exists, or loading the benchmark would run code that
+            the run names.
     """
     options = manifest["identity"]["options"]
     name, where = manifest["benchmark"], data_path(manifest["data"])
@@ -228,7 +231,7 @@ def _gone(run: Listed, label: str, others: int) -> MediaError:
     if others:
         return MediaError(
             f"{label} is no longer the picture that was sent: the data in {where} have changed "
-            "since the run. Restore the old data to see it."
+            "since the run. Restore the old data to see the picture."
         )
     return MediaError(f"{label} is no longer among the media in {where}.")
 

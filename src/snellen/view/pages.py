@@ -1,4 +1,4 @@
-"""Prepares the content of the pages. The templates lay it out."""
+"""Prepares the content of the viewer's pages. Templates lay out this content."""
 
 from __future__ import annotations
 
@@ -48,24 +48,24 @@ from snellen.view.samples import (
 
 FOLDER = Path(__file__).parent
 FEW = 20_000
-"""The maximum number of samples in a run for which the facets are counted again under the current
-filters. For 100,000 samples, counting takes 200 ms."""
+"""If a run has at most this many samples, the counts next to the filters refer to the samples that
+the other filters select. For 100,000 samples, such counts take 200 ms."""
 MAX_SIDE_BY_SIDE = 3
 """The maximum number of runs side by side."""
 READ = 0.99
-"""Facet counts are kept if at least this share of the run's files is indexed. It is below 1,
-because records may be appended at any time."""
+"""The counts next to the filters are cached if at least this share of the run's files is indexed.
+The share is below 1, because records may be appended at any time."""
 ALL_READ = 0.999
-"""If at least this share of a run's files is indexed, the page no longer says that it is reading
-them."""
+"""If at least this share of a run's files is indexed, pages no longer say that the files are being
+read."""
 
 
 class NotThere(Exception):
-    """The requested page does not exist, or cannot be shown. The message says why."""
+    """Raised if the requested page does not exist or cannot be shown. The message says why."""
 
 
 class Counted(NamedTuple):
-    """Facet counts that are kept for a while."""
+    """The filters (facets) of a run with their counts, which are cached for a while."""
 
     changes: Any
     """The state of the index when the facets were counted."""
@@ -107,8 +107,8 @@ class Pages:
     # -- pages
 
     def known(self) -> str:
-        """A digest of the list of runs. It changes when a run appears, disappears, starts, or
-        ends."""
+        """A digest of the list of runs. The digest changes when a run appears, disappears, starts,
+        or ends."""
         every = [(run.name, run.fault, self._is_live(run), run.unscored) for run in self.runs.all()]
         return blake2b(repr(every).encode(errors="replace"), digest_size=16).hexdigest()
 
@@ -144,7 +144,7 @@ class Pages:
         )
 
     def progress(self, name: str) -> str:
-        """The part of a page that shows the progress of a run."""
+        """The part of a page that shows a run's progress."""
         run = self.run(name)
         return _page(
             "progress.html", run=run, progress=self._progress(run, self.indexes.of(run.path))
@@ -228,7 +228,7 @@ class Pages:
         names = list(dict.fromkeys(names))
         if not 2 <= len(names) <= MAX_SIDE_BY_SIDE:
             raise NotThere(
-                f"Choose two or three runs to see them side by side. You chose {len(names)}."
+                f"Choose two or three runs to show side by side. You chose {len(names)}."
             )
         runs = [self.run(name) for name in names]
         first = runs[0]
@@ -286,12 +286,13 @@ class Pages:
         )
 
     def comparison(self, names: Sequence[str]) -> str:
-        """The page that compares two runs: do they differ significantly?"""
+        """The page that compares two runs and shows whether they differ significantly."""
         runs = self._two(names)
         return _page("compare.html", runs=runs, **self._compared(runs))
 
     def difference(self, names: Sequence[str]) -> str:
-        """The part of the comparison page that shows the result, once it is computed."""
+        """The part of the comparison page that shows the result, once the comparison is
+        computed."""
         runs = self._two(names)
         return _page("difference.html", runs=runs, **self._compared(runs))
 
@@ -357,9 +358,9 @@ class Pages:
         return next((sibling for sibling in self._siblings(run) if sibling.name == wanted.vs), None)
 
     def _known_facets(self, run: Listed, index: Index, scoring: str, best: float) -> list[Facet]:
-        """The last facet counts. If the index has changed since then, a thread counts again, but
-        only after a pause: while a run is in progress, only a small share of the time is spent on
-        counting.
+        """The facets with their last counts. If the index has changed since then, a thread counts
+        again, but only after a pause, so that counting takes only a small fraction of the time
+        while a run is in progress.
         """
         key = (run.path, scoring)
         with index.connect() as connection:
@@ -387,8 +388,8 @@ class Pages:
         best: float,
         other_index: Path | None,
     ) -> Facet:
-        """Count a facet's samples with all filters applied except the facet's own. In `connection`,
-        all filters are applied."""
+        """Count a facet's values over the samples that all filters except the facet's own select.
+        `connection` contains the samples that all filters select."""
         if not wanted.by_facet(facet.name):
             return narrowed(connection, facet, scoring, best)
         others = wanted.without(facet.name)
@@ -514,7 +515,7 @@ def _size(n: int) -> str:
 
 
 def _words(value: Any) -> str:
-    """A value of a run's identity in words. Empty parts are left out."""
+    """A value of a run's identity as text. Empty parts are left out."""
     if isinstance(value, dict):
         return ", ".join(
             f"{name}={_words(item)}"

@@ -1,5 +1,5 @@
-"""Selects and orders the samples that a page shows, according to the query string of its
-address."""
+"""Selects and orders the samples that a page shows, according to the query string of the page's
+URL."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SORTS: Mapping[str, str] = {
     "attempts": "by attempts",
 }
 FACET = 200
-"""The maximum number of values of a tag that is offered as a facet."""
+"""A tag with more values than this is not offered as a facet, that is, as a filter with counts."""
 MOST = 2_000_000
 MANY = 2_000
 LONGEST = 2_000
@@ -58,10 +58,10 @@ class Wanted:
     scoring: str = ""
     """The scoring to which `score`, `reading`, and `rule` refer."""
     differ: str = ""
-    """A second scoring. Only samples to which the two scorings give different scores are
+    """A second scoring. Only samples to which `scoring` and this scoring give different scores are
     selected."""
     vs: str = ""
-    """Another run to compare with."""
+    """The name of another run to compare with."""
     flip: str = ""
     """How the other run's score must differ, one of `FLIPS`."""
     by: str = "place"
@@ -75,7 +75,7 @@ class Wanted:
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[str, str]]) -> Wanted:
-        """Parse the name-value pairs of an address. Invalid parts are ignored."""
+        """Parse the name-value pairs of a page's query string. Invalid parts are ignored."""
         values: dict[str, Any] = {}
         tags: dict[str, str] = {}
         allowed = {
@@ -101,8 +101,8 @@ class Wanted:
         return cls(tags=tags, **values)
 
     def address(self, **other: Any) -> str:
-        """The query string of these filters. `other` has new values for parts of the query string;
-        None removes a part."""
+        """The query string of these filters. `other` has new values for parts of the query string.
+        The value None removes a part."""
         pairs: dict[str, Any] = {
             attribute.name: getattr(self, attribute.name) for attribute in fields(self)
         }
@@ -126,7 +126,7 @@ class Wanted:
         return str(getattr(self, name))
 
     def without(self, name: str) -> Wanted:
-        """The same filters without the facet of this name."""
+        """A copy of these filters without the filter of the facet with this name."""
         if name.startswith("tag."):
             tags = {tag: value for tag, value in self.tags.items() if f"tag.{tag}" != name}
             return replace(self, tags=tags)
@@ -149,12 +149,12 @@ class Clause:
     sql: str
     """The statement."""
     values: tuple[Any, ...]
-    """The values of its parameters."""
+    """The values of the statement's parameters."""
 
 
 def conditions(wanted: Wanted, scoring: str, best: float) -> list[Clause]:
-    """The conditions that the selected samples meet. Each condition is a query on the table that
-    has the column. The other run's index is attached as `other`."""
+    """The conditions that the selected samples meet. Each condition is a query that returns rows of
+    samples. The other run's index is attached as `other`."""
     clauses: list[Clause] = []
 
     def add(sql: str, *values: Any) -> None:
@@ -223,7 +223,8 @@ def _flip(flip: str) -> str:
 
 
 def ordered(wanted: Wanted) -> str:
-    """The terms of ORDER BY. `x` is the table of scores, joined for the selected scoring."""
+    """The terms of the ORDER BY clause. The query must join the selected scoring's scores as
+    `x`."""
     turn = "DESC" if wanted.desc else "ASC"
     usual = f"s.place {turn}, s.repeat {turn}, s.turn {turn}, s.step {turn}, s.row {turn}"
     if wanted.by == "place":
@@ -233,8 +234,8 @@ def ordered(wanted: Wanted) -> str:
 
 
 class Chosen:
-    """The selected samples. The search is done once, and its result is kept in a temporary table
-    until the connection is closed."""
+    """The selected samples. The samples are selected once, and a temporary table keeps them until
+    the connection is closed."""
 
     def __init__(
         self,
@@ -279,8 +280,8 @@ class Chosen:
         return [row for (row,) in self._do(sql, values)]
 
     def around(self, row: int) -> tuple[int | None, int | None, int | None]:
-        """The previous row, the next row, and the position of this row among the selected samples,
-        from 1. Each is None if it does not exist."""
+        """The previous row, the next row, and this row's position, from 1, among the selected
+        samples. None stands for a row or a position that does not exist."""
         if self._wanted.by != "place":
             every = self._rows("", "")
             if row not in every:

@@ -1,4 +1,4 @@
-"""The runs in a folder: their names, and the facts that are known without reading their samples."""
+"""Lists the runs in folders: their names, and facts that can be read without reading samples."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from snellen.store import MANIFEST, REPORT, Run, Stamp, command_on, pull, runs_b
 REFRESHED = 5.0
 """The time in seconds for which a copy from an object store counts as current."""
 JUDGED = "judged/*/*/*"
-"""The judges' runs, relative to the folder of the judged run."""
+"""A pattern for the paths of judges' runs, relative to the folder of the judged run."""
 RESTED = 50
-"""The pause before a search or a count is repeated, as a multiple of its duration."""
+"""How long to pause before a search for runs or a count of samples is repeated, as a multiple of
+the time that the last one took."""
 SLOW = 0.05
-"""The time in seconds that a search for runs must take for the pause to apply."""
+"""The pause applies only after a search for runs that took at least this many seconds."""
 QUIET = 30.0
-"""A run counts as stopped this many seconds after its last record, if the operating system does not
-say whether the run's lock is held."""
+"""A run counts as stopped this many seconds after its last record, if the operating system cannot
+tell whether the run's lock is held."""
 
 
 @dataclass(frozen=True)
@@ -36,16 +37,16 @@ class Listed:
     """A run in the viewer's list."""
 
     name: str
-    """Its path relative to the viewer's folder. If the viewer has several folders, relative to
-    their common parent."""
+    """The run's path relative to the viewer's folder or, if there are several folders, to their
+    common parent."""
     path: Path
     """The run folder."""
     manifest: Mapping[str, Any] = field(default_factory=dict)
-    """The run's manifest; empty if it cannot be read."""
+    """The run's manifest; empty if the manifest cannot be read."""
     result: Result | None = None
     """The result, if the run is scored."""
     fault: str | None = None
-    """Why the run cannot be shown; None if it can."""
+    """The reason why the run cannot be shown; None if it can be shown."""
     stored: int = 0
     """The time of the last write, in seconds since 1970."""
     unscored: bool = False
@@ -65,7 +66,8 @@ class Listed:
 
     @property
     def folder(self) -> str:
-        """The part of the name before the benchmark, the model, and the digest of the identity."""
+        """The part of the name that precedes the benchmark, the model, and the identity's
+        digest."""
         return "/".join(self.name.split("/")[:-3])
 
     @property
@@ -126,7 +128,7 @@ class Runs:
         return [runs[name] for name in sorted(runs)]
 
     def by_name(self, name: str) -> Listed | None:
-        """The run with that name. Only listed runs are found, so no name leads outside the
+        """The run with that name. Only listed runs can be requested, so no name leads outside the
         folders."""
         self._refresh()
         return next(
@@ -171,8 +173,8 @@ class Runs:
 
 
 def _runs(root: Path) -> Iterator[Path]:
-    """The runs in a folder, or the folder itself if it is a run. Each run is followed by its
-    judges' runs."""
+    """Yield the runs in a folder, or the folder itself if it is a run. After each run, yield the
+    runs of its judges."""
     for run in [root] if (root / MANIFEST).exists() else runs_below(root, links=False):
         yield run
         for manifest in run.glob(f"{JUDGED}/{MANIFEST}"):
@@ -181,7 +183,7 @@ def _runs(root: Path) -> Iterator[Path]:
 
 
 def odd(run: Path) -> str | None:
-    """Why a run's folder must not be read, or None if it may be read."""
+    """The reason why a run's folder must not be read; None if the folder may be read."""
     try:
         paths = sorted(run.iterdir())
     except OSError as error:
@@ -214,8 +216,8 @@ def _read(name: str, run: Run, stamps: tuple[Stamp | None, ...]) -> Listed:
 
 
 def is_being_written(path: Path) -> bool:
-    """Whether a process is writing to a run's folder. If the system does not say, whether a record
-    was written in the last `QUIET` seconds."""
+    """Whether a process is writing to a run's folder. If the operating system does not tell, a run
+    counts as being written if a record was written in the last `QUIET` seconds."""
     folder = Run(path).folder
     locked = folder.is_locked()
     if locked is not None:

@@ -1,4 +1,5 @@
-"""Reads what the pages show of a run's samples: lists, counts, and single samples in full."""
+"""Reads the content that pages show about a run's samples: lists, counts, and single samples in
+full."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from snellen.view.query import FACET, VERDICTS
 from snellen.view.runs import Listed, odd
 
 FRAMES = 5_000
-"""The maximum number of frames of one video that the page steps through."""
+"""The maximum number of frames of a video that a page can step through."""
 
 
 class SampleLine(NamedTuple):
@@ -43,7 +44,7 @@ class SampleLine(NamedTuple):
     length: int | None
     """The length of the reply in characters."""
     seconds: float | None
-    """The time of the reply."""
+    """The time that the reply took, in seconds."""
     tokens: int | None
     """The number of tokens of the reply."""
     attempts: int | None
@@ -57,7 +58,7 @@ class SampleLine(NamedTuple):
     pictures: int | None
     """The number of pictures."""
     score: float | None
-    """The score that the selected scoring gives."""
+    """The score that the selected scoring gives to the reply."""
     reading: str | None
     """The state of the reading, such as `unparsed`."""
     rule: str | None
@@ -70,11 +71,11 @@ class Facet(NamedTuple):
     """A filter: its values, and the number of samples with each value."""
 
     name: str
-    """Its name in the query string."""
+    """The facet's name in the query string."""
     title: str
     """Its heading."""
     choices: Sequence[tuple[str, int]]
-    """Each value and its number of samples."""
+    """The values, each with the number of samples that have the value."""
 
 
 class ScoringResult(NamedTuple):
@@ -95,7 +96,7 @@ class ScoringResult(NamedTuple):
     source: str
     """The source of the scoring's rules."""
     verdicts: list[tuple[str, str]]
-    """The judges' verdicts, each with the judge's model and the text."""
+    """The judges' verdicts, as pairs of the judge's model and the text."""
 
 
 @dataclass(kw_only=True)
@@ -103,7 +104,7 @@ class SampleMedium:
     """A picture or a video of a sample."""
 
     number: int
-    """Its number in the sample, from 0."""
+    """The medium's number in the sample, from 0."""
     medium: ShownMedia
     """The picture or the video."""
     frames: list[float] = field(default_factory=list)
@@ -118,7 +119,7 @@ class SessionMoment(NamedTuple):
     what: str
     """The kind of event: `ask` or `emit`."""
     text: str
-    """The text that was sent to the model or that the model said."""
+    """The text that was sent to the model or that the model sent."""
     delay: float | None
     """The time in seconds since the question; None if the event is not an answer."""
 
@@ -144,11 +145,11 @@ class Story:
     """Everything about one sample."""
 
     row: int
-    """The number of its row in the index."""
+    """The number of the sample's row in the index."""
     key: Key
-    """The key of its records."""
+    """The key under which the sample's question and replies are stored."""
     question: Question | None
-    """The question; None if the run did not ask it."""
+    """The question; None if the run did not send the question."""
     final: ReplyRecord | None
     """The reply that counts; None if there is no reply."""
     attempts: list[ReplyRecord]
@@ -158,9 +159,9 @@ class Story:
     media: list[SampleMedium]
     """Its pictures and videos."""
     timelines: list[Timeline]
-    """Its sessions in an online run."""
+    """The sample's sessions in an online run."""
     turns: list[tuple[int, int, str | None]]
-    """The turns and steps of its conversation, with the states of their replies."""
+    """The turns and steps of the sample's conversation, each with the state of its reply."""
 
 
 LINE = """
@@ -200,12 +201,12 @@ VERDICT = (
     "WHEN x.score > 0 THEN 'partly' ELSE 'wrong' END"
 )
 """The SQL expression for the verdict on a row of the table `scores`, which the query must name `x`.
-The verdict is one of `VERDICTS`. The parameter is the full score."""
+The verdict is one of `VERDICTS`. The expression's parameter is the full score."""
 
 
 def facets(connection: sqlite3.Connection, scoring: str, best: float) -> list[Facet]:
-    """The facets of the samples, with counts over the full run. The verdicts come first. Tags with
-    more than `FACET` values, or with only one, are left out.
+    """The filters (facets) that a page offers, with counts over the full run. The verdicts come
+    first. Tags with more than `FACET` values, or with a single value, are left out.
 
     Args:
         connection: The index.
@@ -243,7 +244,7 @@ def facets(connection: sqlite3.Connection, scoring: str, best: float) -> list[Fa
 
 
 def narrowed(connection: sqlite3.Connection, facet: Facet, scoring: str, best: float) -> Facet:
-    """The same facet, with counts over the selected samples (`Chosen`)."""
+    """Count a facet's values over the selected samples (`Chosen`)."""
     from_chosen = "FROM chosen c CROSS JOIN"
     here = {"state": "coalesce(state, 'waiting')", "reading": "state", "rule": "rule"}
     values: tuple[object, ...] = ()
@@ -284,8 +285,8 @@ def best_score(run: Listed, scoring: str) -> float:
 
 
 def marked_best(run: Listed, scoring: str) -> float | None:
-    """The score of a perfect answer, by which the pages mark answers as right or wrong. None if it
-    is unknown whether a wrong answer scores 0."""
+    """The score of a perfect answer, which pages need in order to mark answers as right or wrong.
+    None if it is unknown whether a wrong answer scores 0."""
     if run.result is not None and scoring in run.result.report.scorings:
         first = next(iter(run.result.scoring(scoring).metrics.values()))
         if first.better != "higher":
@@ -294,7 +295,7 @@ def marked_best(run: Listed, scoring: str) -> float | None:
 
 
 def find(connection: sqlite3.Connection, key: Key) -> int | None:
-    """The row of the sample with this key, or None if there is none."""
+    """The row of the sample with this key; None if there is no such sample."""
     values = (key.sample, key.repeat, key.turn, key.step)
     row = connection.execute(ROW_OF_KEY, values).fetchone()
     return None if row is None else int(row[0])
@@ -393,7 +394,7 @@ def _scoring_results(
 def _verdicts(
     listed: Listed, scoring: str, key: Key, final: ReplyRecord | None
 ) -> list[tuple[str, str]]:
-    """The verdicts of a run's judges on a reply, one for each request."""
+    """The verdicts of a run's judges on a reply, one verdict for each request."""
     if final is None or not (listed.path / judge.JUDGED).is_dir():
         return []
     verdicts = []

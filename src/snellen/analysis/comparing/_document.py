@@ -143,9 +143,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """The best and the worst rank in the interval that contains the side's rank in 95 % of
     resamples; None if `rank` is None or a pair has no test."""
     group: str
-    """The side's letters. The letters of the side; empty if some pair could not be tested. Sides
-    that share a letter do not differ significantly at the 5 % level after Holm's correction over
-    all pairs."""
+    """The side's letters; empty if some pair could not be tested. Sides that share a letter do not
+    differ significantly at the 5 % level after Holm's correction over all pairs."""
 
 
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -20,11 +20,12 @@ Rows = Callable[[Path], Iterator[dict[str, Any]]]
 def table(
     data_file: DataFile, rows: Rows, revision: str | None = None
 ) -> tuple[Table, DataFile | None]:
-    """The rows, and the file that holds them. The file is None for a folder of parquet parts.
+    """Return the rows of a data set, and the file that contains them. The file is None for a folder
+    of parquet parts.
 
-    The file's suffix determines its format: .tsv, .parquet, or otherwise the authors' JSON, which
-    `rows` reads. A folder that the user passes may contain the parts of one parquet file, under any
-    names.
+    The file's suffix determines its format: .tsv, .parquet, or, for any other suffix, the authors'
+    JSON. `rows` reads the authors' JSON. A folder that the user passes may contain the parts of one
+    parquet file, under any names.
     """
     folder = data_file.data
     if folder is not None and folder.is_dir() and any(folder.glob("*.parquet")):
@@ -62,10 +63,10 @@ def _own(path: Path, rows: Rows) -> Iterator[dict[str, Any]]:
 
 
 def texts(value: object, *, written: bool = True) -> tuple[str, ...]:
-    """The texts in a cell, which holds a single text or a list.
+    """Return the texts in a cell that contains a single text or a list of texts.
 
-    If `written`, a text may also be a list written as a Python literal, as in VLMEvalKit's TSVs. An
-    empty cell has no texts.
+    If `written` is true, a text that contains a Python list is read as a list, as in VLMEvalKit's
+    TSVs. An empty cell has no texts.
     """
     if isinstance(value, str):
         if not (written and value.startswith("[")):
@@ -79,7 +80,7 @@ def texts(value: object, *, written: bool = True) -> tuple[str, ...]:
 
 
 def picture(row: Row) -> Image:
-    """The only picture in a row."""
+    """Return the picture of a row that has exactly one."""
     image = row["image"]
     if isinstance(image, tuple):
         (image,) = image
@@ -91,8 +92,8 @@ def picture(row: Row) -> Image:
 
 
 def picture_key(image: Image) -> str:
-    """A key that is the same for all rows with the same stored picture: the digest of the picture's
-    bytes, its offset in a TSV, or its file name."""
+    """Return a key that all rows with the same picture share: the digest of the picture's bytes,
+    the picture's offset in a TSV, or the name of its file."""
     if isinstance(image.source, bytes):
         return blake2b(image.source, digest_size=16).hexdigest()
     return str(image.source.offset) if isinstance(image.source, Slice) else image.label

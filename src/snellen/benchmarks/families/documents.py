@@ -1,4 +1,4 @@
-"""Shared by DocVQA and InfographicVQA: readers for their files, prompts, and ANLS scorings."""
+"""Shared by DocVQA and InfographicVQA: file readers, prompts, and ANLS scorings."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ def questions(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def id_of(row: Row) -> str:
-    """The id of a row. If the row has VLMEvalKit's `index`, that is the id, since VLMEvalKit's
-    files of predictions have no other id."""
+    """Return the id of a row. A row with VLMEvalKit's `index` has that index as its id, because
+    VLMEvalKit's prediction files have no other id."""
     return str(row["index"] if "index" in row else row["questionId"])
 
 
 def answers_of(row: Row) -> tuple[str, ...]:
-    """The right answers, or an empty tuple if they are hidden."""
+    """Return the right answers, or an empty tuple if the answers are hidden."""
     return texts(row["answer"] if "answer" in row else row.get("answers"))
 
 
 def picture_of(
     row: Row, data_file: DataFile, name: str, folders: Sequence[str]
 ) -> tuple[Image, str]:
-    """The picture of a row and the picture's key. The picture is in one of the folders, or in the
+    """Return a row's picture and the picture's key. The picture is in one of the folders, or in the
     row itself."""
     if name:
         last = Path(name).name
@@ -69,11 +69,12 @@ def picture_of(
 
 
 def kinds(names: Sequence[str], known: Mapping[str, str]) -> dict[str, str]:
-    """One tag for each kind of question, since a question may be of several kinds at once. The tag
-    of a kind that does not apply is "".
+    """Return one tag for each kind of question, since a question may be of several kinds at once.
+    The tag of a kind that does not apply is an empty string.
 
-    `known` contains the kinds with published figures. The tag `unlisted` lists the question's other
-    kinds, and the tag `last` has the last of its known kinds.
+    `known` maps each kind that has published results to its label. The tag `unlisted` lists the
+    question's kinds that are not in `known`. The tag `last` contains the label of the question's
+    last known kind.
     """
     other = ", ".join(dict.fromkeys(name for name in names if name not in known))
     tags = {label: label if name in names else "" for name, label in known.items()}
@@ -89,7 +90,7 @@ def message(sample: Sample, preset: Preset) -> tuple[Message, ...]:
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:
-    """ANLS of the phrase, as defined in the paper: repeated spaces and case are ignored."""
+    """Score the phrase by ANLS as the paper defines it, ignoring case and repeated spaces."""
     if reading.answer is None:
         return 0.0
     answer = " ".join(str(reading.answer).casefold().split())
@@ -98,8 +99,8 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 @metric(better="higher", unit="fraction")
 def m4c_accuracy(columns: Columns) -> Estimate:
-    """The mean of `stvqa_accuracy`. The scores of single questions, in contrast, are ANLS
-    scores."""
+    """The mean of `stvqa_accuracy`. The stored score of each question is ANLS, not
+    `stvqa_accuracy`."""
     import numpy as np
 
     rows = zip(columns.answer, columns.references, strict=True)

@@ -10,33 +10,38 @@ from snellen.core.scoring import Line
 
 
 def undecided(sample: Sample) -> Reading:
-    """A reading whose letter has not been drawn yet."""
+    """Return a reading without a letter, which will be drawn later."""
     letters = tuple(ascii_uppercase[: len(sample.choices)])
     return Reading(answer=None, rule="drawn", guessed=True, candidates=letters)
 
 
 def letter_by_id(sample: Sample) -> str:
-    """Draw a letter, seeded with the sample's id so that it is independent of other samples."""
+    """Draw a letter with the sample's id as the seed, so that other samples do not affect the
+    letter."""
     # Only random() is guaranteed to give the same numbers in every version of Python.
     return ascii_uppercase[int(Random(sample.id).random() * len(sample.choices))]
 
 
 def drawn_by_id(reading: Reading, sample: Sample) -> Reading:
-    """If the reading's letter has not been drawn yet, draw it with the sample's id as the seed."""
+    """Draw a letter for a reading that has none, with the sample's id as the seed."""
     return replace(reading, answer=letter_by_id(sample)) if reading.undecided else reading
 
 
 def by_id(difference: str) -> Callable[[ReplyTable], Resolution]:
-    """A resolver for draws that cannot be reproduced, because the authors' code sets no seed.
+    """Create a resolver for draws that cannot be reproduced because the authors' code sets no seed.
 
-    It draws by sample id, and adds a note that ends with `difference` to the result.
+    The resolver seeds each draw with the sample's id, and adds a note to the result. The note ends
+    with the text in `difference`.
     """
 
     def resolve(table: ReplyTable) -> Resolution:
         lines = _undecided_lines(table.lines)
         if not lines:
             return Resolution()
-        note = f"letters that stand for unreadable replies are drawn by sample id. {difference}"
+        note = (
+            "letters that stand for unreadable replies are drawn with the sample's id as the seed. "
+            f"{difference}"
+        )
         return Resolution(
             readings={line.sample.id: drawn_by_id(line.reading, line.sample) for line in lines},
             notes=(note,),
@@ -48,10 +53,11 @@ def by_id(difference: str) -> Callable[[ReplyTable], Resolution]:
 def in_sequence(
     seed: int, key: Callable[[Line], str], difference: str
 ) -> Callable[[ReplyTable], Resolution]:
-    """A resolver that sorts the lines by `key` and draws all letters from one seeded sequence.
+    """Create a resolver that sorts the replies by `key` and draws all letters with one seeded
+    generator.
 
-    If the table is in the order of a file rather than of the authors or the data set, the result
-    gets a note that ends with `difference`.
+    If the replies come from a user's file, whose order may differ from the authors' order, the
+    result gets a note. The note ends with the text in `difference`.
     """
 
     def resolve(table: ReplyTable) -> Resolution:

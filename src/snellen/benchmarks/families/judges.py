@@ -4,7 +4,8 @@ matching  open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
           vlmeval/dataset/utils/multiple_choice.py#L224-L241, #L305-L318. This is MMBench's own
           prompt: in Chinese if the question contains a Chinese character, otherwise in English. The
           choices are listed as in vlmeval/smp/vlm.py#L174-L179.
-grading   Our own prompt. The judge compares the reply with the right answer and gives it a grade
+
+grading   Our own prompt: the judge compares the reply with the right answer and grades the reply
           from 0 to 10.
 """
 
@@ -69,15 +70,16 @@ says, and nothing that contradicts it). Reply in these two lines, and nothing el
 Score: X/10
 Reason: one sentence"""
 PEOPLE = "what is right according to people who saw them"
-"""What the reference of a question usually is, as the judge reads it."""
+"""The words with which the judge's prompt describes a question's reference by default."""
 GRADED = re.compile(r"Score: (10|\d)/10\nReason: \S[^\n]*")
 FENCE = re.compile("`{3,}")
 
 
 def matching(read: Callable[[Reply, Sample], Reading]) -> Judge:
-    """A judge that says which choice a reply means if `read` finds no choice in it.
+    """Create a judge that decides which choice a reply means if `read` finds no choice in the
+    reply.
 
-    `read` also parses the judge's reply.
+    `read` also parses the judge's own reply.
     """
 
     def parse(words: str, sample: Sample) -> Reading:
@@ -102,7 +104,8 @@ def _matching_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
 
 
 def grading() -> Judge:
-    """A judge that compares a reply with the target or the references and grades it from 0 to 10.
+    """Create a judge that compares a reply with the target or the references and grades the reply
+    from 0 to 10.
 
     The parsed answer is the grade divided by 10.
     """
@@ -118,10 +121,11 @@ def grading() -> Judge:
 def graded(
     reference: Callable[[Sample], str] | None = None, origin: str = PEOPLE
 ) -> Mapping[str, Scoring]:
-    """The scoring `graded` of a published benchmark with open questions: our grades from 0 to 10
-    with reasons, beside the authors' scoring, from a judge that is asked only on request.
+    """Create the scoring `graded` for a published benchmark with open questions.
 
-    `reference` returns the right answer in words, and `origin` says what it is.
+    A judge grades each reply from 0 to 10 and gives a reason. The judge is asked only on request,
+    in addition to the authors' scoring. `reference` returns a sample's right answer as text, and
+    `origin` describes that answer in the judge's prompt.
     """
     judge = replace(
         grading(),
@@ -144,11 +148,11 @@ def graded(
 
 
 PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
-"""The scores of dummy models that a perfect judge gives under `graded`."""
+"""The scores that dummy models get under the scoring `graded` if the judge is perfect."""
 
 
 def perfect_grade(sample: Sample, reply: Reply) -> str:
-    """The verdict of a perfect judge: 10 if the reply equals a right answer, 0 otherwise."""
+    """Return a perfect judge's verdict: 10 if the reply equals a right answer, 0 otherwise."""
     right = reply.text in (sample.target, *sample.references)
     return f"Score: {10 if right else 0}/10\nReason: it is {'' if right else 'not '}as given"
 

@@ -1,5 +1,5 @@
-"""Shared by MMMU and MMMU-Pro: subjects, readers for all file formats, image marks, and rules that
-parse letters."""
+"""Shared by MMMU and MMMU-Pro: subjects, readers for all file formats, image marks, and rules for
+parsing letters."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ AUTHORS = f"MMMU-Benchmark/MMMU@{REVISION}"
 LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 LMMS_DRAWS = (
-    "lmms-eval draws from Python's shared random state. Its draws depend on what ran before, so "
-    "its figure may differ."
+    "lmms-eval draws letters from Python's shared random state, which depends on what ran before. "
+    "The result of lmms-eval may therefore differ."
 )
 LMMS_PARSER = f"{LMMS_EVAL}:lmms_eval/tasks/_task_utils/mmmu_mcq_utils.py#L17-L65"
 HOST = "https://opencompass.openxlab.space/utils/VLMEval"
@@ -89,8 +89,8 @@ def looked_for(
     published: Sequence[File],
     spec: str,
 ) -> DataFile:
-    """Find all parquet files that match the patterns. If there are none, find the first of the
-    named files that exists."""
+    """Find all parquet files that match the patterns. If no file matches, find the first file in
+    `names` that exists."""
     root = home() / "data" / benchmark if data is None else data
     there = [
         path.relative_to(root).as_posix()
@@ -101,10 +101,10 @@ def looked_for(
 
 
 def parquet_files(data_file: DataFile) -> list[Path]:
-    """The parquet files that were found, or only the file that the user passed.
+    """Return all parquet files of the data set, or only the file that the user passed.
 
     Raises:
-        DataError: a file is split into parts, and a part is missing.
+        DataError: a part of a split file is missing.
     """
     if data_file.data is not None and data_file.data.is_file():
         return [data_file.data]
@@ -124,8 +124,7 @@ def parquet_files(data_file: DataFile) -> list[Path]:
 
 
 class Late:
-    """A table whose format is determined when the table is first used, since its file is found only
-    then."""
+    """A table whose file and format are determined when the table is first used."""
 
     def __init__(self, where: str, make: Callable[[], Table]) -> None:
         self.where = where
@@ -174,8 +173,8 @@ def of_parquet(data_file: DataFile, paths: Iterable[Path]) -> Table:
 
 
 def choices_of(row: Row) -> tuple[str, ...]:
-    """The choices: from the column `options`, where the hub has a list as Python text, or from
-    VLMEvalKit's columns A, B, ..."""
+    """Return a row's choices. They come from the hub's column `options`, which contains a Python
+    list as text, or from VLMEvalKit's columns A, B, ..."""
     if "options" in row:
         return texts(row["options"])
     choices = [row.get(letter, "") for letter in ascii_uppercase]
@@ -185,7 +184,8 @@ def choices_of(row: Row) -> tuple[str, ...]:
 
 
 def pictures_of(row: Row) -> tuple[list[int], tuple[Image, ...]]:
-    """The pictures, and the numbers by which marks such as `<image 1>` refer to them."""
+    """Return the numbers of a row's pictures, which appear in marks such as `<image 1>`, and the
+    pictures."""
     if "image" in row:
         image = row["image"]
         images = image if isinstance(image, tuple) else (image,)
@@ -196,7 +196,7 @@ def pictures_of(row: Row) -> tuple[list[int], tuple[Image, ...]]:
 
 
 def subject_of(name: str) -> str:
-    """The subject in an id, such as Art_Theory in `validation_Art_Theory_3`."""
+    """Return the subject in an id: Art_Theory for `validation_Art_Theory_3`."""
     return "_".join(name.split("_")[1:-1])
 
 
@@ -210,31 +210,31 @@ def numbered(sample: Sample) -> Mapping[int, Part]:
 
 
 def shown(sample: Sample, number: int) -> Part:
-    """The picture with this number, to which a mark such as `<image 1>` refers.
+    """Return the picture that the mark `<image NUMBER>` refers to.
 
     Raises:
-        MediaError: the row has no such picture.
+        MediaError: the row has no picture with this number.
     """
     pictures = numbered(sample)
     if number not in pictures:
         raise MediaError(
-            f"{sample.id}: <image {number}> is in the question, but its row has no such picture. A "
-            "file of answers can be used to score replies, but not to ask questions. Download the "
-            "data set itself."
+            f"{sample.id}: <image {number}> is in the question, but the row has no picture "
+            f"{number}. A file of answers can be used to score replies, but not to ask questions. "
+            "Download the data set itself."
         )
     return pictures[number]
 
 
 def interleaved(sample: Sample, text: str) -> tuple[Part, ...]:
-    """The text with each mark replaced by its picture. If the text has no marks, all pictures come
-    before it."""
+    """Replace each mark in a text with its picture. If the text has no marks, put all pictures
+    before the text."""
     if not MARK.search(text):
         return (*sample.media, text)
     return prompts.interleaved(text, MARK, lambda number: shown(sample, int(number or 0)))
 
 
 def marked_once(sample: Sample, text: str) -> tuple[Part, ...]:
-    """The pictures whose marks are in the text, without repetitions, in the order of their
+    """Return the pictures whose marks are in the text, each of them once, in the order of their
     numbers."""
     return tuple(shown(sample, number) for number in sorted(set(map(int, MARK.findall(text)))))
 
@@ -253,13 +253,14 @@ def by_letter(sample: Sample) -> Mapping[str, str]:
 def last_letter(text: str, sample: Sample, forms: Sequence[str]) -> Reading:
     """Parse the last letter of a choice from a text, by the authors' rules.
 
-    Three rules are tried in order. (1) The last letter in parentheses, or in the first of the other
-    `forms` that occurs. (2) In a text of more than five words, the choice whose text comes last.
-    (3) A letter that is drawn at random later.
+    Three rules are tried in order. Rule 1 takes the last letter in parentheses. If there is none,
+    rule 1 takes the last letter in the first of the `forms` that the text contains. Rule 2 applies
+    to a text of more than five words, and takes the choice whose text comes last. Rule 3 leaves the
+    letter to be drawn at random later.
 
-    If several letters occur in a form other than parentheses, their positions are compared as " B
-    ", with a space on each side. A letter that does not occur like that, as in "A. or B.", has no
-    position. If no letter has one, the first letter is taken.
+    If several letters occur in a form without parentheses, rule 1 looks for the last letter that
+    has a space on each side, such as " B ". If no letter has a space on each side, as in "A. or
+    B.", rule 1 takes the first letter.
     """
     for mark in ",.!?;:'":
         text = text.strip(mark)

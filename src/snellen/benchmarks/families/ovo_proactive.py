@@ -1,19 +1,22 @@
-"""OVO-Bench's forward tasks as standing questions, which the model answers while it watches.
+"""OVO-Bench's forward tasks as standing questions, which a model answers while it watches a video.
 
-A question of REC, SSR, or CRR is asked once and stays open while the video runs. The model decides
-when to speak. The time windows for its messages follow from the annotations alone:
+A question of a forward task (REC, SSR, or CRR) is asked once and stays open while the video runs.
+The model decides when to speak. The time windows for its messages follow from the annotations
+alone:
 
-    CRR   asked at ask_time. One window, [clue, clue + 30], in which the official benchmark polls.
+    CRR   asked at ask_time. One window, [clue, clue + 30], in which the official benchmark polls
+          the model.
     SSR   asked at 0. One window per step, from the step's start to its end.
-    REC   asked at 0. One window per repetition, from its end to the end of the next repetition; for
-          the last repetition, to the last point. A window has at least 2 s: without this minimum, 9
-          windows would be empty, and 21 would have at most 1 s.
+    REC   asked at 0. One window per repetition, from the repetition's end to the next repetition's
+          end. The last repetition's window ends at the last point. Each window lasts at least 2 s.
+          Without this minimum, 9 windows would be empty, and 21 would last at most 1 s.
 
-Windows of REC may overlap; the number in a message says which window is meant. Only the annotations
-are official, together with the points for which `projected_replies` returns replies. For CRR, every
-point with the answer Yes is after the clue. For SSR, the points with the answer No are 5 s and 2 s
-before a step, and those with the answer Yes are within it. The reply at a point therefore depends
-on what the model has said by then.
+REC windows may overlap. The number in a message determines the message's window. Only the
+annotations are official, including the points at which the official benchmark polls the model.
+`projected_replies` returns a reply for each point. In CRR, every point whose answer is Yes comes
+after the clue. In SSR, the points whose answer is No come 5 s and 2 s before a step, and the points
+whose answer is Yes come during the step. The reply at a point therefore depends on what the model
+has said before that point.
 """
 
 from __future__ import annotations
@@ -37,8 +40,8 @@ AFTER_CLUE = 30
 SHORTEST = 2
 """The minimum length of a window, in seconds."""
 FIRST_DECISION = 1.0
-"""A message within this many seconds of the question may be a reaction to the question itself: at
-one frame per second, the model has seen one frame by then."""
+"""A message within this many seconds after the question may be a reaction to the question itself.
+At one frame per second, the model has seen only one frame in this time."""
 
 # -- questions and right answers
 
@@ -67,7 +70,8 @@ OTHERWISE = " At all other times say nothing, and do not acknowledge this messag
 
 
 def query_of(row: Row) -> tuple[float, str]:
-    """The time at which a standing question is asked, in seconds, and its text."""
+    """Return the time at which a standing question is asked, in seconds, and the question's
+    text."""
     task = row["task"]
     if task == "SSR":
         steps = enumerate(row["all_steps"], start=1)
@@ -83,7 +87,7 @@ def query_time(row: Row) -> float:
 
 
 def watch(row: Row) -> Watch:
-    """The windows of a question, and its points in the order of the file."""
+    """Return a question's windows, and its points (the official polls) in the order of the file."""
     task, points = row["task"], row["test_info"]
     last = float(max(point["realtime"] for point in points))
     slots = tuple(_slots(row, last))
@@ -118,17 +122,18 @@ def _slots(row: Row, last: float) -> Iterator[Slot]:
 
 
 def target(row: Row) -> str:
-    """The right answer, a `Watch`, as JSON."""
+    """Return the right answer: a `Watch` as JSON."""
     return streaming.to_json(watch(row))
 
 
 def when(sample: Sample) -> float:
-    """The time at which a sample's question is asked, in seconds."""
+    """Return the time at which a sample's question is asked, in seconds."""
     return _watch_of(sample).asked
 
 
 def until(sample: Sample) -> float:
-    """The time until which the sample's video is watched: its end, plus the widest tolerance."""
+    """Return the time, in seconds, up to which a sample's video is watched. This is the end of the
+    question's last window or point, plus the largest of `streaming.WIDER`."""
     return _watch_of(sample).end + streaming.WIDER[-1]
 
 
@@ -146,7 +151,7 @@ class Spoken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     onset: float
     """The video time at which the first token of the message arrived, in seconds."""
     done: float
-    """The video time at which its last token arrived, in seconds."""
+    """The video time at which the last token of the message arrived, in seconds."""
     text: str
     """The text of the message."""
     query: str | None = None
@@ -163,13 +168,13 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     silence: tuple[str, ...] = ()
     """The texts with which the model signals silence."""
     until: float | None = None
-    """The video time up to which the video was watched, in seconds (see `SpeechLog`)."""
+    """The video time, in seconds, up to which the model watched the video (see `SpeechLog`)."""
     failed: bool = False
     """Whether the session failed."""
 
 
 def reply_text(transcript: Transcript) -> str:
-    """The transcript as JSON, the form in which a reply is stored. `parse` also accepts a bare list
+    """Convert a transcript to JSON, the format of stored replies. `parse` also accepts a JSON list
     of messages."""
     return msgspec.json.encode(transcript).decode()
 
@@ -177,9 +182,9 @@ def reply_text(transcript: Transcript) -> str:
 def parse(reply: Reply, sample: Sample) -> Reading:
     """Parse the messages of a reply into a `SpeechLog`, as JSON.
 
-    The model's texts for silence are removed first, and messages that are then empty are dropped.
-    Each message is stored with the number that it names. Parsing is strict: a reply in any other
-    format is unparsed.
+    The texts with which the model signals silence are removed first, and messages that are then
+    empty are dropped. Each message is stored with the number that it contains. A reply that is
+    neither a transcript nor a list of messages is unparsed.
     """
     try:
         transcript = msgspec.json.decode(reply.text, type=tuple[Spoken, ...] | Transcript)
@@ -209,8 +214,9 @@ def parse(reply: Reply, sample: Sample) -> Reading:
 
 
 def score(reading: Reading, sample: Sample) -> float | None:
-    """The share of the windows that the model's messages hit: 0 if all windows are after the end of
-    the video, None if the session failed before any window had ended."""
+    """Return the share of a question's windows that the model's messages hit. The share is 0 if all
+    windows come after the end of the video, and None if the session failed before any window
+    ended."""
     if not isinstance(reading.answer, str):
         return 0.0
     assert sample.target is not None
@@ -268,12 +274,13 @@ _ACKNOWLEDGES = re.compile(
 
 
 def number_in(task: str, text: str, steps: Sequence[str] = ()) -> int | None:
-    """The number in a message: a total (REC), or the step that begins (SSR). None for CRR.
+    """Return the number in a message: a total for REC, and the step that begins for SSR. None for
+    CRR.
 
     Digits take precedence over number words, as in "3, that was another one". The last number
-    counts. For a step, the first rule that applies decides: the last number after the word "step",
-    or the number at the start of the message ("2. add 3 eggs"). A message without digits names a
-    step if it contains the text of exactly one of `steps`.
+    counts. For SSR, a number after the word "step" takes precedence, then a number at the start of
+    the message ("2. add 3 eggs"). A message without digits names a step if it contains the text of
+    exactly one of `steps`.
 
     >>> [number_in("REC", text) for text in ("two... no, 3", "That is three.", "Again!")]
     [3, 3, None]
@@ -302,14 +309,15 @@ def number_in(task: str, text: str, steps: Sequence[str] = ()) -> int | None:
 def attribute(
     messages: Sequence[SessionMessage], samples: Sequence[Sample]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Assign each message of a session with several questions to a sample. The rule that assigned
-    it is stored in `by`. The right answers are not used.
+    """Assign each message of a session with several questions to a sample, without using the right
+    answers. The field `by` of the message stores the rule that assigned it.
 
-    A message answers (1) the query that it names, (2) the only open query, or (3) the most recent
-    open query whose answers have the form of the message: the number of a step (SSR), a total
-    (REC), or any text (CRR). If rule 3 applies and the message could answer several open queries,
-    it is marked as `guessed`. A message that begins while no query is open is assigned to the query
-    that closed last, or to the first query if none has closed yet. It counts as unsolicited there.
+    A message is assigned to (1) the query that it names, (2) the only open query, or (3) the most
+    recent open query whose answers have the form of the message: the number of a step (SSR), a
+    total (REC), or any text (CRR). If rule 3 applies and the message could answer several open
+    queries, `by` is `guessed`. A message that begins while no query is open is assigned to the
+    query that closed last, or to the first query if none has closed yet. Such a message counts as
+    unsolicited.
     """
     queries = {sample.id: _watch_of(sample) for sample in samples}
     by_sample: dict[str, list[dict[str, Any]]] = {name: [] for name in queries}
@@ -341,7 +349,8 @@ def _answers(
 
 
 def _has_form(text: str, query: Watch) -> bool:
-    """Whether a text has the form of an answer to a query about numbers: SSR or REC."""
+    """Return whether a text has the form of an answer to an SSR or REC query, which asks for
+    numbers."""
     number = number_in(query.task, text)
     if query.task == "SSR":
         return number in {slot.number for slot in query.slots}
@@ -356,20 +365,20 @@ def silent(query: Watch) -> tuple[Spoken, ...]:
 
 
 def eager(query: Watch) -> tuple[Spoken, ...]:
-    """A blind reply at the time of the question: it names every step, or says the total 1, which is
-    the best constant reply."""
+    """Reply blindly when the question is asked: name every step, or give the total 1, which is the
+    best constant reply."""
     return after(query, 0.0)
 
 
 def after(query: Watch, seconds: float) -> tuple[Spoken, ...]:
-    """A blind reply that is given a fixed time after the question, whatever the video shows."""
+    """Reply blindly this many seconds after the question, whatever the video shows."""
     numbers = [1] if query.counts else [slot.number for slot in query.slots]
     return tuple(_spoken(query.asked + seconds, number) for number in numbers)
 
 
 def oracle(query: Watch, late: float = 0.0) -> tuple[Spoken, ...]:
-    """The right answers, each delayed by this many seconds. For tests only, since it knows the
-    windows."""
+    """Return the right answers, each delayed by `late` seconds. Only tests use these replies, since
+    no model knows the windows."""
     return tuple(_spoken(slot.w0 + late, slot.number) for slot in query.slots)
 
 
@@ -378,12 +387,13 @@ def _spoken(time: float, number: int | None) -> Spoken:
 
 
 def blind_history(task: str, polls: Sequence[str], totals: Sequence[int] = ()) -> str:
-    """The reply that a blind model gives to the last of the `polls` on a question. The model knows
-    only the earlier polls.
+    """Return a blind model's reply to the last of a question's `polls`. The model knows only the
+    earlier polls.
 
-    For CRR it says No, No, and then Yes, the pattern of the points. For SSR it says Yes for the
-    first step that was polled, and for every other step No twice and then Yes. For REC it says the
-    most frequent total at that position (`totals`).
+    For CRR, the model says No twice and then Yes, which is the pattern of the right answers. For
+    SSR, the model says Yes for the first step that was polled. For every other step, the model says
+    No twice and then Yes. For REC, the model gives the total that `totals` contains for the poll's
+    position (see `commonest_totals`).
     """
     n = len(polls)
     if task == "REC":
@@ -394,8 +404,8 @@ def blind_history(task: str, polls: Sequence[str], totals: Sequence[int] = ()) -
 
 
 def commonest_totals(queries: Iterable[Watch]) -> tuple[int, ...]:
-    """The most frequent total at each position, when the polls of each query are in order of
-    time."""
+    """Sort each query's polls by time, and return the total that is most often right at each
+    position."""
     counters: list[Counter[int]] = []
     for query in queries:
         for index, point in enumerate(sorted(query.points, key=lambda point: point.time)):
@@ -406,8 +416,8 @@ def commonest_totals(queries: Iterable[Watch]) -> tuple[int, ...]:
 
 
 def projected_replies(query: Watch, heard: SpeechLog) -> tuple[str, ...]:
-    """For each point, the reply that a polled model would give if it knew what this model had said
-    by then. The replies are in the order of the file."""
+    """Return the reply that a polled model would give at each point if it knew what this model had
+    said before that point. The replies have the order of the points in the file."""
     projection = streaming.projection(query, heard)
     if query.counts:
         return tuple(map(str, projection))

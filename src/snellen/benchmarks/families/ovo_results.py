@@ -1,4 +1,4 @@
-"""Write OVO-Bench's results in the authors' format (utils/OVOBench.py#L20-L100), for their
+"""Write OVO-Bench's results in the authors' format (utils/OVOBench.py#L20-L100), for the authors'
 score.py."""
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from snellen.core import Results
 from snellen.store import STEM, safe_name
 
 ORDER = ("EPM", "ASI", "HLD", "STU", "OJR", "ATR", "ACR", "OCR", "FPD", "REC", "SSR", "CRR")
-"""The order in which inference.py names the tasks, in the file name too."""
+"""The order of the tasks in inference.py, which is also their order in the file name."""
 VIDEOS = "data/src_videos"
-"""The folder of the videos in inference.py's default settings; the stored paths begin with it."""
+"""The folder of the videos in inference.py's default settings, with which the stored paths
+begin."""
 
 
 def results(
@@ -22,13 +23,13 @@ def results(
     model: str,
     replies: Mapping[str, str | None],
 ) -> Results:
-    """The file of a model's replies to the annotations `rows`. `replies` maps points to replies;
-    the reply is None if the request failed.
+    """Build the results file of a model for the annotations `rows`. `replies` maps the id of each
+    question or point to the reply, or to None if the request failed.
 
-    The file has an entry for each question that was asked. The entry of a forward question is its
-    annotation, with a response added to each point. The response is null if the request failed, or
-    if the point was not asked although other points of the question were. The authors' files also
-    have null after an error of the model.
+    The file has one entry for each question that was asked. The entry of a forward question is the
+    question's annotation, with a response added to each point. The response is null if the request
+    failed, or if only other points of the question were asked. The authors' files also contain null
+    where the model failed.
     """
     group_of = {task: group for group, tasks in groups.items() for task in tasks}
     holds: dict[str, list[dict[str, Any]]] = {group: [] for group in groups}

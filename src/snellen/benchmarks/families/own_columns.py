@@ -35,32 +35,31 @@ FIELDS: Mapping[str, Sequence[str]] = {
     **{letter: (letter, letter.lower()) for letter in ascii_uppercase},
 }
 OF_FIRST_TURN = ("image", "video", "start", "end", "hint")
-"""The fields of a row that apply only to its first turn."""
+"""The fields of a row that apply only to the first turn of a conversation."""
 LOOKED_AT, MOST_LOOKED_AT = 1_000, 4_000_000
-"""The maximum number of rows, and the maximum number of characters in them, from which the task is
-guessed."""
+"""The task is guessed from at most this many rows and this many characters."""
 _VIDEO_LIKE = re.compile(r"video|(?:^|[^a-z])(?:vid|clip|movie|film)|mp4|webm|mkv", re.IGNORECASE)
 _IMAGE_LIKE = re.compile(r"im(a)?g|pic|photo|figure|file|path|url|jpe?g|png", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]+")
 _PICTURE = "(a picture)"
 """The text that replaces a picture in the rows from which the task is guessed."""
 SMALL = 200
-"""Cells of unknown columns are stored with the sample if they have at most this many characters."""
+"""A cell of an unknown column is stored with the sample if it has at most this many characters."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Guess:
-    """The task that rows look like."""
+    """The guessed task of a file of rows."""
 
     task: Task
     """The task."""
     why: str
-    """The reason, as text for the user."""
+    """The reason for the guess, as text for the user."""
 
 
 def first_rows(path: Path, column_map: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The first rows of the file, with one row for each turn of a conversation. Long cells are cut
-    and pictures are left out, since a thousand rows may hold gigabytes."""
+    """Return the first rows of the file, with one row for each turn of a conversation. Long cells
+    are cut and pictures are left out, since a thousand rows may contain gigabytes."""
     spelled = {**FIELDS, **{field: (column,) for column, field in column_map.items()}}
     head = []
     size = 0
@@ -86,7 +85,7 @@ def _cut(value: Any) -> Any:
 def turn_rows(
     row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], where: str
 ) -> list[dict[str, Any]] | None:
-    """One row for each turn of a conversation. None if the row has no turns.
+    """Return one row for each turn of a conversation, or None if the row has no turns.
 
     Raises:
         DataError: the turns are not a list of questions or objects, the number of answers differs
@@ -98,8 +97,8 @@ def turn_rows(
     turns = as_list(cell)
     if turns == [cell] or not turns:
         raise DataError(
-            f"{where} has turns that are not a list. Write them as a JSON list of questions, or of "
-            'objects such as [{"question": "What is it?", "answer": "a cat"}, ...].'
+            f"{where} has turns that are not a list. Write the turns as a JSON list of questions, "
+            'or of objects such as [{"question": "What is it?", "answer": "a cat"}, ...].'
         )
     if cell_of(row, columns, "question") is not None:
         raise DataError(f"{where} has both a question and turns. Move the question into the turns.")
@@ -137,15 +136,15 @@ def turn_rows(
 
 
 def column_names(head: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The column names of all rows, in order of appearance."""
+    """Return the column names of all rows, in order of appearance."""
     return list(dict.fromkeys(name for row in head for name in row))
 
 
 def field_columns(
     path: Path, head: Sequence[Mapping[str, Any]], column_map: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """The columns of each field: the column that the user mapped to the field, or else all columns
-    that have one of the field's names, in the order of `FIELDS`."""
+    """Return the columns of each field. If the user mapped a column to a field, that is the field's
+    only column. A field without a mapping has all columns whose names `FIELDS` lists for it."""
     names = column_names(head)
     columns: dict[str, list[str]] = {}
     for column, field in column_map.items():
@@ -162,8 +161,8 @@ def field_columns(
             )
         if known in columns:
             raise UsageError(
-                f"--map maps both {columns[known][0]!r} and {column!r} to {known}. Map only one of "
-                "them."
+                f"--map maps both {columns[known][0]!r} and {column!r} to {known}. Map only one "
+                "column."
             )
         columns[known] = [column]
     for field, spellings in FIELDS.items():
@@ -199,7 +198,7 @@ def check_columns(
     if "answer" not in columns and close:
         column = lower[close[0]]
         raise DataError(
-            f"{path.name} has no column 'answer', but {column!r} looks like a misspelling of it. "
+            f"{path.name} has no column 'answer', but {column!r} looks like a misspelling. "
             f"Rename the column, or map it with --map {column}=answer."
         )
     if not {"image", "video"} & set(columns):
@@ -227,7 +226,8 @@ def check_columns(
     if {"answer", "answer0"} <= set(columns):
         raise DataError(
             f"{path.name} has both {columns['answer'][0]!r} and {columns['answer0'][0]!r}. Only "
-            "one of them can hold the right answers. Remove one, or map one to another field."
+            "one column can contain the right answers. Remove the other one, or map it to another "
+            "field."
         )
     if task == "mcq" and not {"choices", "A"} & set(columns):
         raise DataError(
@@ -264,12 +264,13 @@ def guess_task(head: Sequence[Mapping[str, Any]], columns: Mapping[str, Sequence
 
 
 def has_media(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) -> bool:
-    """Whether the row has an image or a video."""
+    """Return whether the row has an image or a video."""
     return any(cell_of(row, columns, field) not in (None, [], "[]") for field in ("image", "video"))
 
 
 def cell_of(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], field: str) -> Any:
-    """The first nonempty cell of the row among the field's columns. None if all are empty."""
+    """Return the first nonempty cell among the field's columns, or None if all these cells are
+    empty."""
     for column in columns.get(field, ()):
         value = row.get(column)
         if value is not None and value != "":
@@ -278,8 +279,8 @@ def cell_of(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], field:
 
 
 def as_list(value: Any) -> list[Any]:
-    """The content of a cell as a list. The cell may hold a single value, a list, or a list as JSON
-    text or as Python text."""
+    """Convert a cell to a list. The cell may contain a single value, a list, or a JSON or Python
+    list as text."""
     if value is None or value == "":
         return []
     if isinstance(value, str) and value.startswith("["):
@@ -288,8 +289,8 @@ def as_list(value: Any) -> list[Any]:
 
 
 def _list_in(text: str) -> list[Any]:
-    """The list that a text contains as JSON, or as a Python list of strings. If it contains
-    neither, a list of the text itself."""
+    """Parse a text as a JSON list or as a Python list of strings. If the text is neither, return a
+    list that contains only the text."""
     for read in (json.loads, ast.literal_eval):
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
             items = read(text)
@@ -303,7 +304,7 @@ def _is_text(item: object) -> bool:
 
 
 def answers_in(value: Any) -> list[str]:
-    """The answers in a cell, as text. JSON's true and false become yes and no."""
+    """Return the answers in a cell, as text. JSON's true and false become yes and no."""
     answers = as_list(value)
     if isinstance(value, str) and not all(isinstance(answer, str) for answer in answers):
         # '["three", "four"]' is a list of answers. "[3, 4]" may be an interval, or anything else.

@@ -1,50 +1,51 @@
 """Your own rows, asked and scored without code, from a JSONL, JSON, TSV, CSV, or Excel file.
 
 Paper    none.
-Data     The data is the file that the user names. Its columns are listed here; `--map COLUMN=FIELD`
-         gives a column another meaning.
-         `id` or `index`: the row's id. Without it, the id is the row's number, counted from 0.
+Data     A file of your own with the columns below. For columns with other names, use
+         `--map COLUMN=FIELD`.
+         `id` or `index`: the row's id. By default, the id is the row's number, counted from 0.
          `image`, `images`, or `image_path`: a path relative to the file, base64, a data: URL, an
          http URL (fetched with --allow-urls), or a list of these.
-         `video` or `video_path`: a path relative to the file. With start and end, in seconds from
-         the first frame, the video consists of the frames from start up to, but not including, end.
+         `video` or `video_path`: a path relative to the file.
+         `start` and `end`: the part of the video to show, in seconds from the video's first frame.
+         The frame at `end` is not shown.
          `question`: the question.
          `hint`: text that is put before the question.
          `A`, `B`, `C`, ... or `choices`: the choices.
          `answer`, `answers`, `caption`, or `captions`: the right answers.
          `answer0`: the number of the right choice, counted from 0.
-         `category` and `split`: results are broken down by them.
-         `turns`: replaces `question`. It is a list of questions, or of objects with a row's fields
-         (question, image, choices, answer). The row's answers are then a list with one answer for
-         each turn, or a single answer for the last turn. A turn whose answer is null is asked but
-         not scored. The row's images, video, and hint belong to the first turn. The row's choices
-         apply to all turns.
+         `category` and `split`: results are broken down by these columns.
+         `turns`: the turns of a conversation, instead of `question`. The cell contains a list of
+         questions, or of objects with a row's fields (question, image, choices, answer). The row's
+         `answers` cell contains a list with one answer for each turn, or a single answer for the
+         last turn. A turn whose answer is null is asked but not scored. The row's images, video,
+         and hint belong to the first turn. The row's choices apply to all turns.
 Prompt   The prompt consists of the images, the video, the hint, the question, the choices, and a
          line on the form of the answer (ASK in tasks.py).
-         For mcq and vqa, that line is LLaVA-1.5's, haotian-liu/LLaVA:docs/Evaluation.md. For the
-         other tasks, it is ours.
+         The line for mcq and vqa is LLaVA-1.5's, haotian-liu/LLaVA:docs/Evaluation.md. The lines
+         for the other tasks are ours.
          The text may contain marks: `<image>` (the next picture) or `<image 2>` (the second
-         picture). A marked picture replaces its mark; all other pictures come first.
-         A video is sampled as uniform:64, unless --frames says otherwise.
+         picture). Each marked picture replaces its mark. All other pictures come first.
+         Videos are sampled as uniform:64, unless --frames sets another frame policy.
          In a conversation, the model's own replies come between the turns.
-Scoring  `default`: ours, depending on the task.
-         mcq: the letter that the reply settles on.
-         yesno: the word at the start of the reply, or else the only one of the two words in the
-         reply.
-         count: the only number in the reply, in digits or words.
-         caption: CIDEr, BLEU, and ROUGE-L.
-         vqa: the whole reply, compared with the answer without case, punctuation, and articles.
+Scoring  `default`: our own rule for each task.
+         `mcq` reads the letter that the reply settles on.
+         `yesno` reads yes or no at the start of the reply, or else the only one of these words in
+         the reply.
+         `count` reads the only number in the reply, in digits or words.
+         `vqa` compares the whole reply with the answer, ignoring case, punctuation, and articles.
          With three or more answers, the score is min(1, number of equal answers / 3).
-         caption: CIDEr, BLEU, and ROUGE-L.
-         `robust` (vqa; the headline): as `default`, but applied to the phrase that the reply
-         states: the text that is boxed, that follows "the answer is", or that follows the verb of a
-         single sentence ("The picture shows X.").
-         A reply is unparsed if its phrase contains a right answer and further words, or if it
-         states no phrase and is more than three words longer than the answers.
-         `judged` (vqa and caption): a judge compares the reply with the answers and gives it a
-         grade from 0 to 10 (`snellen judge`).
+         `caption` computes CIDEr, BLEU, and ROUGE-L.
+         `robust` (the headline scoring of vqa): like `default`, but applied to the phrase that the
+         reply states as its answer. That phrase is boxed, follows "the answer is", or follows the
+         verb of a single sentence ("The picture shows X.").
+         A reply is unparsed if its phrase contains a right answer and other words. A reply
+         without such a phrase is unparsed if it is more than three words longer than the longest
+         answer.
+         `judged` (vqa and caption): a judge compares the reply with the answers and grades the
+         reply from 0 to 10 (`snellen judge`).
          Each turn with an answer is scored as a separate question. The turns of a conversation
-         share a cluster.
+         form one cluster when confidence intervals are computed.
 """
 
 import re
@@ -90,10 +91,10 @@ def own_data(
     columns: Mapping[str, str] | None = None,
     data: Path | None = None,
 ) -> Benchmark:
-    """Build the benchmark for a file of rows. If no task is passed, `guess` chooses it.
+    """Build the benchmark for a file of rows. If `task` is None, `guess` chooses the task.
 
-    `columns` maps the file's columns to fields. `data` is the folder to which the paths of images
-    and videos are relative; by default it is the folder of the file.
+    `columns` maps the file's columns to fields. Paths of images and videos are relative to the
+    folder `data`, by default the folder of the file.
 
     Raises:
         DataError: a column is missing or unknown, or the first rows cannot be read.
@@ -147,15 +148,15 @@ def guess(path: Path, columns: Mapping[str, str] | None = None) -> Guess:
     """Guess the task from the file's columns and from the answers in its first 1,000 rows.
 
     Raises:
-        DataError: the file lacks a column of the map, or the rows cannot be read.
+        DataError: the file lacks a column that `columns` maps, or the rows cannot be read.
     """
     head = first_rows(path, columns or {})
     return guess_task(head, field_columns(path, head, columns or {}))
 
 
 def stored(name: str, options: Mapping[str, Any]) -> Benchmark:
-    """Rebuild the benchmark of a stored run of a user's rows. It can score the replies without the
-    rows."""
+    """Rebuild the benchmark of a stored run from the run's options. The benchmark can score the
+    run's replies without the rows."""
     reader = RowReader(
         name=name, folder=Path(), task=options["task"], columns=dict(options["columns"])
     )
@@ -203,7 +204,8 @@ def _benchmark(
 
 
 def _shown_by(sample: Sample) -> str:
-    """A key that is the same for all samples about the same video, or else about the same image."""
+    """Return a key that identifies the sample's video or, without a video, its image. A sample with
+    neither has its id as the key."""
     return str(sample.data.get("video") or sample.data.get("image") or sample.id)
 
 
@@ -211,8 +213,8 @@ OF_VIDEO = "Describe the video in one sentence."
 
 
 def prompt(task: Task, sample: Sample) -> tuple[Message, ...]:
-    """The prompt: images without a mark in the text, then the video, then the text with its marked
-    images in place."""
+    """Build the prompt: first the images that have no mark in the text, then the video, then the
+    text, in which each marked image replaces its mark."""
     lines = [sample.question]
     if task == "mcq":
         lines.append(lettered(sample.choices))
@@ -222,7 +224,7 @@ def prompt(task: Task, sample: Sample) -> tuple[Message, ...]:
 
 
 def _conversation(task: Task, sample: Sample, history: History) -> tuple[Message, ...]:
-    """The conversation so far, with the model's replies, followed by the next turn."""
+    """Return the conversation so far, with the model's replies, followed by the next turn."""
     turns = by_turn(sample)
     if len(history) == len(turns):
         return ()
@@ -234,7 +236,8 @@ def _conversation(task: Task, sample: Sample, history: History) -> tuple[Message
 
 
 def by_turn(sample: Sample) -> tuple[Sample, ...]:
-    """One sample for each turn of a row. If the row is not a conversation, its own sample."""
+    """Return one sample for each turn of a row, or only the row's sample if the row is not a
+    conversation."""
     turns: Any = sample.data.get("turns")
     if turns is None:
         return (sample,)
@@ -256,7 +259,8 @@ def by_turn(sample: Sample) -> tuple[Sample, ...]:
 
 
 def _safe_name(path: Path) -> str:
-    """The file's name without its extensions, changed if a built-in benchmark has the same name."""
+    """Return the file's name without extensions, with `-own` added if a built-in benchmark has the
+    same name."""
     stem = re.sub(
         r"\.(jsonl|json|tsv|csv|parquet|xlsx)(\.gz)?$", "", path.name, flags=re.IGNORECASE
     )

@@ -39,7 +39,7 @@ class RowReader:
     task: Task
     """The kind of question."""
     columns: Mapping[str, Sequence[str]]
-    """The columns that hold each field."""
+    """Maps each field to the file's columns that contain it."""
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -47,7 +47,7 @@ class RowReader:
 
     @cached_property
     def _letters(self) -> str:
-        """All letters up to the last one that is the name of a column of choices."""
+        """The letters from A to the last letter that has a column of choices."""
         last = max(letter for letter in self.columns if len(letter) == 1)
         return ascii_uppercase[: ascii_uppercase.index(last) + 1]
 
@@ -94,7 +94,7 @@ class RowReader:
         cell = partial(cell_of, row, self.columns)
         question = cell("question")
         if question is None and self.task != "caption":
-            raise DataError(f"{where} has no question. Add one, or remove the row.")
+            raise DataError(f"{where} has no question. Add a question, or remove the row.")
         for field in ("question", "hint"):
             _check_text(cell(field), f"{where} has a {field} that")
         name = cell("id")
@@ -144,7 +144,7 @@ class RowReader:
     def _image(self, cell: Any, where: str) -> Image:
         shown = forms.medium(cell, where, kind="image", folder=self.folder)
         if isinstance(shown, Video):
-            raise DataError(f"{where} is a video. Put it in the column `video`.")
+            raise DataError(f"{where} is a video. Put videos in the column `video`.")
         return shown
 
     def _video(self, cell: Callable[[str], Any], where: str) -> Video | None:
@@ -172,12 +172,12 @@ class RowReader:
         if end is not None and end <= (start or 0.0):
             began = "at the video's start" if start is None else f"at {start:g} s"
             raise DataError(
-                f"{where} has a part that begins {began} and ends at {end:g} s, so it is empty. "
-                "Make `end` later than `start`. Both are in seconds from the first frame."
+                f"{where} has an empty part of a video: it begins {began} and ends at {end:g} s. "
+                "Make `end` later than `start`. Write both times in seconds from the first frame."
             )
         film = forms.medium(name, label, kind="video", folder=self.folder)
         if not isinstance(film, Video):
-            raise DataError(f"{label} is a picture. Put it in the column `image`.")
+            raise DataError(f"{label} is a picture. Put pictures in the column `image`.")
         return replace(film, start=start or 0.0, end=end)
 
     def _seconds(self, cell: Callable[[str], Any], field: str, where: str) -> float | None:
@@ -191,7 +191,7 @@ class RowReader:
         if not 0 <= seconds < math.inf:
             raise DataError(
                 f"{where} has the {field} {str(value)[:40]!r}, which is not a time in a video. "
-                "Write seconds from its first frame, such as 83.5, or leave the cell empty."
+                "Write seconds from the first frame, such as 83.5, or leave the cell empty."
             )
         return seconds
 
@@ -227,8 +227,9 @@ class RowReader:
     def _right(
         self, answers: Sequence[str], choices: Sequence[str], where: str
     ) -> tuple[str | None, tuple[str, ...]]:
-        """The target, or the references: references for captions, and for vqa with several answers.
-        None and () if the answers are hidden."""
+        """Return the target and the references. Rows of captions have references, and so do vqa
+        rows with several answers. All other rows have a target. If the answers are hidden, return
+        None and ()."""
         if not answers:
             return None, ()
         if self.task == "caption" or (self.task == "vqa" and len(answers) > 1):
@@ -244,14 +245,14 @@ class RowReader:
         if read is None:
             raise DataError(
                 f"{where} has the answer {answers[0]!r}, which is not valid for {self.task}. "
-                "Correct it, or choose another --task."
+                "Correct the answer, or choose another --task."
             )
         return read, ()
 
 
 def _check_text(value: Any, who: str) -> None:
-    """Check that a value in a text column is text. The model would see only the file name of a
-    picture in such a column.
+    """Check that a value in a text column is text. A picture in a text column would reach the model
+    only as a file name.
 
     Raises:
         DataError: the value is not text.
@@ -264,7 +265,7 @@ def _check_text(value: Any, who: str) -> None:
 
 
 def _choice(value: Any, where: str, letter: str | None) -> str:
-    """The text of a choice.
+    """Return the text of a choice.
 
     Raises:
         DataError: the choice is a picture.
@@ -285,7 +286,7 @@ def _choice(value: Any, where: str, letter: str | None) -> str:
 
 
 def image_key(cell: Any) -> str:
-    """A key that is the same for all rows with the same image."""
+    """Return a key that all rows with the same image share."""
     if isinstance(cell, Mapping):
         cell = forms.medium(cell, "an image", kind="image")
     if isinstance(cell, Image):
@@ -305,7 +306,8 @@ def _small(value: Any) -> bool:
 
 
 def _numbered(value: Any, choices: Sequence[str], where: str) -> str | None:
-    """The letter of the choice with this number, counted from 0. None if the cell is empty.
+    """Return the letter of the choice with this number, counted from 0, or None if the cell is
+    empty.
 
     Raises:
         DataError: the value is not the number of a choice.
@@ -323,10 +325,11 @@ def _numbered(value: Any, choices: Sequence[str], where: str) -> str | None:
 
 
 def _letter(answer: str, choices: Sequence[str], where: str) -> str:
-    """The letter of the right choice. The answer may be the choice's letter or its text.
+    """Return the letter of the right choice. `answer` is the letter or the text of that choice.
 
     Raises:
-        DataError: the answer is neither, or it matches two choices.
+        DataError: the answer is neither the letter nor the text of a choice, or it matches two
+            choices.
     """
     letters = ascii_uppercase[: len(choices)]
     if len(answer) == 1 and answer in letters and answer not in choices:
@@ -347,18 +350,18 @@ def _letter(answer: str, choices: Sequence[str], where: str) -> str:
     if len(answer) == 1 and answer.isascii() and answer.isalpha():
         raise DataError(
             f"{where} has the answer {answer!r}, but only {len(choices)} choices ({listed}). "
-            "Write the letter of one of them, or add the missing choice."
+            "Write one of these letters, or add the missing choice."
         )
     numbers = " If the answers are numbers that count from 0, use --map answer=answer0."
     raise DataError(
         f"{where} has the answer {answer!r}, which is neither the letter nor the text of a choice "
-        f"({listed}). Write it as a letter.{numbers if answer.isdecimal() else ''}"
+        f"({listed}). Write the answer as a letter.{numbers if answer.isdecimal() else ''}"
     )
 
 
 def interleaved_media(media: Sequence[Image | Video], text: str, where: str) -> tuple[Part, ...]:
-    """The media and the text. Each image that is marked in the text replaces its mark; all other
-    media come first.
+    """Combine the media and the text. Each image that is marked in the text replaces its mark. All
+    other media come first.
 
     Raises:
         DataError: a mark refers to an image that the row does not have.

@@ -40,8 +40,8 @@ class Unfolded:
 
 
 def picture(row: Row, data_file: DataFile, names: Sequence[str]) -> tuple[Image, str]:
-    """The picture of a row and the picture's key. The picture is in the row itself, or in the first
-    of the named files that exists."""
+    """Return a row's picture and the picture's key. The picture is in the row itself, or in the
+    first file in `names` that exists."""
     if isinstance(row.get("image"), Image | tuple):
         image = authors_files.picture(row)
         return image, authors_files.picture_key(image)
@@ -51,7 +51,7 @@ def picture(row: Row, data_file: DataFile, names: Sequence[str]) -> tuple[Image,
 
 
 def phrase(reply: Reply, _: Sample) -> Reading:
-    """The final phrase of a reply, normalized by `plain`."""
+    """Parse the final phrase of a reply, and normalize the phrase with `plain`."""
     final = final_phrase(reply.text)
     answer = None if final.answer is None else plain(final.answer)
     return Reading(answer=answer, rule=final.rule, candidates=final.candidates)

@@ -1,4 +1,4 @@
-"""Read files of results in the formats in which benchmarks' authors publish them."""
+"""Read result files in the formats that benchmark authors publish."""
 
 import json
 from pathlib import Path
@@ -12,10 +12,11 @@ MOST_BYTES = 500_000_000
 
 
 def of_json(path: Path) -> Any:
-    """The content of a JSON file, gzipped or not.
+    """Return the content of a JSON file, gzipped or not.
 
-    None for a folder, for a file of another kind, and for a file that cannot be read or parsed. NaN
-    and Infinity, which Python's json module writes but JSON does not allow, are read as None.
+    The result is None for a folder, for a file of another kind, and for a file that cannot be read
+    or parsed. NaN and Infinity, which Python's json module writes but JSON does not allow, are read
+    as None.
     """
     if not path.is_file() or path.name.removesuffix(".gz")[-5:].lower() != ".json":
         return None
@@ -23,8 +24,8 @@ def of_json(path: Path) -> Any:
 
 
 def json_object(path: Path) -> dict[str, Any] | None:
-    """The content of a .json or .jsonl file that is a single JSON object; None for a folder and for
-    any other file."""
+    """Return the content of a .json or .jsonl file that is a single JSON object, or None for a
+    folder or any other file."""
     name = path.name.lower().removesuffix(".gz")
     if not path.is_file() or not name.endswith((".json", ".jsonl")):
         return None

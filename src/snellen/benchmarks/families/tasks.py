@@ -1,7 +1,7 @@
-"""Five tasks with our own rules, for a user's rows and for VLMEvalKit's sheets.
+"""Five tasks with our own rules, for a user's rows and for VLMEvalKit's data sets.
 
-Each task has a line on the form of the answer, a parser, a score, and the scores that dummy models
-must get in the self-check.
+Each task has an instruction on the form of the answer, a parser, a score, and the scores that dummy
+models must get in the self-check.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _NUMBER = re.compile(
 )
 _SCALE = re.compile(r"\b(hundred|thousand|million|billion|dozen|half)s?\b", re.IGNORECASE)
 MORE_WORDS = 3
-"""A reply that has this many words more than the longest right answer may still be an answer.
-Longer ones are sentences."""
+"""A reply with at most this many words more than the longest right answer may be an answer. Longer
+replies count as sentences."""
 _WORD = re.compile(r"(?:(?<!\w)-)?\d+(?:\.\d+)*(?!\w)|\w+")
 _SAME = {"a": "", "an": "", "the": "", **{word: str(n) for n, word in enumerate(_UNITS[:11])}}
 
@@ -62,8 +62,8 @@ def parse_letter(reply: Reply, sample: Sample) -> Reading:
 
 
 def parse_letter_as_vlmevalkit(reply: Reply, sample: Sample) -> Reading:
-    """Parse the letter by VLMEvalKit's rules (`answers.others.VLMEVALKIT`). Like the replies that
-    VLMEvalKit stores for an endpoint, the text is stripped first: vlmeval/api/gpt.py#L319."""
+    """Parse the letter by VLMEvalKit's rules (`answers.others.VLMEVALKIT`). The text is stripped
+    first, because VLMEvalKit strips the replies of API models: vlmeval/api/gpt.py#L319."""
     return as_reading(vlmevalkit_letter(reply.text.strip(), sample.choices))
 
 
@@ -72,7 +72,7 @@ def as_reading(result: Letter | YesNo | Phrase | Value) -> Reading:
 
 
 def parse_verbatim(reply: Reply, _: Sample) -> Reading:
-    """The full reply, with its leading and trailing spaces."""
+    """Return the full reply, including leading and trailing spaces."""
     return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
 
 
@@ -87,7 +87,7 @@ def parse_value(reply: Reply, _: Sample) -> Reading:
 
 
 def wrong_letter(sample: Sample) -> str:
-    """The letter before the right one; for A, the last letter."""
+    """Return the letter before the right one, or the last letter if A is right."""
     letters = ascii_uppercase[: len(sample.choices)]
     return letters[letters.index(sample.target or "A") - 1]
 
@@ -114,9 +114,9 @@ def _parse_plain(reply: Reply, _: Sample) -> Reading:
 def _parse_stated(reply: Reply, sample: Sample) -> Reading:
     """Parse the phrase that a reply states as its answer.
 
-    A right answer decides only whether a reply that is not equal to one is a wrong answer, or has
-    to be read by a judge: a phrase with a right answer and more words in it ("4 cats" for "4", "not
-    red" for "red"), and a whole sentence from which no rule takes a phrase, are unparsed.
+    The right answers are used only to decide whether a phrase that equals none of them is wrong or
+    unparsed. A phrase is unparsed if it contains a right answer and more words ("4 cats" for "4",
+    "not red" for "red"). A long sentence from which no rule extracts a phrase is also unparsed.
     """
     full = plain_words(final_text(reply.text))
     rights = [plain_words(answer) for answer in right_answers(sample)]
@@ -147,8 +147,8 @@ def _count(answer: str) -> str | None:
 
 
 def _numbers(text: str) -> list[str] | None:
-    """The distinct numbers in a text, as digits ("3" for "three"). None if the text has words for
-    larger numbers or fractions, such as "hundred" or "half"."""
+    """Return the distinct numbers in a text, in digits ("3" for "three"). Return None if the text
+    has words for larger numbers or fractions, such as "hundred" or "half"."""
     if _SCALE.search(text):
         return None
     numbers: dict[str, None] = {}
@@ -166,7 +166,7 @@ def _numbers(text: str) -> list[str] | None:
 
 def plain_words(text: str) -> str:
     """Convert a text to lowercase, remove punctuation and articles, and replace number words up to
-    ten by digits.
+    ten with digits.
 
     A text that would become empty is kept: "A" may be an answer.
     """
@@ -179,7 +179,8 @@ def plain_words(text: str) -> str:
 
 
 def right_answers(sample: Sample) -> tuple[str, ...]:
-    """The right answers of a free question: its references, or else its target."""
+    """Return the right answers to an open question: the sample's references or, without references,
+    the sample's target."""
     return sample.references or ((sample.target,) if sample.target is not None else ())
 
 
@@ -188,16 +189,16 @@ def is_target(reading: Reading, sample: Sample) -> float:
 
 
 def _agreement(reading: Reading, sample: Sample) -> float:
-    """1 if any answer matches, when there are one or two answers. With more answers, min(1, matches
-    / 3)."""
+    """Return min(1, matches / 3) if there are three or more right answers. If there are fewer,
+    return 1 if any of them matches, and 0 otherwise."""
     right = right_answers(sample)
     equal = sum(plain_words(answer) == reading.answer for answer in right)
     return min(1.0, equal / 3) if len(right) >= 3 else float(equal > 0)
 
 
 def _of_captions(scoring: Callable[..., Scoring]) -> Scoring:
-    """The metrics of coco-caption, which compare all replies with the people's captions in one
-    pass."""
+    """Create the scoring with coco-caption's metrics, which are computed from all replies
+    together."""
     # Imported here, since importing the tokenizer takes longer than all other imports here.
     from snellen.metrics.captions import caption_metrics
     from snellen.text.ptb import tokens
@@ -273,4 +274,4 @@ EXPECT: Mapping[Task, Mapping[str, Mapping[str, float]]] = {
 }
 
 verdict = perfect_grade
-"""The reply of a perfect judge of the scoring `judged`."""
+"""The reply of a perfect judge in the scoring `judged`."""

@@ -1,10 +1,10 @@
-"""A user's data set class with VLMEvalKit's interface as a benchmark:
+"""Turns a user's data set class with VLMEvalKit's interface into a benchmark:
 vlmevalkit-class:FILE:CLASS[:DATASET].
 
 The class provides the rows, `build_prompt(line)`, and `evaluate(eval_file, **judge_kwargs)`, as in
 open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_base.py.
-Samples have no scores of their own: `evaluate` reads a file with all replies and returns the scores
-of the data set.
+Single samples have no scores. `evaluate` reads a file with all replies and returns scores for the
+whole data set.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from snellen.store import safe_name
 KIND = "vlmevalkit-class"
 TAGS = ("category", "l2-category", "split")
 JUDGE = {"model": "exact_matching", "nproc": 4, "verbose": False}
-"""Arguments of `evaluate` that turn off its judge. The names are those in get_judge_kwargs in
+"""The arguments that turn off the judge in `evaluate`. The names come from get_judge_kwargs in
 VLMEvalKit's run.py."""
 UNIT = "as evaluate gives it"
 NO_INTERVAL = "evaluate gives no interval"
 PRIMARY = ("overall", "acc", "score")
-"""Parts of metric names, most preferred first. If the class does not name its primary metric, the
-first metric whose name contains one of them is shown first."""
+"""Words that select the primary metric by its name, in order of preference, if the class names no
+primary metric."""
 
 
 def vlmevalkit_class(spec: str, dataset: str | None = None) -> Benchmark:
     """Build the benchmark of `FILE:CLASS` for one of the class's data sets. If `dataset` is None,
-    the class must have only one.
+    the class must have only one data set.
 
     Raises:
         UsageError: the class does not exist, cannot be instantiated, or has videos or several
@@ -92,7 +92,7 @@ def vlmevalkit_class(spec: str, dataset: str | None = None) -> Benchmark:
 
 
 def _meant(loaded: Any, title: str, dataset: str | None) -> str:
-    """The name of the requested data set, or of the class's only one."""
+    """Return the name of the requested data set, or of the class's only data set."""
     names = getattr(loaded, "supported_datasets", None)
     known = [str(name) for name in names()] if callable(names) else []
     if dataset is not None and (dataset in known or not known):
@@ -106,7 +106,7 @@ def _meant(loaded: Any, title: str, dataset: str | None) -> str:
 
 
 def _name(dataset: str) -> str:
-    """The data set's name, changed if a built-in benchmark has the same name."""
+    """Return the data set's name, with `-class` added if a built-in benchmark has the same name."""
     name = safe_name(dataset)
     taken = (Path(__file__).parents[1] / f"{name.lower().replace('-', '_')}.py").exists()
     return f"{name}-class" if taken else name
@@ -116,17 +116,18 @@ def _name(dataset: str) -> str:
 
 
 class _Rows:
-    """The rows of a class's `data`: a pandas frame, or a list of dictionaries."""
+    """The rows in a class's `data`, which is a pandas frame or a list of dictionaries."""
 
     def __init__(self, instance: Any, title: str, source: str | None) -> None:
         self._instance = instance
         self._title = title
         self._source = source
         if getattr(instance, "data", None) is None:
-            raise UsageError(f"{title} has no `data`. Set it to the rows in the constructor.")
+            raise UsageError(f"{title} has no `data`. Set `data` in the constructor.")
 
     def fields(self) -> Iterator[Mapping[str, Any]]:
-        """Yield each row's nonempty cells as JSON types. A picture is replaced by its digest."""
+        """Yield each row's nonempty cells as JSON types, with each picture replaced by its
+        digest."""
         for row in records(self._instance.data):
             cells = ((name, _cell(name, cell)) for name, cell in row.items())
             yield {name: cell for name, cell in cells if cell is not None}
@@ -175,7 +176,7 @@ def records(data: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _cell(name: str, value: Any) -> Any:
-    """A cell as a JSON type. None if the cell is empty, which pandas marks with NaN."""
+    """Convert a cell to a JSON type. An empty cell, which pandas marks with NaN, becomes None."""
     if hasattr(value, "item"):  # one of numpy's numbers
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -186,7 +187,7 @@ def _cell(name: str, value: Any) -> Any:
 
 
 def messages_of(sample: Sample) -> tuple[Message, ...]:
-    """The messages of a sample. `_Rows.sample` has stored which parts are text."""
+    """Rebuild a sample's messages from the parts that `_Rows.sample` stored."""
     turns: Any = sample.data["messages"]
     return tuple(
         Message(
@@ -201,7 +202,7 @@ def messages_of(sample: Sample) -> tuple[Message, ...]:
 
 
 class _Evaluated:
-    """The result of `evaluate` for the last set of replies that a metric received."""
+    """The cached result of `evaluate` for the most recent set of replies."""
 
     def __init__(self, instance: Any, dataset: str, title: str, source: str | None) -> None:
         self._instance = instance
@@ -213,8 +214,8 @@ class _Evaluated:
         self._reason = ""
 
     def primary(self, columns: Columns) -> Estimate:
-        """The metric that the class names as primary. Without one, the first metric whose name
-        contains a part in PRIMARY, or else the first metric."""
+        """Return the metric that the class names as primary. If the class names none, return the
+        first metric whose name contains a word in PRIMARY, or else the first metric."""
         self._see(columns)
         if not self._values:
             return Estimate(value=None, unit=UNIT, n=columns.n, reason=self._reason)
@@ -234,7 +235,7 @@ class _Evaluated:
         return self._estimate(value, columns)
 
     def by_name(self, columns: Columns) -> Mapping[str, Estimate]:
-        """All numbers in the result of `evaluate`, keyed by their flattened names."""
+        """Return all numbers in the result of `evaluate`, keyed by their flattened names."""
         self._see(columns)
         return {name: self._estimate(value, columns) for name, value in self._values.items()}
 
@@ -267,7 +268,7 @@ class _Evaluated:
 
 
 def _written(path: Path, data: Any, replies: Mapping[str, str | None]) -> Path:
-    """Write a file of predictions in VLMEvalKit's format, and return its path.
+    """Write a prediction file in VLMEvalKit's format, and return its path.
 
     The file is a spreadsheet with the rows' cells, except pictures, and a column `prediction`. If a
     reply is too long for a spreadsheet cell, the file is a .tsv instead.
@@ -288,8 +289,10 @@ def _written(path: Path, data: Any, replies: Mapping[str, str | None]) -> Path:
 
 
 def flattened(result: Any) -> Mapping[str, float]:
-    """The numbers in a dictionary, a data frame, or a list, named as in VLMEvalKit's report: `a|b`
-    for nested values, and `column=text|column of numbers` for each row of a frame.
+    """Return the numbers in a dictionary, a data frame, or a list, under the names that
+    VLMEvalKit's report uses. The name of a nested value joins the keys that lead to it: `a|b`. The
+    name of a number in a data frame joins the text in its row and its column's name:
+    `column=text|column of numbers`.
 
     See flatten_summary_metrics in vlmeval/smp/status_report.py.
     """
@@ -321,8 +324,8 @@ def _flatten(result: Any, prefix: str, out: dict[str, float]) -> None:
 
 
 def _put(out: dict[str, float], name: str, value: Any) -> None:
-    """Store a number under a name. If the name is taken, a counter is appended, so that no number
-    is lost."""
+    """Store a number under a name. If the name is taken, append a counter, so that no number is
+    lost."""
     number = _number(value)
     if number is not None:
         again = sum(key == name or key.startswith(f"{name}#") for key in out)

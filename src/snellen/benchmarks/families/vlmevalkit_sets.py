@@ -1,9 +1,10 @@
-"""VLMEvalKit's data sets by name: those that are supported, and the reasons why others are not.
+"""Lists VLMEvalKit's data sets: the supported sets, and the reasons why the other sets are not
+supported.
 
-The sets are those in
-open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset. The supported sets
-are in `vlmevalkit_sets.tsv`, with the kind, MD5, and URL from image_mcq.py, image_yorn.py, and
-image_vqa.py. When a set gets its own benchmark, its name moves to OWN.
+The sets come from open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset.
+The file `vlmevalkit_sets.tsv` lists the supported sets, with the kind, MD5, and URL from
+image_mcq.py, image_yorn.py, and image_vqa.py. When a set gets its own benchmark in Snellen, its
+name moves to OWN.
 """
 
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ class PublishedSheet(NamedTuple):
     name: str
     """The name of the file, without the suffix."""
     kind: Kind
-    """The kind of its questions."""
+    """The kind of the data set's questions."""
     md5: str | None
     """The published MD5 digest; None if none is published."""
     url: str
@@ -42,12 +43,11 @@ def sets() -> Mapping[str, PublishedSheet]:
 
 
 def published_set(name: str) -> PublishedSheet:
-    """The supported set with this name.
+    """Return the supported set with this name.
 
     Raises:
-        CatalogError: no set has this name, or the benchmark `vlmevalkit` does not support it, for
-            example because the set has a benchmark of its own. The message gives the reason, or
-            lists similar names.
+        CatalogError: no set has this name, or the benchmark `vlmevalkit` does not support the set.
+            The message gives the reason, or lists similar names.
     """
     if sheet := sets().get(name):
         return sheet
@@ -63,8 +63,8 @@ def published_set(name: str) -> PublishedSheet:
 
 
 def elsewhere(name: str) -> str | None:
-    """The reason why the benchmark `vlmevalkit` does not support a set. None if it does, or if the
-    set is unknown."""
+    """Return the reason why the benchmark `vlmevalkit` does not support a set. Return None if the
+    set is supported or unknown."""
     reasons = [
         (len(known), reason)
         for reason, names in ELSEWHERE.items()
@@ -127,20 +127,20 @@ VisuLogic VisualPuzzles WikiVQABench WildDoc ZEROBench* hle* npmm olmOCRBench td
 vlms_are_biased_main
 """
 ELSEWHERE: Mapping[str, str] = {
-    "it has a benchmark of its own: `-b {name}`.": OWN,
-    "its questions are asked in several rotations, which are scored together.": CIRCULAR,
-    "its replies are parsed or scored by a judge.": JUDGE,
-    "it is about videos.": VIDEO,
-    "its samples are conversations of several turns.": TURNS,
-    "its samples are conversations of several turns, which a judge grades by six criteria and "
-    "overall. You can ask them as rows of your own with `turns`, but Snellen has no such grades.": (
+    "the set has a benchmark of its own: `-b {name}`.": OWN,
+    "the set's questions are asked in several rotations, which are scored together.": CIRCULAR,
+    "the set's replies are parsed or scored by a judge.": JUDGE,
+    "the set is about videos.": VIDEO,
+    "the set's samples are conversations of several turns.": TURNS,
+    "the set's samples are conversations of several turns, which a judge grades by six criteria "
+    "and overall. You can ask these conversations as rows of your own, but without grades.": (
         GRADED_TURNS
     ),
-    "it has no pictures.": TEXT,
-    "it asks for descriptions.": CAPTIONS,
-    "it is not published as one TSV.": PARTS,
-    "it is for its authors' own use.": INTERNAL,
-    "its prompts or answers have a special format.": FORM,
+    "the set has no pictures.": TEXT,
+    "the set asks for descriptions.": CAPTIONS,
+    "the set is not published as one TSV.": PARTS,
+    "the set is for its authors' own use.": INTERNAL,
+    "the set's prompts or answers have a special format.": FORM,
 }
-"""Maps each reason to the names of sets to which it applies. `X*` matches every name that begins
-with X."""
+"""Maps each reason to the names of the sets that are not supported for that reason. `X*` matches
+every name that begins with X."""

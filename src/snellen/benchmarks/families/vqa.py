@@ -83,10 +83,11 @@ Decoded = TypeVar("Decoded")
 
 
 def table(data_file: DataFile, annotations: str | None) -> Table:
-    """The questions of a VQA file, of BLIP's list, or of a parquet file.
+    """Return the questions in a VQA file, a list in BLIP's format, or a parquet file.
 
-    For a VQA file, `annotations` is the name of the file with the answers. That file is in the same
-    folder, or in a folder `Annotations` next to that folder.
+    For a VQA file, `annotations` is the name of the file with the answers. The file with the
+    answers is next to the file with the questions, or in a folder `Annotations` next to that
+    folder.
     """
     if Path(str(data_file)).suffix == ".parquet":
         return parquet(data_file)
@@ -128,8 +129,8 @@ def questions(data_file: DataFile, annotations: str | None) -> Iterator[dict[str
 
 
 def _answered(path: Path) -> Mapping[int, Answered]:
-    """The answers, keyed by question id. Equal answers share one object, since two million separate
-    ones would need 100 MB."""
+    """Return the answers, keyed by question id. Equal answers share one object, since two million
+    separate objects would need 100 MB."""
     decoder = msgspec.json.Decoder(_Annotation)
     known: dict[str, str] = {}
     same = known.setdefault
@@ -156,8 +157,8 @@ def _annotations_path(data_file: DataFile, name: str) -> Path:
             return path
     raise DataError(
         f"{data_file.benchmark}: {data_file.path} has only the questions. {name}, which has the "
-        f"answers, is neither next to it nor in {folder.parent / 'Annotations'}. Put it in one of "
-        "these folders."
+        f"answers, is neither next to it nor in {folder.parent / 'Annotations'}. Put {name} in "
+        "one of these folders."
     )
 
 
@@ -180,7 +181,7 @@ def _of_no_form(path: Path, error: Exception) -> DataError:
 
 
 class SplitPictures:
-    """The pictures of a split, in the first of the `folders` that exists. Their names are
+    """The pictures of a split, from the first of the `folders` that exists. The files are named
     `COCO_..._ID.jpg`, with an id of twelve digits."""
 
     def __init__(self, data_file: DataFile, folders: Sequence[str], stem: str) -> None:
@@ -190,7 +191,7 @@ class SplitPictures:
         self._last: tuple[object, Image, str] | None = None
 
     def of(self, row: Row) -> tuple[Image, str]:
-        """The picture of a row, and its key."""
+        """Return a row's picture and the picture's key."""
         image = row.get("image")
         if isinstance(image, Image):  # parquet files have the picture in the row
             return image, str(row.get("image_id") or authors_files.picture_key(image))
@@ -209,8 +210,8 @@ class SplitPictures:
 
 
 def folders(split: str) -> tuple[str, ...]:
-    """The folders that may contain a split's pictures: as in COCO's archive, in the authors'
-    README, and in LAVIS."""
+    """Return the folders that may contain a split's pictures. The names come from COCO's archive,
+    the authors' README, and LAVIS."""
     return split, f"Images/mscoco/{split}", f"images/{split}"
 
 
@@ -219,7 +220,8 @@ def picture_of(sample: Sample) -> str:
 
 
 def answers_of(row: Row) -> tuple[str, ...]:
-    """The people's answers. In parquet files they are texts, or objects with a field `answer`."""
+    """Return the people's answers. In a parquet file, each answer is a text or an object with a
+    field `answer`."""
     answers = row["answers"] or ()
     if isinstance(answers, tuple):
         return answers
@@ -248,8 +250,8 @@ Rule = Callable[[str, Sequence[str]], float]
 
 
 def full_reply(reply: Reply, _: Sample) -> Reading:
-    """The full reply on one line, stripped. An empty reply is unparsed, and the rule scores it as
-    ""."""
+    """Parse the full reply, stripped and on one line. An empty reply is unparsed, and the rule
+    scores it as an empty text."""
     return _full(reply.text)
 
 
@@ -258,7 +260,7 @@ def phrase(reply: Reply, _: Sample) -> Reading:
 
 
 def kept(read: Callable[[str], Reading]) -> Callable[[str], Reading]:
-    """Cache the readings of short replies, since the same short replies occur many times."""
+    """Cache the readings of short replies, since many samples get the same short reply."""
     known = lru_cache(maxsize=1 << 16)(read)
     return lambda text: known(text) if len(text) <= LONGEST_KEPT else read(text)
 
@@ -275,7 +277,7 @@ def _phrase(text: str) -> Reading:
 
 
 def scoring(source: str, rule: Rule, missing: Missing = "excluded") -> Scoring:
-    """A scoring that applies a rule to the whole reply and the references."""
+    """Create a scoring that applies a rule to the whole reply and the references."""
     return Scoring(
         version=1,
         source=source,
@@ -288,8 +290,8 @@ def scoring(source: str, rule: Rule, missing: Missing = "excluded") -> Scoring:
 
 
 def robust(rule: Rule) -> Scoring:
-    """A scoring that applies a rule to the phrase that a reply settles on. An unparsed reply scores
-    0."""
+    """Create a scoring that applies a rule to the phrase that a reply settles on. An unparsed reply
+    scores 0."""
 
     def score(reading: Reading, sample: Sample) -> float:
         return 0.0 if reading.answer is None else rule(str(reading.answer), sample.references)

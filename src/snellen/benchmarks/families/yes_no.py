@@ -29,7 +29,8 @@ def robust_answer(reply: Reply, sample: Sample) -> Reading:
 def vlmevalkit_answer(reply: Reply, sample: Sample) -> Reading:
     """Parse yes or no if exactly one of the two words occurs in the reply.
 
-    With both words or neither, the reply is unparsed. VLMEvalKit then asks a judge, if it has one.
+    A reply with both words or neither is unparsed. VLMEvalKit asks a judge about such a reply, if a
+    judge is configured.
     """
     words = without_signs(reply.text.strip().lower()).split()
     matches = tuple(word for word in YES_NO if word in words)

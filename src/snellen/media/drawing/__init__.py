@@ -1,8 +1,8 @@
 """Draws pictures that are byte for byte the same on every machine.
 
 All computations use integers, and a pixel is colored according to the exact share of its area that
-a shape covers. The package has its own PNG encoder. The package imports NumPy, so it is imported
-only when something is drawn.
+a shape covers. The package has its own PNG encoder. The package imports NumPy, so other modules
+import the package only to draw something.
 """
 
 from snellen.media.drawing._canvas import UNIT, Canvas

@@ -1,6 +1,7 @@
 """A picture on which shapes are drawn.
 
-Pillow is not used because its shapes and fonts depend on the versions of Pillow and FreeType.
+This module does not use Pillow, because the shapes and fonts depend on the versions of Pillow and
+FreeType.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Canvas:
         """Draw a `disc`, a `square`, or a glyph such as `A`, in a square with this side.
 
         `turn` is the angle, in degrees, by which a glyph is rotated about the center of its square.
-        Its size does not change.
+        Rotation does not change the glyph's size.
         """
         if what in INK:
             self.stamp(INK[what](), x, y, side, color)
@@ -65,7 +66,8 @@ class Canvas:
         self.pixels[top:bottom, left:right] = (mixed + full_cover // 2) // full_cover
 
     def add_noise(self, seed: int, deviation: int) -> None:
-        """Add gray noise to every pixel, with this standard deviation (pixels are 0 to 255)."""
+        """Add gray noise to every pixel. `deviation` is the standard deviation, in pixel values
+        from 0 to 255."""
         noise = normal(seed, self.pixels[:, :, 0].size, deviation)
         noisy = self.pixels + noise.reshape(self.pixels.shape[:2])[:, :, None]
         self.pixels[:] = np.clip(noisy, 0, 255)
@@ -76,11 +78,11 @@ class Canvas:
 
 
 def _shared(first: int, last: int, start: int, side: int, cells: int) -> NDArray[np.int64]:
-    """In one dimension, how much each cell covers of each pixel from `first` to `last`: (pixels,
-    cells).
+    """The length that each cell covers of each pixel from `first` to `last`, in one dimension:
+    (pixels, cells).
 
     The cells divide the length `side`, which begins at `start`, into equal parts. The result is in
-    units of 1/(UNIT x cells) of a pixel. In this unit, all boundaries of cells are integers.
+    units of 1/(UNIT x cells) of a pixel. All boundaries of cells are integers in this unit.
     """
     pixels = np.arange(first, max(first, last), dtype=np.int64)[:, None] * UNIT * cells
     edges = start * cells + np.arange(cells, dtype=np.int64)[None, :] * side

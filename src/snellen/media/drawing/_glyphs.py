@@ -1,5 +1,5 @@
-"""Letters, digits, and a dash, drawn as on eye charts: with a round pen whose width is a fifth of
-their height."""
+"""Draws letters, digits, and a dash as on eye charts, with a round pen whose width is a fifth of a
+glyph's height."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ STROKES = {
 def glyph(sign: str, turn: int = 0) -> NDArray[np.bool_]:
     """The mask of a glyph, which is True in the cells that the pen covers. It is read-only.
 
-    The mask is (SIDE, SIDE) if the glyph is upright. If it is turned, the mask is (TURNED_SIDE,
-    TURNED_SIDE). `turn` is the clockwise rotation about the center in degrees, a multiple of 15.
+    The shape of the mask is (SIDE, SIDE) for an upright glyph, and (TURNED_SIDE, TURNED_SIDE) for a
+    turned glyph. `turn` is the clockwise rotation about the center in degrees, a multiple of 15.
 
     Raises:
         KeyError: There is no glyph for this sign.

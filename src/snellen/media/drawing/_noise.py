@@ -14,7 +14,8 @@ is 8 (256² - 1) / 12 = 209.02²."""
 def normal(seed: int, n: int, deviation: int) -> NDArray[np.int64]:
     """`n` integers with mean 0 and this standard deviation, nearly normally distributed: (n,).
 
-    They are sums of eight bytes, so they deviate from the mean by at most 4.9 standard deviations.
+    The integers are sums of eight bytes, so they deviate from the mean by at most 4.9 standard
+    deviations.
     """
     drawn = _bits(seed, n).view(np.uint8).reshape(n, 8).sum(axis=1, dtype=np.int64) - MEAN
     scaled: NDArray[np.int64] = (drawn * deviation + DEVIATION // 2) // DEVIATION

@@ -1,8 +1,8 @@
 """Encodes PNG files whose bytes are the same on every machine.
 
-Pillow is not used because it uses zlib, and builds of zlib compress differently. This encoder
-compresses only runs of equal bytes, with Deflate's fixed code. Pictures with large plain areas give
-small files; noise is stored without compression.
+This module does not use Pillow, because Pillow uses zlib, and different builds of zlib compress
+differently. This encoder compresses only runs of equal bytes, with Deflate's fixed code. Pictures
+with large plain areas give small files. Noise is stored without compression.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def _literal(value: int) -> str:
 
 
 def _copies() -> dict[int, str]:
-    """The codes that repeat a byte 3 to 258 times, keyed by the number of repeats. A code consists
-    of the code for the length, extra bits, and the distance 1 (RFC 1951, 3.2.5)."""
+    """The codes that repeat a byte 3 to 258 times, keyed by the number of repeats. Each of these
+    codes consists of a code for the length, extra bits, and the distance 1 (RFC 1951, 3.2.5)."""
     codes = {}
     length = 3
     for symbol in range(257, 285):

@@ -33,7 +33,7 @@ MARGIN = 8
 T = TypeVar("T")
 Kind = Literal["letter", "count", "order", "flash"]
 Draw = Callable[[int], int]
-"""Draws a random integer from 0 to a limit, which is excluded."""
+"""Draws a random integer that is at least 0 and below a limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class ClipQuestion:
 
     time: float
     """The time at which the question is asked, in seconds. This time is halfway between two frames.
-    Frames after it do not affect the answer."""
+    Frames after this time do not affect the answer."""
     text: str
     """The text of the question."""
     choices: tuple[str, ...] = ()
@@ -89,10 +89,13 @@ def clip_script(kind: Kind, seed: str) -> Script:
     """The script of a clip of 10 to 40 seconds. The same seed gives the same script on every
     machine.
 
-    letter  one letter after the other: which letter is on the screen now?
-    count   two letters that appear repeatedly: how many times has this letter appeared so far?
-    order   different letters: which letter was the first, the second, or the third?
-    flash   letters that are shown for 0.1 to 1.6 seconds: which letter was the last?
+    - `letter`: letters follow each other. Which letter is on the screen now?
+
+    - `count`: two letters appear repeatedly. How many times has this letter appeared so far?
+
+    - `order`: different letters appear. Which letter was the first, the second, or the third?
+
+    - `flash`: letters appear for 0.1 to 1.6 seconds each. Which letter was the last?
     """
     # random() is the only method of Random that is guaranteed to be stable across Python versions.
     return SCRIPTS[kind](partial(_below, Random(f"{seed} {kind}")))
@@ -160,8 +163,8 @@ def _letter(draw: Draw) -> Script:
 
 
 def _count(draw: Draw) -> Script:
-    """Show a letter 6 to 9 times, each time one of the same two letters. After three of these
-    times, a question is asked while the screen is empty."""
+    """Show two letters 6 to 9 times in all, in random order. Three questions are asked, each after
+    a letter while the screen is empty."""
     names = _drawn(draw, LETTERS, 2)
     letters = [_choice(draw, names) for _ in range(6 + draw(4))]
     # Letters and gaps last longer than a second, so that a model with one frame per second sees
@@ -234,11 +237,11 @@ CLIP_KINDS: tuple[Kind, ...] = tuple(SCRIPTS)
 def _timeline(
     draw: Draw, letters: Sequence[str], lengths: Sequence[int], *, off: tuple[int, int]
 ) -> tuple[tuple[ShownLetter, ...], int]:
-    """Place letters of 60 to 120 pixels at random positions, and return them with the number of
+    """Place letters of 60 to 120 pixels at random positions. Returns the letters and the number of
     frames.
 
     Before, between, and after the letters, the screen is empty for a random number of frames. `off`
-    contains the minimum and the maximum of this number.
+    contains the minimum and the maximum number of empty frames.
     """
     least, most = off
     shown = []
@@ -270,7 +273,7 @@ def _after(draw: Draw, shown: Sequence[ShownLetter], index: int, n_frames: int) 
 
 
 def _between(draw: Draw, first: int, end: int) -> float:
-    """The time of the middle of a random frame that is at least `CLEAR` frames from both ends."""
+    """The middle time of a random frame that is at least `CLEAR` frames away from both ends."""
     frame = first + CLEAR + draw(end - first - 2 * CLEAR)
     return (2 * frame + 1) / (2 * FPS)
 

@@ -14,8 +14,8 @@ from snellen.scoring.verdicts import Finding
 REASONS = 3
 LONGEST_REASON = 300
 FILE = re.compile(r"at byte \d+ of \S+|\S*/\S+|\S+\.\w{2,5}(?![\w.])")
-"""Matches paths, file names, and positions in files, in which error messages with the same reason
-differ."""
+"""Matches paths, file names, and positions in files. Error messages that differ only in these have
+the same reason."""
 
 
 class FailuresSection:
