@@ -151,7 +151,7 @@ def reorder(folder: Path) -> None:
 
 
 def add_a_part(folder: Path) -> None:
-    run = Run(folder).part(1)
+    run = Run(folder).part(1, 2)
     run.append_question(question("of a part", N + 1))
     answer(run, "of a part", "yes")
     run.close()

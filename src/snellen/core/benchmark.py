@@ -11,6 +11,7 @@ from itertools import dropwhile
 from string import ascii_uppercase
 from typing import Any
 
+from snellen.copies import changed
 from snellen.core.exchange import Interop
 from snellen.core.model import Generation, Origin, Reply, Request
 from snellen.core.presentation import Presentation
@@ -174,12 +175,9 @@ class Benchmark:
         if not messages:
             return None
         self._check_roles(messages, sample)
-        turn = (
-            sample
-            if self.procedure.conversation.by_turn is None
-            else self.procedure.conversation.by_turn(sample)[len(history)]
-        )
-        if any(message.videos for message in messages):
+        by_turn = self.procedure.conversation.by_turn
+        turn = sample if by_turn is None else by_turn(sample)[len(history)]
+        if any(isinstance(part, Video) for message in messages for part in message.content):
             messages = _shown_by(
                 str(video.policy(self.procedure.frames or video.DEFAULT)), messages
             )
@@ -206,6 +204,8 @@ class Benchmark:
             DataError: the roles are in a different order.
         """
         roles = [message.role for message in messages]
+        if roles == ["user"]:
+            return
         spoken = [*dropwhile("system".__eq__, roles)]
         if spoken != ["user", "assistant"] * (len(spoken) // 2) + ["user"]:
             raise DataError(
@@ -231,6 +231,7 @@ class Benchmark:
         return tuple(turn if every or not turn.hidden else None for turn in turns)
 
 
+MEDIA = (Image, Video)
 PARTS: Mapping[str, type] = {
     "procedure": Procedure,
     "presentation": Presentation,
@@ -284,10 +285,7 @@ def _with_sizes(sample: Sample) -> Sample:
     media = [
         images.sized(medium) if isinstance(medium, Image) else medium for medium in sample.media
     ]
-    # This runs for hundreds of thousands of samples, and `replace` is slow.
-    copy = object.__new__(type(sample))
-    copy.__dict__.update(sample.__dict__, media=tuple(media))
-    return copy
+    return changed(sample, media=tuple(media))
 
 
 def _is_plain(part: object, message: Message) -> bool:
@@ -296,7 +294,7 @@ def _is_plain(part: object, message: Message) -> bool:
     if isinstance(part, str):
         is_of_model = message.role == "assistant"
         return is_of_model or isinstance(part, Text) or forms.kind_of(part) is None
-    return isinstance(part, Image | Video) and forms.is_reference(part)
+    return isinstance(part, MEDIA) and forms.is_reference(part)
 
 
 def _with_plain_text(message: Message) -> Message:

@@ -39,14 +39,17 @@ async def within(seconds: float | None, call: Awaitable[T], result: str = "reply
     Raises:
         Overloaded: the time limit passed without a result, or the model canceled the call.
     """
-    deadline = Deadline(seconds)
+    deadline = None
     try:
+        if seconds is None:
+            return await call
+        deadline = Deadline(seconds)
         async with deadline:
             return await call
     except TimeoutError as error:
         raise Overloaded(
             f"no {result} within {seconds:g} s"
-            if seconds is not None and deadline.is_over
+            if deadline is not None and deadline.is_over
             else f"the model raised TimeoutError: {message_of(error)}"
         ) from None
     except asyncio.CancelledError:
@@ -130,7 +133,9 @@ class Attempts:
         try:
             outcome = await send()
         except (ModelError, MediaError) as error:
-            outcome = error
+            # Otherwise, the traceback would keep this frame and the request's media in memory until
+            # Python next looks for reference cycles.
+            outcome = error.with_traceback(None)
         finally:
             self.observer.request_ended(turn)
             if slot is not None:

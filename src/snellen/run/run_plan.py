@@ -157,11 +157,13 @@ def _finish(plan: Plan, job: Job) -> Finished:
 
     stop, result = job.stop, None
     if plan.score and plan.options["part"] is None:
-        missing = plan.options["missing"]
+        missing, benchmark = plan.options["missing"], job.benchmark
         if stop.reason is None:
-            result = kept_result(job.run, job.benchmark, missing)
+            result = kept_result(job.run, benchmark, missing)
         if result is None:
-            result = scored(job.run, job.benchmark, missing=missing, stopped=stop.reason)
+            if job.readings is not None:
+                benchmark = job.readings.used_in(benchmark)
+            result = scored(job.run, benchmark, missing=missing, stopped=stop.reason)
     job.run.keep_index()
     return Finished(
         run=job.run.path,
