@@ -87,6 +87,8 @@ class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Why there is no result of the recipe's run; empty if there is a result."""
     notes: list[str] = []
     """Limitations of the values in this row."""
+    report_notes: dict[str, list[str]] = {}
+    """All notes of the runs' reports. The keys are `by_recipe` and `official`."""
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -308,7 +310,9 @@ def card_title(card: Card) -> str:
 
 
 def card_lines(card: Card) -> Iterator[str]:
-    """Yield the lines below a card's table: first numbered notes, then sources."""
+    """Yield the lines below a card's table: first notes that all rows share, then numbered notes
+    and sources."""
+    yield from (f"note: {note}" for note in _shared_notes(card))
     for note, number in card_notes(card).items():
         yield f"[{number}] {note}"
     if any(row.difference is not None for row in card.rows):
@@ -333,7 +337,7 @@ def card_lines(card: Card) -> Iterator[str]:
         yield f"published: {', '.join(data_sets)}: {source}"
     if others := [_others(row) for row in card.rows if row.published is None and row.figures]:
         yield f"published of other checkpoints: {'; '.join(others)}"
-    yield from (f"note: {note}" for note in (*_shared_notes(card), *card.notes))
+    yield from (f"note: {note}" for note in card.notes)
 
 
 def _others(row: CardRow) -> str:

@@ -17,6 +17,8 @@ from snellen.data.locations import DataFile, File, looked_up
 from snellen.data.row_index import identity as identity_of
 from snellen.home import home
 
+NOT_PUBLISHED = " is not the published "
+"""The part of a note which says that a file differs from the published file."""
 MOST_COMPARED = 500_000_000
 """The maximum size, in bytes, of a file that is compared with its published digest before a run."""
 
@@ -49,7 +51,12 @@ def mismatch(data_file: DataFile) -> str | None:
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_bytes(msgspec.json.encode(known))
     why = difference(file, known.digests)
-    return f"{path} is not the published {file.name}: {why}" if why else None
+    return f"{path}{NOT_PUBLISHED}{file.name}: {why}" if why else None
+
+
+def is_mismatch(note: str) -> bool:
+    """Whether a run's note says that its data are not the published file."""
+    return NOT_PUBLISHED in note
 
 
 class _Compared(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,6 +27,7 @@ from snellen.run.lifecycle import Show
 from snellen.run.options import RunOptions
 from snellen.run.plan import Finished, Plan
 from snellen.run.run_plan import budget_of, run_plan
+from snellen.run.selected_rows import of_selected_rows
 from snellen.run.ways import (
     TwoWays,
     against,
@@ -62,8 +63,10 @@ class PlanRunner:
         return any(done.interrupted or done.stopped for done in self.finished)
 
     def run(self, plan: Plan) -> Finished:
-        """Execute a plan that consists of a single run."""
+        """Execute a plan that consists of a single run. The result covers only the rows that the
+        plan selects, even if the run folder has replies to other rows."""
         (done,) = run_plan(plan, self.show, self.at_once, self.budget)
+        done = of_selected_rows(done, plan)
         self.finished.append(done)
         return done
 

@@ -28,8 +28,8 @@ from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.metrics import is_mean
 from snellen.run import chosen, select
-from snellen.run.compare_runs import loaded_run
 from snellen.run.plan import Finished, Plan
+from snellen.run.selected_rows import loaded_side
 from snellen.run.ways import SCORING, TwoWays, against
 from snellen.stats import FEWEST_CLUSTERS
 from snellen.store import FORMAT
@@ -229,8 +229,7 @@ class GapRun:
             if finished.interrupted or finished.stopped:
                 self.notes.append(f"{self._name(way)}: stopped: {finished.stopped}")
                 return False
-            own = [self._benchmark] if _is_own(self._benchmark) else []
-            self._keep(way, loaded_run(finished.run, own, self.ways.scoring(way)))
+            self._keep(way, loaded_side(finished, self._benchmark, self.ways.scoring(way)))
         return True
 
     def _keep(self, way: Fields, side: LoadedSide) -> None:
@@ -391,7 +390,3 @@ def question_scores(side: LoadedSide) -> dict[str, float]:
 def _sent(way: Fields) -> Fields:
     """Select the fields that affect requests, which are all fields except the scoring."""
     return way - {SCORING}
-
-
-def _is_own(benchmark: Benchmark) -> bool:
-    return not benchmark.provenance.from_catalog
