@@ -104,3 +104,16 @@ def test_bundled_rows_give_no_difference_from_a_published_figure(
     assert "the data are the few bundled rows, so the score is not a result" in line["notes"]
     assert "no difference: the bundled rows are not the published benchmark" in line["notes"]
     assert "[1] the data are the few bundled rows" in shown
+
+
+def test_a_benchmark_that_cannot_read_the_data_does_not_end_the_card(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    recipe = tmp_path / "two.toml"
+    recipe.write_text(MMSTAR.replace('["mmstar"]', '["mmstar", "mmmu_val"]'))
+    data = copied_rows(tmp_path / "data", "vlmevalkit") / "MMStar.tsv"
+    with serving(completion("A")) as server:
+        done = snellen("card", recipe, *at(server), "--data", data, "--json")
+    rows = {line["data_set"]: line for line in done.json["rows"]}
+    assert "cannot be read: no field 'id'. It has the fields index," in rows["mmmu_val"]["reason"]
+    assert rows["mmstar"]["by_recipe"]["n"] == 8

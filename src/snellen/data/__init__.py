@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Table as Table,
         facts_of as facts_of,
         rows_at as rows_at,
+        unreadable as unreadable,
     )
 
 _FILES = {
@@ -58,6 +59,7 @@ _FILES = {
     "placed": "_placed",
     "read_as_missing": "sheets",
     "rows_at": "table",
+    "unreadable": "table",
     "rows_of": "_row_files",
     "tsv": "sheets",
     "utf8": "lines",
