@@ -85,7 +85,7 @@ def verdict(comparison: Comparison) -> str:
         return f"{sentence}; no test: {cells.remark}{better}"
     p = f"p {p_value(metric_difference.p)}"
     if metric_difference.adjusted is not None:
-        p += f", adjusted {p_value(metric_difference.adjusted)}"
+        p = f"adjusted p {p_value(metric_difference.adjusted)}; {p} before adjustment"
     return f"{sentence}: {'significant' if sure else 'not significant'} at 5 % ({p}){better}"
 
 
@@ -135,8 +135,7 @@ def _flips(comparison: Comparison, flips: Flips, sides: Sequence[Side]) -> Itera
         f"only {name} on {n:,}" + (f", such as {', '.join(which)}" if which else "")
         for name, n, which in alone
     ]
-    p = "" if flips.p is None else f" (McNemar's p {p_value(flips.p)})"
-    yield f"both are right on {flips.both:,}, neither on {flips.neither:,}; {'; '.join(parts)}{p}"
+    yield f"both are right on {flips.both:,}, neither on {flips.neither:,}; {'; '.join(parts)}"
     example = next((which[0] for _, _, which in alone if which), None)
     run = next(
         (
@@ -212,7 +211,8 @@ def adjustments(document: Comparisons) -> list[str]:
         over = f" on {benchmarks} benchmarks" if benchmarks > 1 else ""
         notes.append(
             f"p-values of the first metric are adjusted by Holm's method over the {document.tests} "
-            f"comparisons{over}; p-values of other metrics are not adjusted"
+            f"comparisons{over}, and the adjusted p-value decides whether a difference is "
+            "significant; p-values of other metrics are not adjusted"
         )
     if any(
         difference.adjusted is not None
@@ -224,8 +224,8 @@ def adjustments(document: Comparisons) -> list[str]:
     boards = [board for board in document.leaderboards if board.standings]
     if any(board.is_tested for board in boards):
         notes.append(
-            "sides that share a letter do not differ significantly at the 5 % level, by Holm's "
-            "method over all pairs of their table"
+            "sides that share a letter do not differ significantly at the 5 % level, by the "
+            "adjusted p-value of their pair"
         )
     if any(board.has_rank_intervals for board in boards):
         notes.append("a rank interval contains a side's rank in 95 % of resamples")
