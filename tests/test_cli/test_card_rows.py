@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.gap_cases import GapCase, rule, write_recipe, write_rows
-from tests.servers import completion, serving
+from tests.servers import completion, serving, status
 from tests.test_cli.conftest import CommandResult, Snellen, copied_rows
 
 CASE = GapCase(seed=3, kind="single", fields=("max_tokens", "top_p"), effects={"max_tokens": 0.37})
@@ -117,3 +117,40 @@ def test_a_benchmark_that_cannot_read_the_data_does_not_end_the_card(
     rows = {line["data_set"]: line for line in done.json["rows"]}
     assert "cannot be read: no field 'id'. It has the fields index," in rows["mmmu_val"]["reason"]
     assert rows["mmstar"]["by_recipe"]["n"] == 8
+    assert done.code == 1
+    assert "not run, because the data are missing or cannot be read: mmmu_val." in done.err
+
+
+def test_a_card_without_any_data_lists_the_benchmarks_that_have_none(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    recipe = tmp_path / "two.toml"
+    recipe.write_text(MMSTAR.replace('["mmstar"]', '["mmstar", "mmmu_val"]'))
+    done = snellen("card", recipe, "-m", "baseline/first", "-q")
+    assert done.code == 2
+    assert "the data of 2 benchmarks are missing or cannot be read: mmstar, mmmu_val." in done.err
+    assert "snellen data get" in done.err
+
+
+def test_a_card_says_why_questions_have_no_reply(snellen: Snellen, mmstar: Command) -> None:
+    [line] = mmstar("A", "--out", "first", "--json").json["rows"]
+    assert not any(note.startswith("failed") for note in line["notes"])
+    recipe, data = Path("mine.toml"), Path("data")
+    with serving(status(400)) as server:
+        done = snellen("card", recipe, *at(server), "--data", data, "--json")
+    [line] = done.json["rows"]
+    assert done.code == 1
+    assert any(note.startswith("failed 8, such as ") and "400" in note for note in line["notes"])
+
+
+def test_a_search_without_a_gap_says_how_a_smaller_gap_is_detected(snellen: Snellen) -> None:
+    case = GapCase(seed=5, kind="none", fields=("prompt", "system"), effects={})
+    rows = Path("rows.jsonl").resolve()
+    write_rows(rows)
+    recipe = rows.with_name("stand-in.toml")
+    write_recipe(recipe, rows, case.fields)
+    with serving(rule(case)) as server:
+        words = ("card", recipe, *at(server), "--explain-gap", "--budget", "160")
+        shown = " ".join(snellen(*words).out.split())
+    assert "the budget allowed 40 of 400 questions. A larger --budget detects smaller" in shown
+    assert "--budget 1601 asks all questions" in shown

@@ -375,7 +375,7 @@ class CardResult:
                 lines.append(f"  {'  '.join([row[0], *cells])}")
         lines += [f"  {line}" for line in card_lines(self.card)]
         for gap in self.card.gaps:
-            lines.append(f"{gap.benchmark}: {gap_verdict(gap)}")
+            lines.append(f"{gap.name}: {gap_verdict(gap)}")
             lines += [f"  {line}" for line in (*gap_lines(gap), *group_lines(gap))]
         return "\n".join(map(plain, lines))
 

@@ -10,6 +10,7 @@ from snellen.registry import is_bundled
 from snellen.report.side_by_side import short_of
 from snellen.run.card_entries import CardEntry
 from snellen.run.plan import Finished
+from snellen.scoring.sections.failures import is_failure
 
 UNJUDGED = "incomplete: replies wait for a judge: `snellen judge RUN`"
 NOTED_SHARE = 0.05
@@ -30,6 +31,9 @@ def run_notes(entry: CardEntry, against: str) -> Iterator[str]:
             UNJUDGED if note == "incomplete" and waiting else note: None
             for note in short_of(result)
         }
+    notes |= dict.fromkeys(
+        note for result in results for note in result.report.notes if is_failure(note)
+    )
     notes |= dict.fromkeys(_unparsed_notes(entry, against))
     for done in ends:
         if done.stopped:

@@ -10,7 +10,7 @@ from typing import NoReturn, cast
 from snellen import recipes, registry
 from snellen.analysis.cards import Card, CardResult
 from snellen.core.benchmark import Benchmark
-from snellen.errors import CatalogError, DataError, UsageError
+from snellen.errors import CatalogError, DataError, SnellenError, UsageError
 from snellen.run import Budget
 from snellen.run.card_entries import (
     INTERRUPTED,
@@ -79,6 +79,8 @@ class CardOutcome:
     """The card."""
     finished: Sequence[Finished]
     """The runs."""
+    unreadable: Sequence[str] = ()
+    """The data sets whose data are missing or cannot be read."""
 
 
 def card_run(
@@ -110,7 +112,11 @@ def card_run(
     bases = [entry.base for entry in entries if entry.base is not None]
     errors = [entry.error for entry in entries if entry.error is not None]
     if not bases:
-        raise errors[0] if errors else _nothing_to_run(request, entries)
+        raise (
+            _without_data(request, entries, errors[0])
+            if errors
+            else _nothing_to_run(request, entries)
+        )
     runner = PlanRunner(show, at_once, budget_of(bases[0]))
     for entry in entries:
         if entry.search is not None:
@@ -120,7 +126,28 @@ def card_run(
     if not runner.finished and (errors := [entry.error for entry in entries if entry.error]):
         raise errors[0]
     card = _card(request, entries, checkpoint, against(bases[0]))
-    return CardOutcome(result=CardResult(card), finished=runner.finished)
+    return CardOutcome(
+        result=CardResult(card), finished=runner.finished, unreadable=_unreadable(entries)
+    )
+
+
+def _unreadable(entries: Sequence[CardEntry]) -> list[str]:
+    return [entry.data_set for entry in entries if isinstance(entry.error, DataError)]
+
+
+def _without_data(
+    request: CardRequest, entries: Sequence[CardEntry], error: SnellenError
+) -> SnellenError:
+    """The error if no benchmark can be run, which is the first benchmark's error. If the data of
+    several benchmarks are missing, the error lists these benchmarks."""
+    names = _unreadable(entries)
+    if len(names) < 2 or not isinstance(error, DataError):
+        return error
+    return DataError(
+        f"No benchmark of the recipe {request.recipe} can be run, because the data of "
+        f"{len(names)} benchmarks are missing or cannot be read: {', '.join(names)}. The first "
+        f"error: {error} To run one benchmark, name it with -b."
+    )
 
 
 def _nothing_to_run(request: CardRequest, entries: Sequence[CardEntry]) -> UsageError:

@@ -54,6 +54,8 @@ class Sampled:
 
     questions: int
     """The number of rows."""
+    available: int
+    """The number of rows from which the questions are drawn."""
     per_run: int
     """The number of requests in each run."""
     runs: int
@@ -91,10 +93,10 @@ class GapRun:
         """A description of the planned requests, to be shown before the first request."""
         names = self.ways.exchangeable
         if not names:
-            return f"{self._benchmark.name}: the two ways of asking do not differ in any field"
+            return f"{self._data_set}: the two ways of asking do not differ in any field"
         most = self.sampled.per_run * self.sampled.runs
         return (
-            f"{self._benchmark.name}: {len(names)} fields differ ({', '.join(names)}); at most "
+            f"{self._data_set}: {len(names)} fields differ ({', '.join(names)}); at most "
             f"{most:,} requests: {self.sampled.questions:,} questions in {self.sampled.runs} runs; "
             f"{2 * self.sampled.per_run:,} first, and no more if they show no gap"
         )
@@ -102,6 +104,11 @@ class GapRun:
     @property
     def _benchmark(self) -> Benchmark:
         return self.ways.base.benchmarks[0]
+
+    @property
+    def _data_set(self) -> str:
+        """The recipe's name for the benchmark's data set."""
+        return self.ways.ask.data_set
 
     @property
     def _every(self) -> Fields:
@@ -136,6 +143,7 @@ class GapRun:
                 f"{' and '.join(f'{done.run}' for done in self.finished.values())}."
             )
         if total.p > GAP_LEVEL:
+            self._note_budget()
             return self._gap("noise")
         if not self._measure(run, exchanges(self.ways.exchangeable)):
             return self._gap("unfinished")
@@ -154,6 +162,16 @@ class GapRun:
             return self._gap("unfinished", fields)
         kind, names, group = decision(fields, groups)
         return self._gap(kind, fields, groups, names=names, explained=group)
+
+    def _note_budget(self) -> None:
+        """Note that a larger budget would detect a smaller gap, if there are more questions."""
+        sampled = self.sampled
+        if sampled.questions < sampled.available:
+            needed = self.budget * sampled.available // sampled.questions + 1
+            self.notes.append(
+                f"the budget allowed {sampled.questions:,} of {sampled.available:,} questions. A "
+                f"larger --budget detects smaller gaps; --budget {needed} asks all questions"
+            )
 
     def _together(self, run: RunOf, matters: Fields) -> list[GapGroup] | None:
         """Exchange all fields that matter at the same time. Returns None if a run was stopped."""
@@ -287,6 +305,7 @@ class GapRun:
             format=FORMAT,
             benchmark=self._benchmark.name,
             recipe=self.ways.recipe,
+            data_set=self._data_set,
             model=self.ways.model_name,
             against=against(self.ways.base),
             scoring=self.scoring or self._benchmark.headline,
@@ -353,7 +372,11 @@ def sampled(ways: TwoWays, budget: int) -> Sampled:
         )
     ids = frozenset(turn.id for sample in samples for turn in benchmark.turn_samples(sample))
     return Sampled(
-        questions=selection.rows, per_run=selection.rows * per_question, runs=runs, ids=ids
+        questions=selection.rows,
+        available=most,
+        per_run=selection.rows * per_question,
+        runs=runs,
+        ids=ids,
     )
 
 
