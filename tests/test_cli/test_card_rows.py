@@ -47,10 +47,12 @@ def test_a_card_of_the_first_rows_counts_only_these_after_a_search_asked_others(
         after = snellen(*words, "--limit", "60").json
     assert after == before
     [line] = after["rows"]
-    assert (
-        line["by_recipe"]["n"] == line["official"]["n"] == line["paired"]["difference"]["n"] == 60
-    )
+    assert line["by_recipe"]["n"] == line["official"]["n"] == 60
+    assert line["paired"]["difference"]["n"] == 60
+    listed = snellen("compare", Path("runs"), "--json").json
+    assert len(listed["sides"]) == 2  # the runs that exchange fields are left out
     [line], [gap] = explained["rows"], explained["gaps"]
+    assert all(Path(path, "manifest.json").exists() for path in gap["runs"].values())
     assert line["by_recipe"]["n"] == line["paired"]["difference"]["n"] == gap["questions"] == 100
 
 
@@ -86,11 +88,11 @@ def test_every_form_of_a_card_says_that_its_data_are_not_the_published_file(
 def test_a_card_says_how_many_replies_the_scoring_does_not_parse(mmstar: Command) -> None:
     [line] = mmstar("**B**", "--json").json["rows"]
     assert (
-        "the scoring official found no answer in 8 of 8 (recipe) and 8 of 8 (official) replies, "
-        "which count as wrong. `snellen view` shows them" in line["notes"]
+        "unparsed by the scoring official: 8 of 8 (recipe) and 8 of 8 (official) replies, which "
+        "count as wrong. `snellen view` shows them" in line["notes"]
     )
     [line] = mmstar("B", "--json", "--out", "letters").json["rows"]
-    assert not any("found no answer" in note for note in line["notes"])
+    assert not any("unparsed" in note for note in line["notes"])
 
 
 def test_bundled_rows_give_no_difference_from_a_published_figure(

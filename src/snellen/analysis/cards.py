@@ -36,7 +36,7 @@ class CardCounts(msgspec.Struct, frozen=True, kw_only=True):
     failed: int
     """The number of questions without a reply. No score includes them."""
     unparsed: int
-    """The number of replies in which the scoring found no answer."""
+    """The number of replies from which the scoring parsed no answer."""
 
 
 class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -44,7 +44,7 @@ def run_notes(entry: CardEntry, against: str) -> Iterator[str]:
 
 
 def _unparsed_notes(entry: CardEntry, against: str) -> Iterator[str]:
-    """Yield a note if the headline scoring finds no answer in many replies of a run."""
+    """Yield a note if the headline scoring cannot parse many replies of a run."""
     shares = []
     name = ""
     for setting, result in _results(entry, against).items():
@@ -55,7 +55,7 @@ def _unparsed_notes(entry: CardEntry, against: str) -> Iterator[str]:
             shares.append(f"{counts.unparsed:,} of {counts.n:,} ({setting})")
     if shares:
         yield (
-            f"the scoring {name} found no answer in {' and '.join(shares)} replies, which count as "
+            f"unparsed by the scoring {name}: {' and '.join(shares)} replies, which count as "
             "wrong. `snellen view` shows them"
         )
 

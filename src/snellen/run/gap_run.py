@@ -44,6 +44,9 @@ fields differ, and 166 questions if 7 fields differ."""
 FEWEST_QUESTIONS = 20
 """The minimum number of questions. With fewer questions, a gap would have to be at least a third of
 the best score to be significant."""
+EXCHANGES = ".exchanges"
+"""The folder, inside the output folder, of the runs that exchange some fields. The folder is
+hidden, so that reports and comparisons of the output folder leave these runs out."""
 Fields = frozenset[str]
 RunOf = Callable[[Plan], Finished]
 
@@ -243,6 +246,8 @@ class GapRun:
             finished = self.finished.get(_sent(way))
             if finished is None:
                 plan = self.ways.plan(way).replaced(sample=self.sampled.questions)
+                if _sent(way) not in (frozenset(), _sent(self._every)):
+                    plan = plan.replaced(out=plan.out / EXCHANGES)
                 finished = self.finished[_sent(way)] = run(plan)
             if finished.interrupted or finished.stopped:
                 self.notes.append(f"{self._name(way)}: stopped: {finished.stopped}")
