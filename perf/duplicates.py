@@ -66,7 +66,8 @@ def count_matches(golden: Path) -> None:
             cells.append(f"{sum(pair == other for pair, other, _ in near) / len(pictures):.1%}")
             others[name] += sum(pair != other for pair, other, _ in near)
         print(f"| {change} | {' | '.join(cells)} |")
-    print(f"| all of these: a wrong picture found | {' | '.join(map(str, others.values()))} |")
+    wrong = " | ".join(map(str, others.values()))
+    print(f"| wrong pictures found, over all of these changes | {wrong} |")
     print("\n| pairs of different pictures | pairs | matched |\n|---|---|---|")
     for name, pictures in sets.items():
         print(f"| {name} | {pairs(len(pictures)):,} | {len(list(indexes[name].pairs()))} |")

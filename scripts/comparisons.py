@@ -56,12 +56,14 @@ print(snellen.compare(before, after))
     "```\n\n"
     "- A *difference* is computed on the samples that both sides have, with the metric that the "
     "benchmark publishes (even if it is an average of averages). The replies are scored again by "
-    "the authors' rule; pp are percentage points. Samples that one side lacks are left out, and "
-    "the output reports how many. If the headline and `robust` score more than 5 % of a side's "
-    "replies differently, a note recommends a second comparison with `--scoring robust`.\n"
-    "- The *95 % interval* and *p* of a difference are for paired samples, clustered if samples "
-    "share a video or an image. *Adjusted p* is adjusted by Holm's method over all pairs of the "
-    "table. If the adjusted p is below 0.05, the difference is significant.\n"
+    "the authors' rule. In the tables, pp stands for percentage points. Samples that one side "
+    "lacks are left out, and the output reports how many. If the headline and `robust` score more "
+    "than 5 % of a side's replies differently, a note recommends a second comparison with "
+    "`--scoring robust`.\n"
+    "- The *95 % interval* and *p* of a difference are computed for paired samples, and "
+    "account for samples that share a video or an image. *Adjusted p* is adjusted by Holm's method "
+    "over all pairs of the table. If the adjusted p is below 0.05, the difference is "
+    "significant.\n"
     "- *Ranks* is the range of ranks that a model has in 95 % of resamples. Models that share a "
     "*group* letter do not differ significantly.\n"
 )
@@ -103,9 +105,9 @@ def page() -> str:
     ).comparisons
     parts += [
         "## OVO-Bench\n",
-        "These are the six models whose replies the authors published. GPT-4o's replies to two "
-        "tasks (REC, SSR) are not published, so only the other ten tasks count in GPT-4o's "
-        "comparisons and in the first table. Samples are clustered by video.\n",
+        "This section compares the six models whose replies the authors published. GPT-4o's "
+        "replies to two tasks (REC, SSR) are not published, so only the other ten tasks count in "
+        "GPT-4o's comparisons and in the first table. Samples are clustered by video.\n",
         *standings(comparisons),
         "The next table covers the five models with all twelve tasks:\n",
         *standings(rest),
@@ -123,7 +125,7 @@ def page() -> str:
     ).comparisons
     parts += [
         "## MathVision\n",
-        "These are all models with published replies.\n",
+        "This section compares all models with published replies.\n",
         *standings(second),
         "All pairs:\n",
         *pairs(second),
@@ -132,8 +134,8 @@ def page() -> str:
     third = snellen.compare(*replies, benchmark="mathvista", data=vista, details=False).comparisons
     parts += [
         "## MathVista\n",
-        "These are all models with published replies. Some of the models are baselines that see "
-        "no pictures.\n",
+        "This section compares all models with published replies. Some of the models are "
+        "baselines that see no pictures.\n",
         *standings(third),
     ]
     alike, n = map(sum, zip(*map(orders, (comparisons, second, third)), strict=True))

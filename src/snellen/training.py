@@ -42,9 +42,9 @@ class EvaluateCallback(transformers.TrainerCallback):  # type: ignore[misc, name
     continued with different weights.
 
     The model replies in evaluation mode, without gradients. Afterward, the model's mode and the
-    state of the random generators are restored, so the callback does not affect training. In
-    distributed training, only the process of rank 0 evaluates the model. Sharded weights (FSDP,
-    DeepSpeed ZeRO-3) are not supported.
+    state of torch's random number generators are restored, so the callback does not affect
+    training. In distributed training, only the process of rank 0 evaluates the model. Sharded
+    weights (FSDP, DeepSpeed ZeRO-3) are not supported.
 
     Args:
         processor: The model's processor, which is copied.
@@ -154,8 +154,8 @@ def _check_complete(model: Any) -> None:
 
 @contextmanager
 def _undisturbed(model: Any) -> Iterator[None]:
-    """Put the model into evaluation mode. Afterward, restore each module's mode and the random
-    generators."""
+    """Put the model into evaluation mode. Afterward, restore each module's mode and torch's
+    random number generators."""
     modes = [(module, module.training) for module in model.modules()]
     generation = copy.deepcopy(model.generation_config)
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):

@@ -78,7 +78,7 @@ def test_a_file_is_of_the_format_that_its_name_ends_in(
         (["runs/eyechart/baseline__first"], "there is only"),
         (["empty", "runs"], "there is no run in this folder"),
         (["runs", "--scoring", "none"], "has no scoring 'none'"),
-        (["runs", "--data", "runs"], "`data` applies only to predictions, but these are runs"),
+        (["runs", "--data", "runs"], "`data` applies only to predictions, but all paths are runs"),
         (["runs", "torn.json", "-b", "eyechart"], "torn.json"),
     ],
 )

@@ -105,7 +105,7 @@ def test_benchmarks_without_letters_are_not_said_to_have_letters(tmp_path: Path)
             run(tmp_path, name, which, of)
     text = compared_text(compare(tmp_path, benchmark=own).comparisons)
     assert "models by benchmarks" in text
-    assert "The letters are" not in text and "share a letter" not in text
+    assert "The letters after" not in text and "share a letter" not in text
 
 
 class Terminal(io.StringIO):

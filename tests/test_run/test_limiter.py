@@ -63,10 +63,19 @@ async def drive(
             await asyncio.sleep(0.5 * 2**attempt)
 
     tasks: set[asyncio.Task[None]] = set()
+    ended = asyncio.Event()
+
+    def note_ended(task: asyncio.Task[None]) -> None:
+        tasks.discard(task)
+        ended.set()
+
     for _ in range(questions):
         while len(tasks) > 2 * limiter.limit + 16:
-            _, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        tasks.add(asyncio.create_task(ask()))
+            ended.clear()
+            await ended.wait()
+        task = asyncio.create_task(ask())
+        tasks.add(task)
+        task.add_done_callback(note_ended)
         await asyncio.sleep(0)
     await asyncio.gather(*tasks)
     return levels
@@ -116,7 +125,74 @@ def test_auto_grows_while_more_requests_bring_more_replies() -> None:
         await drive(limiter, 5000, lambda now: 0.5)
         return limiter.limit
 
-    assert simulate(work) == 256
+    assert simulate(work) > 1000
+
+
+def test_auto_stays_at_what_the_machine_can_send_and_gives_the_reason() -> None:
+    def bound(requests: int) -> str | None:
+        return "only 300 files" if requests > 300 else None
+
+    async def work() -> tuple[float, str | None]:
+        limiter = Limiter(bound=bound)
+        levels = await drive(limiter, 20_000, lambda now: 0.5)
+        return mean_level(levels, 10, 30), limiter.bounded_by
+
+    level, reason = simulate(work)
+    assert 290 <= level <= 300
+    assert reason == "only 300 files"
+
+
+def once(load: float) -> float:
+    return 1.0 if load <= 1 else 2.0
+
+
+def constant_throughput(load: float) -> float:
+    return max(1.0, load)
+
+
+def half_throughput(load: float) -> float:
+    return 1.0 if load <= 1 else 2.0 * load
+
+
+@pytest.mark.parametrize(
+    ("knee", "slowdown"),
+    [(90, once), (90, constant_throughput), (90, half_throughput), (600, half_throughput)],
+)
+def test_auto_is_within_a_tenth_of_the_best_number_after_a_minute(
+    knee: int, slowdown: Callable[[float], float]
+) -> None:
+    """With at most `knee` requests in flight, a reply takes one second."""
+
+    async def work() -> list[tuple[float, int]]:
+        limiter = Limiter(bound=lambda requests: "enough" if requests > 2 * knee else None)
+        return await drive(limiter, 140 * knee, lambda now: slowdown(now / knee))
+
+    levels = simulate(work)
+
+    ends = [at for (at, now), (_, before) in zip(levels[1:], levels, strict=False) if now < before]
+    minute = [at for at in ends if 60 <= at < 120]
+    nearly_over = ends[-3 * knee]
+    rate = len(minute) / 60 if nearly_over > 120 else len(ends) / ends[-1]
+    assert rate >= 0.9 * knee
+
+
+def test_auto_recovers_from_a_single_rejection_within_two_minutes() -> None:
+    rejected = False
+
+    def serve(now: int) -> float | None:
+        nonlocal rejected
+        if now == 8 and not rejected:
+            rejected = True
+            return None
+        return 1.0
+
+    async def work() -> float:
+        limiter = Limiter()
+        start = asyncio.get_running_loop().time()
+        await drive(limiter, 5000, serve)
+        return asyncio.get_running_loop().time() - start
+
+    assert simulate(work) < 120
 
 
 def test_a_fixed_number_stays_whatever_the_server_says() -> None:

@@ -186,14 +186,14 @@ def _value_rows(card: Card, names: tuple[str, str]) -> CardTable:
 
 
 def value_lines(card: Card) -> Iterator[str]:
-    """What `value_table` is of, and why intervals are missing."""
+    """Yield lines that state what `value_table` shows, and why intervals are missing."""
     yield _by_name("scoring", {row.data_set: row.scoring for row in card.rows})
     yield _by_name("metric", {row.data_set: row.metric for row in card.rows})
     yield from _missing({row.data_set: [row.by_recipe, row.official] for row in card.rows})
 
 
 def figure_lines(card: Card) -> Iterator[str]:
-    """What `figure_table` is of, and why intervals are missing."""
+    """Yield lines that state what `figure_table` shows, and why intervals are missing."""
     rows = [row for row in card.rows if row.figure_metric is not None]
     yield _by_name("scoring", {row.data_set: row.figure_scoring for row in rows})
     yield _by_name("metric", {row.data_set: row.figure_metric for row in rows})

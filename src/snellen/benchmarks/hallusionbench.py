@@ -266,8 +266,8 @@ def sample_of(
 
 
 def set_of(sample: Sample) -> str:
-    """The key of the sample's set. A set contains all questions about a figure, and all figures of
-    a question."""
+    """The key of the sample's set, as numbered in the data. Samples with the same figure, and
+    samples with the same question, are always in the same set."""
     return f"{sample.tags['subcategory']}_{sample.data['set']}"
 
 

@@ -8,7 +8,7 @@ Data     ovo_bench_new.json of JoeLeelyf/OVO-Bench@c34093f9a072d93f9e1c6b923446d
          are 3,035 points in total.
          The videos are on the Hugging Face hub, either whole (src_videos.tar.parta*, 44 GB) or cut
          at each point (chunked_videos.tar.parta*, 144 GB). With videos=chunks, the cut videos are
-         read: {id}.mp4, and {id}_{i}.mp4 for point i. The ids of samples have the same form.
+         read: {id}.mp4, and {id}_{i}.mp4 for point i. A sample's id is {id} or {id}_{i}.
 Prompt   `official`: the video up to the point, then the unchanged text of constant.py and
          utils/OVOBench.py#L112-L130.
          With cut=ceil, the prompt of a point at 12.3 s has all frames before 13 s, as in

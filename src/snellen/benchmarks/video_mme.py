@@ -488,7 +488,10 @@ class _FileReplies:
         if nothing := sum(
             text is None for responses in self.responses.values() for text in responses
         ):
-            yield f"{nothing:,} responses are null and in no mean; the authors' script stops there"
+            yield (
+                f"{nothing:,} responses are null and left out of every mean; the authors' script "
+                "stops there"
+            )
         others = sum(
             right is not None and name in samples and right != samples[name].target
             for name, right in self.right.items()

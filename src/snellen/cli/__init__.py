@@ -51,7 +51,7 @@ class Mendable(click.ClickException):
 
 
 class Verbs(click.Group):
-    """A group that shows its help without importing the commands."""
+    """The group of all commands. Its help is shown without importing the commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*VERBS]

@@ -35,7 +35,8 @@ def floors(ctx: click.Context, param: click.Parameter, values: Sequence[str]) ->
 def check_floors(
     floors: Mapping[str, float], benchmarks: Sequence[Benchmark], *, no_score: bool
 ) -> None:
-    """Check, before any question is asked, that the runs will have the metric of each floor."""
+    """Check the values of --fail-under before any question is asked: the runs must have each
+    metric, higher must be better, and the metric must be able to reach the value."""
     if floors and no_score:
         raise UsageError("--fail-under needs a score. Leave out --no-score or --fail-under.")
     known = {
@@ -86,7 +87,7 @@ def shortfalls(
     floors: Mapping[str, float], result: Result, known: Set[str]
 ) -> tuple[list[str], int]:
     """Return the exit code, and a line about each metric that is below its floor, has no value, or
-    cannot be compared with its floor. `known` has the names of all metrics of all runs."""
+    cannot be compared with its floor. `known` contains the names of all metrics of all runs."""
     metrics = metrics_of(result)
     code = DONE
     judges = result.report.judged_by.get(result.report.headline)

@@ -12,7 +12,8 @@ from snellen.store import data_at, path_of, runs_at
 
 
 class StorePath(click.Path):
-    """A local path, or an address `s3://BUCKET/...`, which `at` converts to its local mirror."""
+    """A local path, or the address of an object store (`s3://BUCKET/...`), which `at` converts to
+    the path of a local mirror."""
 
     def __init__(self, at: Callable[[str | Path], Path]) -> None:
         super().__init__(path_type=Path)
@@ -28,4 +29,5 @@ RUNS = StorePath(runs_at)
 """Runs, folders of runs, or predictions. Parsing an argument of this type updates the local
 mirror."""
 DATA = StorePath(data_at)
-"""Rows and the files that they name. Parsing an argument of this type updates the local mirror."""
+"""Rows, and the files to which the rows refer. Parsing an argument of this type updates the local
+mirror."""

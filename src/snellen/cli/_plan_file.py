@@ -15,7 +15,7 @@ from snellen.data import utf8
 from snellen.errors import UsageError, check_regular
 
 PROFILES = "profiles"
-"""The key of a plan's profiles in click's context."""
+"""The key in click's `Context.meta` under which the profiles of the plan are stored."""
 
 
 def use(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | None:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def thresholds(
     ctx: click.Context, param: click.Parameter, values: Sequence[str]
 ) -> dict[str, float | None]:
-    """Read `NAME=X` arguments. `NAME=none` gives None, which waives the condition."""
+    """Read `NAME=X` arguments. For `NAME=none`, the value is None, and the judge need not meet the
+    condition NAME."""
     from snellen.scoring import THRESHOLDS
 
     read: dict[str, float | None] = {}

@@ -1,5 +1,5 @@
-"""Verifies a file of rows: its digests, its rows, and the pictures and videos that they name. This
-module reads one row at a time."""
+"""Verifies a file of rows: its digests, its rows, and the pictures and videos to which the rows
+refer. This module reads one row at a time."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class Count:
 
 _ROW = re.compile(r"(row [\d,]+)(?= )")
 SHOWN, MAX_REASONS = 20, 1000
-"""The maximum numbers of faulty rows or pictures that the terminal shows, and that the JSON
-document contains."""
+"""How many faulty rows or pictures are listed: at most `SHOWN` in the terminal, and at most
+`MAX_REASONS` in the JSON document."""
 MAX_NAMES = 5
 """The maximum number of items that a line lists."""
 

@@ -10,7 +10,7 @@ from snellen.report.junit_file import CheckResult
 
 
 def check_margin(document: Comparisons, margin: float) -> None:
-    """Check that the margin is small enough for a side to be worse by more.
+    """Check that a difference can exceed the margin; otherwise, --fail-if-worse could never fail.
 
     Raises:
         UsageError: the metric lies between 0 and 1, and the margin is not below 1.

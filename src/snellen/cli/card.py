@@ -117,9 +117,9 @@ def command(
     official settings.
 
     RECIPE is a name from `snellen list recipes` or a file, followed by :DATA_SET and :VARIANT if
-    needed. The table shows each published figure, the two results, and the differences. Options for
-    asking questions replace the official settings, but not the recipe's settings. If the command is
-    repeated, it sends only questions without a reply.
+    needed. The table shows each published figure, the two results, and the differences. Options
+    that affect how questions are asked replace official settings, but not the recipe's settings. If
+    the command is repeated, it sends only questions without a reply.
     """
     form = "json" if as_json else form_of(output, form, ENDINGS)
     request = api.CardRequest(

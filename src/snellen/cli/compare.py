@@ -58,8 +58,8 @@ ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
     type=click.FloatRange(0),
     metavar="X",
     help="Exit with 1 if any side is worse than the first side by more than X in the first metric "
-    "(0.02: 2 points), over the whole 95 % interval of the difference. The first side of a folder "
-    "is the folder's oldest run.",
+    "(0.02: 2 points), that is, if the whole 95 % interval of the difference is beyond X. The "
+    "first side of a folder is the folder's oldest run.",
 )
 @click.option(
     "--junit",

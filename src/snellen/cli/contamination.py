@@ -46,7 +46,7 @@ PATH = click.Path(path_type=Path)
     help="Compare this run's scores on samples found in the corpus with the run's scores on other "
     "samples.",
 )
-@click.option("--data", type=DATA, help="The rows, for a single BENCH.")
+@click.option("--data", type=DATA, help="The path of the rows, if there is a single BENCH.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -66,7 +66,7 @@ def command(
     as_json: bool,
 ) -> int:
     """Find samples that occur twice in one BENCH or in several, and samples that occur in a corpus.
-    Pictures and words are compared.
+    Samples are compared by their pictures and by their text.
 
     Pictures match even if they were recompressed, scaled, brightened, or slightly cropped.
     Paraphrases, translations, and larger crops are not found.

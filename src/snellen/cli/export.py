@@ -26,7 +26,8 @@ PATH = click.Path(path_type=Path)
     "--output",
     type=PATH,
     metavar="FILE",
-    help="The file or folder. Default: a file with the usual name in the current folder.",
+    help="The file or folder. Default: a file in the current folder, with the format's default "
+    "name.",
 )
 @own_benchmark
 @click.option(
@@ -63,7 +64,7 @@ PATH = click.Path(path_type=Path)
     "--hub-revision", metavar="COMMIT", help="For `hf-results`: the commit of the data set."
 )
 @click.option(
-    "--source-url", metavar="URL", help="For `hf-results`: the address of the replies or a report."
+    "--source-url", metavar="URL", help="For `hf-results`: the URL of the replies or of a report."
 )
 @json_option
 def command(

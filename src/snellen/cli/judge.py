@@ -88,9 +88,9 @@ PATH = click.Path(path_type=Path)
     help=f"The number of replies for --probe, or of questions for --qualify.  [default: {PROBED}, "
     "all]",
 )
-@run_option("sample_seed", help="The seed for drawing the replies or questions.")
+@run_option("sample_seed", help="The seed for drawing replies (--probe) or questions (--qualify).")
 @run_option("data", help="The benchmark's rows, for --qualify.")
-@run_option("out", help="The folder of runs that --qualify writes to, in `.qualified`.")
+@run_option("out", help="The folder of runs. --qualify writes to its subfolder `.qualified`.")
 @click.option(
     "--scoring",
     "scorings",

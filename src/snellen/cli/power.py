@@ -50,7 +50,8 @@ NEVER = "none"
     type=float,
     default=0.0,
     show_default=True,
-    help="The correlation of the models' differences between questions about one picture or video.",
+    help="The correlation between the models' differences on questions about the same picture or "
+    "video.",
 )
 @click.option(
     "--power",

@@ -110,8 +110,8 @@ def _survey(benchmark: Benchmark, *, is_file: bool = False) -> _Survey:
     """Survey the rows in one pass. The survey is empty if the rows were not downloaded.
 
     Raises:
-        DataError: a row cannot be read, and either the user named the file (`is_file`) or other
-            rows were read.
+        DataError: a row cannot be read. If not even the first row can be read, the error is raised
+            only if the user named the file (`is_file`); otherwise the survey is empty.
     """
     rows, chance, first = 0, 0.0, None
     try:
@@ -150,7 +150,7 @@ def _example(benchmark: Benchmark, sample: Sample | None) -> dict[str, Any] | No
 
 
 def _where_to_get(document: Mapping[str, Any]) -> str:
-    """A message that says how to get the rows of a benchmark whose rows were not found."""
+    """A message that says that the benchmark's rows were not found, and how to get them."""
     if not document["is_published"]:
         return "not found: pass --data"
     return f"not found: run `snellen data get {document['benchmark']}`, or pass --data"

@@ -196,8 +196,8 @@ class Scoring:
     """Decides readings that depend on all replies or on the order of the replies. The function is
     called once for each repeat. None: there are no such readings."""
     on_missing: str = ""
-    """A sentence about how the authors' code treats a file that lacks rows. Empty: the authors'
-    code treats such a file as `missing` says."""
+    """A sentence about how the authors' code treats a file that lacks rows. Empty if the authors'
+    code treats such a file in the way that `missing` states."""
 
     @property
     def better(self) -> Direction | None:

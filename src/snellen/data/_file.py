@@ -1,4 +1,4 @@
-"""The base class of tables that read one file: the row index, and access to rows by position."""
+"""The base class of tables that read one file, with a row index and access to rows by position."""
 
 import os
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from snellen.errors import DataError
 
 
 class FileTable:
-    """The rows of one file. `KIND` names the format. A file has a separate index for each
-    format."""
+    """The rows of one file. `KIND` names the format. A file that is read in two formats has an
+    index for each."""
 
     KIND: str
 
@@ -28,7 +28,7 @@ class FileTable:
         raise NotImplementedError
 
     def _scan(self, path: Path, learnt: Learnt) -> Iterator[Fields]:
-        """Yield an index entry for each row, and store further facts about the file in `learnt`."""
+        """Yield an index entry for each row, and store other facts about the file in `learnt`."""
         raise NotImplementedError
 
     def _row(self, raw: bytes, entry: RowEntry, position: int, path: Path, index: RowIndex) -> Row:
@@ -36,7 +36,7 @@ class FileTable:
         raise NotImplementedError
 
     def _bytes(self, descriptor: int, entry: RowEntry) -> bytes:
-        """Read the bytes of the row with this index entry from the open file."""
+        """Read the bytes of the row that this index entry locates in the open file."""
         return os.pread(descriptor, entry.length, entry.offset)
 
     @property
@@ -44,7 +44,7 @@ class FileTable:
         return not packed(self._path)
 
     def facts(self) -> Facts:
-        """The number of rows and their digest, from the index. Creates the index if necessary."""
+        """The size and the digest of the table, from the index. Creates the index if necessary."""
         return self.index().facts
 
     def at(self, position: int) -> Row:
@@ -83,6 +83,7 @@ class FileTable:
         return held if held is not None and held.file == identity(path) else None
 
     def _digests(self, path: Path) -> Iterator[bytes]:
-        """Yield the digests of the rows, if the index is loaded and current; otherwise nothing."""
+        """Yield the digests of the rows if the index is loaded and current; otherwise, yield
+        nothing."""
         held = self._current(path)
         return held.digests() if held is not None else iter(())

@@ -81,8 +81,8 @@ class Jsonl(FileTable):
 
 
 def _lines(path: Path) -> Iterator[tuple[bytes, int, int]]:
-    """Yield each line that is not blank (without its line end), its byte offset, and its line
-    number."""
+    """Yield each line that is not blank, without its line end, along with its byte offset and its
+    line number."""
     empty_so_far = True
     for raw, number, offset in lines(path):
         raw = raw.removesuffix(b"\r")
@@ -230,7 +230,7 @@ class _Text:
                 return ""
 
     def rest(self) -> str:
-        """The first 20 characters from the current position, for messages."""
+        """The next 20 characters, for use in messages."""
         return self._held[self.at : self.at + 20]
 
     def line(self) -> int:
@@ -243,8 +243,8 @@ class _Text:
         """Parse the JSON value at the current position, and return it with its text.
 
         Raises:
-            json.JSONDecodeError: The value is not valid JSON (Python's extensions, such as NaN, are
-                not allowed), is cut off, or is longer than the limit for a row.
+            json.JSONDecodeError: The value is not valid JSON, is cut off, or is longer than the
+                limit for a row. Python's extensions of JSON, such as NaN, are not valid.
         """
         self.peek()
         while True:
@@ -268,8 +268,8 @@ class _Text:
                 return value, text
 
     def _more(self) -> bool:
-        """Read at least as much text as is still in memory, so that a long element is not parsed
-        again after every block. Return whether there was more text."""
+        """Read more text, at least as much as is still unparsed; with smaller steps, a long element
+        would be parsed again after every block. Return whether there was more text."""
         self.line()
         parts = [self._held[self.at :]]
         wanted = len(parts[0])

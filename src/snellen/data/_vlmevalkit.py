@@ -25,8 +25,8 @@ cell is a picture, as in
 open-compass/VLMEvalKit@050726559997d4642f3ae483391be97d49868f8c:vlmeval/dataset/image_base.py,
 ImageBaseDataset.__init__."""
 SHARED = ("COCO", "CRPE", "MMBench", "MMMU", "MMNIAH", "OCRVQA", "QSpatial")
-"""Picture folders that several data sets share. All data sets whose names begin with the name of a
-folder use this folder, as in img_root_map in image_base.py."""
+"""Picture folders that several data sets share. A data set uses one of these folders if the data
+set's name begins with the folder's name, as in img_root_map in image_base.py."""
 _STRING = r"""\s*+(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")\s*+"""
 _LIST = re.compile(rf"\[(?:{_STRING}(?:,{_STRING})*+)?,?\s*+\]", re.DOTALL)
 _ITEM = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""", re.DOTALL)
@@ -48,8 +48,8 @@ def vlmevalkit_tsv(path: Path | DataFile, revision: str | None = None) -> "VlmEv
 
 
 class VlmEvalKitTsv(Tsv):
-    """A TSV file whose pictures are not read with the rows. A row has only the positions of its
-    pictures."""
+    """A TSV file whose pictures are not read with the rows. Each row stores only the positions of
+    its pictures."""
 
     KIND = "vlmevalkit"
 
@@ -91,8 +91,8 @@ class VlmEvalKitTsv(Tsv):
     def _images(
         self, row: Row, raw: bytes, entry: RowEntry | None, path: Path
     ) -> tuple[Image, ...]:
-        """The images of a row that was read completely. A row of a gzipped file has no entry, and
-        its pictures stay in memory."""
+        """The images of a row whose bytes were all read. If the file is gzipped, `entry` is None,
+        and the pictures stay in memory."""
         where = _where(row.position, path)
         if "image" not in row:
             return _files(row.get("image_path", ""), where, path)
@@ -196,8 +196,9 @@ def _slice(path: Path, offset: int, length: int) -> Slice:
 def _sources(
     texts: list[str], raw: bytes, entry: RowEntry | None, path: Path
 ) -> Iterator[Slice | bytes]:
-    """Yield the position of each text in the file. If the row does not contain the text unchanged,
-    yield the text's bytes instead."""
+    """Yield the position, in the file, of each base64 text from a row's list of pictures. If the
+    file is gzipped, or if the row does not contain the text unchanged, yield the text's bytes
+    instead."""
     at = 0
     for text in texts:
         wanted = text.encode()

@@ -190,7 +190,7 @@ def _bomb(name: str, limit: int) -> DataError:
 
 def _entries(archive: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
     """The entries of a zip or tar archive. The format is detected from the first bytes only,
-    because a tar archive may contain a zip archive and end like one."""
+    because a tar archive that contains a zip archive may end like a zip archive."""
     start = archive.read(2)
     archive.seek(0)
     return _zip(archive, name, limit) if start == b"PK" else _tar(archive, name, limit)

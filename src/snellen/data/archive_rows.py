@@ -149,8 +149,8 @@ def _names(row: Row) -> list[str | None]:
 
 def _pictures(images: Sequence[Image], names: Sequence[str | None], ours: str) -> list[_Picture]:
     """Load images and name them. If there are as many `names` as images, these names are used. An
-    image without a name gets the relative path of its file. If the image has no file, it gets a
-    name that begins with `ours`."""
+    image without a name gets the relative path of its file. If the image has no file, its name
+    begins with the text in `ours`."""
     if len(names) != len(images):
         names = [None] * len(images)
     pictures = []
@@ -171,7 +171,7 @@ def _pictures(images: Sequence[Image], names: Sequence[str | None], ours: str) -
 
 
 def _kind(kind: Kind | None, value: Any) -> Kind | None:
-    """The kind of a column after one more value, given its `kind` before this value."""
+    """The kind of a column after `value` is added; before that, the kind was `kind`."""
     if value is None:
         return kind
     mine = KINDS.get(type(value), "json")

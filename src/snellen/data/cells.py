@@ -10,7 +10,7 @@ LONE_RETURN = r"it has a carriage return (\r) outside quotes"
 
 
 class NotSplit(ValueError):
-    """Raised if a row cannot be split into cells. The message is the reason."""
+    """Raised if a row cannot be split into cells. The message states the reason."""
 
 
 class Span(NamedTuple):

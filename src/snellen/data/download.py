@@ -124,7 +124,7 @@ def _hub(file: File) -> tuple[str, str, str] | None:
 
 
 def expected(file: File) -> str:
-    """Describe a file's published digest for a person who checks the file."""
+    """The published digest of a file, as text for a user who checks the file by hand."""
     if file.sha256 is not None:
         return f"SHA-256 {file.sha256}"
     return "no digest is published" if file.md5 is None else f"MD5 {file.md5}"

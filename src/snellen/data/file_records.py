@@ -99,7 +99,8 @@ def size_of(path: Path) -> int | None:
 
 
 def groups_of(files: Sequence[File]) -> dict[str, list[File]]:
-    """Group files by archive. A group has the parts of one archive, in order, or a single file."""
+    """Group files by archive. A group contains all parts of one archive, in order, or a single
+    file."""
     groups: dict[str, list[File]] = {}
     for file in files:
         groups.setdefault(archive_name(file), []).append(file)
@@ -107,8 +108,8 @@ def groups_of(files: Sequence[File]) -> dict[str, list[File]]:
 
 
 def archive_name(file: File) -> str:
-    """The name of the archive that a part belongs to: `x.zip` for `x.zip.part1`. A file that is not
-    a part of an archive to be unpacked keeps its own name."""
+    """The name of the archive that a part belongs to: `x.zip` for `x.zip.part1`. For any other
+    file, and for a part of an archive that is not unpacked, the result is the file's own name."""
     part = _PART.fullmatch(file.name)
     if part and file.unpack and not _ARCHIVE.fullmatch(file.name) and _ARCHIVE.fullmatch(part[1]):
         return part[1]
@@ -124,8 +125,8 @@ def _part(file: File) -> tuple[int, str]:
 
 
 def only(files: Sequence[File], names: Sequence[str]) -> list[File]:
-    """Select files by name. The name of an archive, or of a part, selects all its parts. Without
-    names, select all files.
+    """Select files by name. The name of an archive, or of one of its parts, selects all parts of
+    the archive. Without names, select all files.
 
     Raises:
         DataError: One of the names matches no file.

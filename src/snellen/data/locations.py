@@ -69,7 +69,7 @@ def folders(data: Path | None, benchmark: str, names: Sequence[str]) -> tuple[Pa
 
 def looked_up(folders: Sequence[Path], names: Sequence[str]) -> Path | None:
     """Return the first file with one of these names, from the first folder that has such a file. In
-    VLMEvalKit's folder, only TSV files count, unless no other folder is searched."""
+    VLMEvalKit's folder, only TSV files count, unless it is the only folder that is searched."""
     for folder in folders:
         shared = folder == lmu_data() and len(folders) > 1
         for name in names:
@@ -84,11 +84,12 @@ class DataFile:
     `folder`.
 
     Raises:
-        DataError: No file with one of the names exists. Raised when `path` is accessed.
+        DataError: When `path` is accessed, no file with one of the `names` exists, or the user
+            passed a spreadsheet.
     """
 
     data: Path | None
-    """The path that the user passed; None means that the usual folders are searched."""
+    """The path that the user passed; None means that the default folders are searched."""
     benchmark: str
     """The name of the benchmark."""
     names: tuple[str, ...]
@@ -96,7 +97,8 @@ class DataFile:
     published: tuple[File, ...] = ()
     """The published files of the benchmark."""
     spec: str = ""
-    """The benchmark, as it must be passed to `snellen data get`; if empty, the benchmark's name."""
+    """The benchmark as it must be passed to `snellen data get`; if empty, the benchmark's name is
+    passed."""
 
     @cached_property
     def path(self) -> Path:
@@ -169,8 +171,8 @@ def find(
 
     The file is located when it is first needed, so that a benchmark can be created without its
     data. If the file is missing and there are `published` files, the error message has the command
-    that downloads them. The command contains `spec` if the benchmark's name alone would download
-    other files.
+    that downloads them. Pass the argument of `snellen data get` as `spec` if the benchmark's name
+    alone would download other files.
     """
     return DataFile(data, benchmark, tuple(names), tuple(published), spec)
 

@@ -65,7 +65,7 @@ class Parquet:
             raise empty(path_of(self._source))
 
     def facts(self) -> Facts:
-        """The number of rows and their digest, from the indexes of the files. Creates the indexes
+        """The size and the digest of the table, from the indexes of the files. Creates the indexes
         if necessary."""
         rows = 0
         common = blake2b(digest_size=16)

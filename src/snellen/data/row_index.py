@@ -61,15 +61,15 @@ class RowEntry(NamedTuple):
 
 
 class Learnt(msgspec.Struct):
-    """Further facts about a file that are collected while its rows are read."""
+    """Other facts about a file, which are collected while its rows are read."""
 
     names: list[str] = []
     """The names of the columns; empty if the file has no header."""
     missing: dict[str, dict[str, int]] = {}
     """For each column, the cells that pandas would read as missing, and how often each occurs."""
     lenders: dict[str, int] = {}
-    """The position of each row whose picture other rows use, keyed by the name by which other rows
-    refer to the picture."""
+    """The positions of the rows whose pictures other rows use. The key is the cell that the other
+    rows contain in place of the picture."""
 
 
 class _Footer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -86,13 +86,13 @@ class _Footer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 Fields = tuple[int, int, int, int, bytes]
 """The values of an entry as a plain tuple. Creating a `RowEntry` takes five times as long."""
 Scan = Callable[[Learnt], Iterator[Fields]]
-"""Yields an entry for each row of a file, and stores further facts in `Learnt`."""
+"""Yields an entry for each row of a file, and stores other facts in `Learnt`."""
 Read = Callable[[int, int], bytes]
 """Reads a number of bytes of an index, starting at an offset: `read(size, offset)`."""
 
 
 class RowIndex:
-    """The entries of a file's rows, which are read on demand, and facts about the file."""
+    """The index of a file: one entry per row, which is read on demand, and facts about the file."""
 
     def __init__(self, footer: _Footer, read: Read) -> None:
         self.facts = Facts(rows=footer.rows, digest=footer.digest)

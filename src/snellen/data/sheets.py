@@ -78,8 +78,8 @@ def read_as_missing(table: Table) -> Mapping[str, int]:
 
 
 def missing_note(table: Table) -> str | None:
-    """A sentence for reports about the cells that pandas would read as missing; None if there are
-    no such cells."""
+    """A sentence that reports which cells pandas would read as missing; None if there are no such
+    cells."""
     columns = _missing(table)
     if not columns:
         return None
@@ -194,8 +194,7 @@ class Sheet(FileTable):
             yield record.offset, len(record.raw), at, skip, record.raw
 
     def _heads(self, record: Record) -> list[bytes]:
-        """The beginnings of a row's cells. If the record has no `spans`, these are the complete
-        cells."""
+        """The beginning of each cell in a row, or the complete cells if `record` has no `spans`."""
         if record.spans is None:
             return record.raw.split(self.DELIMITER)
         return [record.raw[start : min(end, start + HEAD)] for start, end, _ in record.spans]

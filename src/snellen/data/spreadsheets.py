@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 1_000_000_000
 """The maximum unpacked size of a file, in bytes."""
 MOST_RATIO = 100
-"""The maximum ratio of unpacked to packed size of files that unpack to more than SMALL bytes. The
-ratio is about 10 for files of predictions and 1,000 for a zip bomb."""
+"""For files that unpack to more than SMALL bytes, the maximum ratio of the unpacked size to the
+packed size. The ratio is about 10 for files of predictions and 1,000 for a zip bomb."""
 SMALL = 50_000_000
 BLOCK = 1 << 20
 MOST_CELLS = 20_000_000

@@ -100,7 +100,7 @@ def row_digest(raw: bytes) -> str:
 
 
 def facts_of(rows: Iterator[Row]) -> Facts:
-    """Read all rows once, and return their number and their common digest."""
+    """Read all rows once, and return the size and the digest of the table."""
     common = blake2b(digest_size=16)
     n = 0
     for row in rows:

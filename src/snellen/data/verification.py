@@ -95,8 +95,8 @@ class FileCheck:
 
 def verify(files: Sequence[File], folders: Sequence[Path]) -> list[FileCheck]:
     """Check all published files, all files that `files.json` in the first folder lists, and the
-    unpacked members of archives. A published file is checked in the first folder that has it. The
-    intact members of an archive are summarized as one check.
+    unpacked members of archives. A published file is checked in the first folder that has it. All
+    intact members of an archive are reported together as one check.
 
     Raises:
         DataError: A file cannot be read, or `files.json` is damaged.

@@ -1,4 +1,5 @@
-"""Defines a question of a run with the model's reply, which other tools' files contain."""
+"""Defines the pair of a question and the model's reply, from which other tools' files are
+written."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -17,8 +17,8 @@ from snellen.data import file_content
 from snellen.errors import DataError
 
 KEYS, VALUES = "(keys)", "(values)"
-"""The names of the columns to which the keys and values of objects like `{id: reply}` and `{id:
-{...}}` are converted."""
+"""The names of two columns. If a file is an object like `{id: reply}` or `{id: {...}}`, its keys
+and values become these columns."""
 TORN = "If the file is still being written, wait. If a download was cut off, download it again."
 
 

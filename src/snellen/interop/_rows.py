@@ -78,7 +78,8 @@ def _as_stored(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def kind_of(path: Path) -> str:
-    """The extension of a file name in lowercase, without .gz. The extension of `.xlsx.gz` is
-    `.gz`."""
+    """The extension of a file name in lowercase. The extension of a compressed text file is that of
+    its content: `.jsonl` for `a.jsonl.gz`. XLSX files must not be compressed, so it is `.gz` for
+    `a.xlsx.gz`."""
     inner = Path(path.name.removesuffix(".gz")).suffix.lower()
     return ".gz" if inner == ".xlsx" and path.suffix == ".gz" else inner

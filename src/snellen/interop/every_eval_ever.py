@@ -47,8 +47,8 @@ FILL_IN = (
 
 @dataclass
 class _Lines:
-    """Facts about the lines that were written, and the number of results without a line, by
-    state."""
+    """What the aggregate file states about the lines that were written, and the number of results
+    that got no line, by state."""
 
     n: int = 0
     digest: Any = field(default_factory=sha256)
@@ -295,7 +295,8 @@ def _messages(
 
 
 def _attribution(row: ScoreRow, number: int | None) -> list[dict[str, Any]]:
-    """The source of the answer: the message with the number `number`, or the only reply."""
+    """Where the answer comes from: from the message at the index `number`, or from the only reply
+    if `number` is None. Empty if there is no answer."""
     if row.answer is None:
         return []
     return [
@@ -335,8 +336,8 @@ def _performance(record: ReplyRecord) -> dict[str, float | None] | None:
 
 
 def _model_id(model: str) -> str:
-    """The model's name as DEVELOPER/NAME. The back end is left out if the rest of the name has both
-    parts."""
+    """The model's name as DEVELOPER/NAME. The name of the back end at the beginning is left out if
+    the rest consists of a developer and a name."""
     _, _, rest = model.partition("/")
     name = rest if "/" in rest else model
     return name if "/" in name else f"local/{name}"
@@ -380,8 +381,8 @@ def row_of(row: Mapping[str, Any], label: str) -> Mapping[str, Any]:
 
 
 def _reply_of(row: Mapping[str, Any], label: str) -> object:
-    """The reply, unchanged from the line; None if there is no reply, or if a conversation ends with
-    a question."""
+    """The reply that the line contains, unchanged; None if there is no reply, or if a conversation
+    ends with an unanswered question."""
     output, messages = row.get("output"), row.get("messages")
     if isinstance(output, dict):
         raw = output.get("raw")

@@ -72,8 +72,8 @@ class RunFacts:
     readings: Mapping[str, Mapping[str, int]]
     """For each scoring, the number of replies in each state of reading."""
     provenance: Mapping[str, Any]
-    """Facts for which the formats have no field: versions, digests, recipe, proof, counts, and
-    notes."""
+    """Facts for which the formats have no field: versions, digests, the recipe, how the scoring was
+    checked against the authors' code, counts, and notes."""
 
     @property
     def headline(self) -> RunMetric | None:
@@ -100,17 +100,18 @@ class RunSample:
     """One repeat of a sample in a run, with all its turns and scores."""
 
     turns: Sequence[tuple[Question, ReplyRecord | None]]
-    """Each question, in order, with the question's final record. The record is None if there is no
-    final reply."""
+    """The question of each turn, in order, with the stored record of the final reply; None instead
+    of a record if there is no final reply."""
     scores: Sequence[ScoreRow] = field(default=())
     """The results of all scorings. If the turns of a conversation are scored separately, the
     results of all turns are included."""
     scored_turns: Sequence[Question] = field(default=())
-    """Each turn as a question with the id that the turn's scores have. Empty if turns are not
-    scored separately."""
+    """A question for each turn that is scored separately. The id of the question is the id under
+    which the scores of the turn are stored. Empty if turns are not scored separately."""
 
     def turn(self, number: int) -> RunSample:
-        """A turn that is scored separately, as a sample."""
+        """The turn at this index, as a sample of its own. Only for turns that are scored
+        separately."""
         question = self.scored_turns[number]
         return RunSample(
             turns=[(question, self.turns[number][1])],
@@ -144,7 +145,7 @@ class RunSample:
 
     @property
     def last(self) -> ReplyRecord | None:
-        """The final record of the last turn; None if there is none."""
+        """The record of the final reply in the last turn; None if there is none."""
         return self.turns[-1][1]
 
     @property

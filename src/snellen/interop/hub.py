@@ -31,7 +31,7 @@ NO_REPLIES = (
 
 @dataclass(frozen=True, kw_only=True)
 class HubTarget:
-    """The place on the Hub that a result belongs to."""
+    """Where a result belongs on the Hub: the data set, the task, and the revision."""
 
     dataset: str | None = None
     """The benchmark's data set, `ORGANIZATION/NAME`."""
@@ -40,7 +40,7 @@ class HubTarget:
     revision: str | None = None
     """The commit of the data set."""
     source: str | None = None
-    """The address of the replies or of a report."""
+    """The URL of the replies or of a report."""
 
 
 NO_TARGET = HubTarget()

@@ -292,7 +292,7 @@ def _usage(record: ReplyRecord | None) -> dict[str, int] | None:
 
 
 def _facts_of(record: ReplyRecord) -> dict[str, Any]:
-    """Facts about a reply for which Inspect has no field."""
+    """What is known about a reply but has no field in Inspect's logs."""
     usage, times = record.usage, record.times
     known = {
         "state": record.state,

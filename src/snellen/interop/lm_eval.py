@@ -258,8 +258,8 @@ def responses(row: Mapping[str, Any]) -> list[tuple[object, str | None]] | None:
     """The responses to a sample's only request, as pairs (repeat, response); None if `resps` has
     another structure.
 
-    The field `resps` contains a list of responses for each request of a sample. If choices are
-    ranked, lm-eval stores several requests or pairs instead.
+    The field `resps` contains a list of responses for each request of a sample. For questions whose
+    choices are ranked, `resps` contains several requests, or pairs instead of texts.
     """
     match row.get("resps"):
         case [[_, *_] as texts] if all(text is None or isinstance(text, str) for text in texts):

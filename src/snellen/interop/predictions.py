@@ -45,8 +45,8 @@ ALSO_DATA: Mapping[str, Collection[str]] = {
     "text": ("prompt", "answer_id", "model_id"),
 }
 """Columns that may contain replies, but that data sets also use for right answers or questions.
-Such a column is read as replies only if all other columns are ids, or if the file has one of the
-column's companions listed here. LLaVA's files of answers, for example, have such companions."""
+Such a column is read as replies only if all other columns are ids, or if the file also has one of
+the companion columns that are listed here, as LLaVA's files of answers do."""
 QUESTIONS = (QUESTION, "question", "Question", "doc.question", "query", "prompt", "input", "text")
 """Columns that may contain the question. The first column that exists is used."""
 MOST_QUESTIONS = 2_000
@@ -91,8 +91,8 @@ class Predictions:
     answers: Mapping[str, str] = field(default_factory=dict)
     """The right answers in the column `answer`, by id."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
-    """The replies to each question after the first, by id; None for a missing reply. A question
-    without a first reply is in this field but not in `replies`."""
+    """All replies to a question except the first reply, by id; None stands for a missing reply. A
+    question whose first reply is missing is in this field but not in `replies`."""
     choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The choices in the file, by id, if the file has the choices as a list."""
 
@@ -459,7 +459,8 @@ def _merged(
 def _further(
     parts: Sequence[_FilePredictions], replies: Mapping[tuple[str, int], str]
 ) -> dict[str, list[str | None]]:
-    """The replies to each question after the first, with None for a missing reply."""
+    """All replies to each question except its first reply, by id. None stands for a missing
+    reply."""
     most: dict[str, int] = {}
     for part in parts:
         for name, repeat, *_ in part.replies:

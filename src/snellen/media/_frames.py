@@ -1,10 +1,11 @@
 """Frame policies: which frames of a window a model gets, at which size, and in which format.
 
     uniform:N    N frames from the first to the last frame of the window, evenly spaced by index.
-                 `at=middles`: the middle frame of each of N equal parts. `few=all` takes all frames
-                 if there are fewer than N; `few=less2` takes all but two. `round=nearest`: indexes
-                 are rounded to the nearest integer instead of down. `even`: the number of frames is
-                 even
+                 `at=middles`: the middle frame of each of N equal parts. If there are fewer than N
+                 frames, `few=all` takes all of them, and `few=less2` takes two fewer than there
+                 are (at least one), evenly spaced. `round=nearest`: indexes are rounded to the
+                 nearest integer instead of down, and `few=less2` also applies to N and N + 1
+                 frames. `even`: the number of frames is even
     fps:R        the frame on display every 1/R seconds of the window. `max=N`: at most N of these
                  frames, evenly spaced. `latest`: also the last frame of the window
     last:N@R     the last N frames of fps:R,latest

@@ -1,18 +1,18 @@
 """Decides whether a value is text, a picture, or a video. The same rules apply wherever a prompt
 can come from.
 
-A value can be in one of three kinds of places.
+There are three kinds of places in which a value can occur.
 
-- A place for text, such as the column `question`, `{"type": "text", ...}`, or a model's reply. The
-  value is text even if it looks like a picture, and this module is not used.
+- Places for text only, such as the column `question`, `{"type": "text", ...}`, or a model's reply.
+  The value is text even if it looks like a picture, and this module is not used.
 
-- A place for media, such as the column `image` or `{"type": "image", ...}`. The value must be a
+- Places for media only, such as the column `image` or `{"type": "image", ...}`. The value must be a
   picture or a video. Anything else is an error. See `medium`.
 
-- A place for text or media, such as an item of a list of parts, an argument of `snellen.ask`, or a
+- Places for text or media, such as an item of a list of parts, an argument of `snellen.ask`, or a
   part of a message. The form of the value decides whether it is text. See `parts`.
 
-In a place for text or media, these values are pictures and videos:
+Where both text and media are accepted, these values are pictures and videos:
 
 - all values that are not text: `Image`, `Video`, `Path`, bytes, a Pillow image, a NumPy array of
   8-bit pixels, an object with a type such as `image`, `image_url`, or `video`, and lists of these;
@@ -67,8 +67,8 @@ OTHER_KEYS = frozenset({"type", "role", "media_type", "path", "mime_type", "deta
 says how a server scales a picture; only the value "auto" is accepted."""
 LONGEST_PATH = 4096
 IN_BASE64 = 1024
-"""In a place for media, text with more characters than this limit counts as base64, because paths
-are shorter."""
+"""Where only media are accepted, a string with more characters than this limit counts as base64,
+because paths are shorter."""
 BEGINNINGS = ("data:", "/9j/", "iVBORw0KGgo", "R0lGOD", "UklGR")
 """The first characters of a `data:` URL, and of the base64 of a JPEG, PNG, GIF, and WebP."""
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
@@ -81,8 +81,8 @@ _SPACE = re.compile(r"\s")
 
 
 def kind_of(text: str) -> Kind | None:
-    """Whether text in a place for text or media stands for a picture or a video; None if it is only
-    text.
+    """The kind of media, picture or video, that a string refers to where a prompt accepts both text
+    and media; None if the string is plain text.
 
     Usually, only the text itself is examined. However, a path with spaces that does not begin with
     `/`, `./`, `~/`, or the like counts only if the file exists. An absolute path without a known
@@ -111,14 +111,15 @@ def kind_of(text: str) -> Kind | None:
 
 
 def is_encoded(text: str) -> bool:
-    """Whether text in a place for media is an encoded picture or video, not a path. Text counts as
-    encoded if it begins like encoded media, or if it is too long to be a path."""
+    """Whether a string where only media are accepted is an encoded picture or video rather than a
+    path. A string counts as encoded if it begins like encoded media, or if it is too long to be a
+    path."""
     return text.startswith(BEGINNINGS) or len(text) > IN_BASE64 or _DATA.match(text) is not None
 
 
 def parts(value: object, label: str) -> tuple[Part, ...]:
-    """The message parts in a value from a place for text or media. `label` is the name of the value
-    in error messages.
+    """The message parts in a value that may be text or media. `label` is the name of the value in
+    error messages.
 
     Raises:
         MediaError: The value looks like a picture or video but cannot be shown, or it is neither
@@ -143,7 +144,7 @@ def _parts(value: object, label: str) -> Iterator[Part]:
 def medium(
     value: object, label: str, *, kind: Kind | None = None, folder: Path | None = None
 ) -> Image | Video:
-    """Convert a value in a place for media to an `Image` or a `Video`.
+    """Convert a value that must be a picture or a video to an `Image` or a `Video`.
 
     `kind` is the kind of medium that the place is for. If `kind` is None, the form of the value
     decides, and a value that could be a picture or a video is a picture. With a `folder`, paths are

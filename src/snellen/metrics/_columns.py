@@ -40,8 +40,8 @@ class Columns:
     tags: Mapping[str, Category]
     """The category of each row, keyed by tag."""
     cluster: NDArray[np.int32]
-    """The number of each row's cluster. Rows with the same image or video form a cluster, and so do
-    the repeats of one sample."""
+    """The integer that identifies each row's cluster. Rows with the same image or video form a
+    cluster, and so do the repeats of one sample."""
     weight: NDArray[np.float64] | None = None
     """The weight of each row; None if all weights are equal."""
     unscored: Columns | None = None
@@ -49,15 +49,15 @@ class Columns:
     verdict. If one of these rows belongs to a group of questions, the score of the group is
     unknown."""
     assumed_wrong: NDArray[np.bool_] | None = None
-    """A mask of the rows without a reply that are counted as wrong to compute the bounds of an
-    incomplete result; None if there are no such rows."""
+    """A mask that is used only for the bounds of an incomplete result. It marks the rows that have
+    no reply and are counted as wrong; None if there are no such rows."""
 
     @property
     def n(self) -> int:
         return len(self.cluster)
 
     def where(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Columns:
-        """Select rows by a boolean mask (n,) or by row numbers, which may repeat."""
+        """Select rows by a boolean mask (n,) or by row indices, which may repeat."""
         if rows.dtype == bool:  # convert the mask once instead of once for each column
             (rows,) = rows.nonzero()
         return Columns(
@@ -77,7 +77,7 @@ class Columns:
         )
 
     def tagged(self, tag: str, names: Collection[str]) -> Columns:
-        """Select the rows whose category of the tag is in `names`, both here and in `unscored`."""
+        """Select the rows whose `tag` is one of `names`, both here and in `unscored`."""
         import numpy as np
 
         column = self.tags[tag]

@@ -99,7 +99,7 @@ def macro_average(tag: str) -> Metric:
 
 
 def is_mean(metric: Compute) -> bool:
-    """Whether a metric is `mean`, with any direction and unit."""
+    """Whether a metric computes `mean`, whatever its direction and unit."""
     return isinstance(metric, Metric) and metric.compute is mean.compute
 
 

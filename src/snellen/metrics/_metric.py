@@ -41,7 +41,7 @@ class Metric:
     function is used."""
     _: KW_ONLY
     better: Direction | None = None
-    """Whether a higher or a lower value is better; None if neither is better, or if the better
+    """The better direction, `higher` or `lower`; None if neither is better, or if the better
     direction is unknown."""
     unit: str = ""
     """The unit of the estimates: `fraction` for values in [0, 1]; "" if each estimate states its
@@ -79,7 +79,7 @@ class Metric:
         return self.compute(columns, **arguments)
 
     def with_arguments(self, **arguments: Any) -> Metric:
-        """Create the same metric with these arguments passed to its function."""
+        """Create a copy of the metric that passes these arguments to its function."""
         return replace(self, compute=partial(self.compute, **arguments))
 
 
@@ -99,10 +99,11 @@ def metric(
 
 
 def direction_of(name: str, metric: Compute) -> Direction | None:
-    """Whether a higher or a lower value is better for a metric that is reported under `name`.
+    """The better direction, `higher` or `lower`, of a metric that is reported under `name`.
 
-    None if the metric does not state a direction, for example if it is a plain callable without the
-    attribute `better`. Such a metric is never ranked, and none of its values is called the best.
+    The result is None if the metric does not state a direction, for example if it is a plain
+    callable without the attribute `better`. Such a metric is never ranked, and none of its values
+    is called the best.
 
     >>> from snellen.metrics import mean
     >>> direction_of("accuracy", mean), direction_of("edit_distance", mean)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def rows_tagged(columns: Columns, tag: str, names: Collection[str]) -> NDArray[np.bool_]:
-    """A mask (n,) of the rows whose category of the tag is in `names`."""
+    """A mask (n,) of the rows whose `tag` is one of `names`."""
     import numpy as np
 
     if tag not in columns.tags:

@@ -45,22 +45,22 @@ def threshold(
     """The level at which the score is halfway between the score of guessing and a perfect score.
 
     For letters of decreasing height, the threshold is visual acuity in pixels, and smaller is
-    better. In general, the better direction is the direction in which levels get harder, which is
-    the argument `harder`. Each row has `trials` trials (letters), and its score is the share of
-    trials that are right. A curve p of the level h is fitted to the rows by maximum likelihood:
+    better. In general, the argument `harder` states the direction in which levels get harder, which
+    is also the better direction. Each row has `trials` trials (letters), and its score is the share
+    of trials that are right. A curve p of the level h is fitted to the rows by maximum likelihood:
 
         p(x) = g + (1 - g - l) F(s (x - a) + c),    p(a) = (1 + g) / 2,    x = ± log2 h
 
     This is the psychometric function of Wichmann and Hill 2001, Perception & Psychophysics 63,
     1293, equation 1. g is the argument `guess`, the fixed probability that a guess is right. l is
     the share of lapses, which are wrong at every level; it is between 0 and 0.3. Here, a is the x
-    at which p has a fixed value; in the paper, a is the x at which F has a fixed value. The slope s
-    is positive, and c follows from the second equation. F is the logistic function 1 / (1 +
-    exp(-z)), the Weibull function 1 - exp(-exp(z)), or its mirror image exp(-exp(-z)), whichever
-    fits best. The interval is therefore valid for different shapes of the curve. If `scale` is
-    "linear", x is h or -h instead. The sign is chosen so that x is larger for easier levels. The
-    argument `tag` names the tag that contains the level as a number (`013 pixels`); rows without a
-    level are left out.
+    at which p equals (1 + g) / 2; the paper instead defines a by a value of F, which leaves out
+    guesses and lapses. The slope s is positive, and c follows from the second equation. F is the
+    logistic function 1 / (1 + exp(-z)), the Weibull function 1 - exp(-exp(z)), or its mirror image
+    exp(-exp(-z)), whichever fits best. The interval is therefore valid for different shapes of the
+    curve. If `scale` is "linear", x is h or -h instead. The sign is chosen so that x is larger for
+    easier levels. The argument `tag` names the tag that contains the level as a number (`013
+    pixels`); rows without a level are left out.
 
     The interval is computed from the profile likelihood, and is widened to account for
     overdispersion within clusters (McCullagh and Nelder 1989, Generalized Linear Models, 4.5) and

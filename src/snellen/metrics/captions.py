@@ -5,8 +5,8 @@ of each caption.
 
 The source of all formulas is
 tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/. Captions are strings of
-tokens separated by spaces. Captions are numbered: the n candidates come first, then the references
-of the first image, then those of the second image, and so on.
+tokens separated by spaces. Captions are numbered from 0: the n candidates come first, then the
+references of the first image, then those of the second image, and so on.
 """
 
 from __future__ import annotations
@@ -120,9 +120,9 @@ class CaptionGrams:
     n-gram of each caption, (m,)."""
 
     caption: Ints
-    """The number of the caption."""
+    """The index of the caption."""
     gram: Ints
-    """The number of the n-gram, from 0 to `many` - 1."""
+    """The index of the n-gram, from 0 to `many` - 1."""
     count: Floats
     """How often the n-gram occurs in the caption."""
     many: int
@@ -136,7 +136,7 @@ class Captions:
     n: int
     """The number of candidates, which is also the number of images."""
     image: Ints
-    """For each caption, the number of its image, (captions,)."""
+    """The index of each caption's image, (captions,)."""
     length: Ints
     """The number of tokens of each caption, (captions,)."""
     grams: Sequence[CaptionGrams]
@@ -203,10 +203,10 @@ def _grams(words: Ints, length: Ints) -> Iterator[CaptionGrams]:
 def bleu_counts(captions: Captions) -> Floats:
     """The counts that BLEU sums over candidates, (n, 10).
 
-    The counts of a candidate are its length, the closest length of a reference (the shorter of two
-    that are equally close), the numbers of its n-grams for n from 1 to 4, and the numbers of its
-    right n-grams. The number of times that an n-gram counts as right is at most the number of times
-    that it occurs in any single reference.
+    Each row has a candidate's length, the closest length of a reference (the shorter of two that
+    are equally close), the number of n-grams in the candidate for n = 1, 2, 3, and 4, and the
+    number of these n-grams that are right, again for each n. An n-gram counts as right at most as
+    many times as it occurs in the reference that contains it most often.
     """
     import numpy as np
 
@@ -328,7 +328,7 @@ def cider_scores(captions: Captions) -> Floats:
 
 def _parted(captions: Captions, grams: CaptionGrams) -> tuple[slice, slice, Ints, Ints]:
     """Return the slice of the candidates' n-grams, the slice of the references' n-grams, and keys
-    for both. A key combines the numbers of the image and the n-gram. The candidates' keys are in
+    for both. A key is a number that stands for an image and an n-gram. The candidates' keys are in
     ascending order."""
     import numpy as np
 

@@ -22,9 +22,9 @@ def circular(tag: str) -> Metric:
 
     G is the number of questions, and r_gp is the mean score of question g in pass p. Without
     repeats, r_gp is 0 or 1, and a question is right if it is right in all its passes (Liu et al.
-    2023, https://arxiv.org/abs/2307.06281, section 4.2). With repeats, a combination has one reply
-    per pass, and the product is the share of combinations in which all replies are right. In [0,
-    1]; higher is better.
+    2023, https://arxiv.org/abs/2307.06281, section 4.2). With repeats, r_gp is a share of right
+    replies. The product of these shares is the share of right combinations, where a combination has
+    one reply from each pass. In [0, 1]; higher is better.
 
     All rows of a question are in one cluster, and the tag `tag` names the pass of a row: "2 of 4".
     If a pass of a question has no score, because the pass failed or was not run, the question is
@@ -76,7 +76,7 @@ def circular(tag: str) -> Metric:
 def vanilla(tag: str) -> Metric:
     """The share of questions that are answered right in their first pass (VanillaEval).
 
-    The value is the `mean` of the rows of first passes ("1 of 4"), in which the choices are in
+    The value is the `mean` over the rows of first passes ("1 of 4"), in which the choices are in
     their original order. In [0, 1]; higher is better. `tag` is the same tag as for `circular`.
 
     >>> import numpy as np
@@ -107,7 +107,8 @@ def _scores(columns: Columns) -> NDArray[np.float64]:
 
 
 def _passes(columns: Columns, tag: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The number of each row's pass (n,), from 1, and the number of passes of its question (n,)."""
+    """Two arrays (n,): which pass each row belongs to, counted from 1, and how many passes its
+    question has."""
     import numpy as np
 
     if tag not in columns.tags:

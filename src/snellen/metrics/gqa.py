@@ -23,7 +23,8 @@ from snellen.stats import Estimate
 
 TAGS = ("question", "balanced", "detailed", "group", "entailed")
 COMMON = ("color", "material", "shape")
-"""The valid and plausible answers to questions about a common attribute: L248-L249."""
+"""The answers that count as valid and plausible if the type of the question contains "Common":
+L248-L249."""
 
 Choices = Mapping[str, Mapping[str, Sequence[str]]]
 
@@ -35,9 +36,9 @@ def belonging(
 
         m = 1/n · Σ_q [answer_q in C_q]
 
-    In [0, 1]; higher is better. `choices` returns C, keyed by question and kind, or None if `file`
-    is missing. If `file` is missing, there is no value, whereas the authors' script reports 0 %.
-    Source: L246-L251, L405-L416. `stats.mean` computes the interval.
+    In [0, 1]; higher is better. `choices` returns the valid and the plausible answers to each
+    question, or None if `file` is missing. In that case, there is no value, whereas the authors'
+    script reports 0 %. Source: L246-L251, L405-L416. `stats.mean` computes the interval.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -174,13 +175,13 @@ def distribution(columns: Columns) -> Estimate:
 
 
 def _lacking(columns: Columns, *tags: str) -> Estimate | None:
-    """An estimate without a value if one of the tags is missing; None if all tags exist."""
+    """If one of the tags is missing, return an estimate without a value; otherwise, None."""
     missing = [tag for tag in tags if tag not in columns.tags]
     reason = f"it needs the tag {missing[0]} of each question" if missing else ""
     return Estimate(value=None, n=0, reason=reason) if missing else None
 
 
 def _names(columns: Columns, tag: str) -> list[str]:
-    """For each row, the name of its category of a tag, (n,)."""
+    """The name of each row's category, according to the tag."""
     category = columns.tags[tag]
     return [category.names[code] for code in category.codes.tolist()]

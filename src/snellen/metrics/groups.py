@@ -24,16 +24,17 @@ class Groups(NamedTuple):
     cluster: NDArray[np.integer[Any]]
     """The label of the group's cluster."""
     code: NDArray[np.intp]
-    """The code of the group's category in the tag by which questions are grouped."""
+    """The code of the category that the group's rows have in the tag by which questions are
+    grouped."""
     size: NDArray[np.intp]
     """The number of questions in the group."""
     all_right: NDArray[np.float64]
-    """The share of combinations, with one reply per question, in which all replies are right.
+    """Of all ways to pick one reply to each question, the share in which all replies are right.
     Without repeats, the share is 0 or 1."""
     none_right: NDArray[np.float64]
-    """The share of combinations, with one reply per question, in which no reply is right."""
+    """Of all ways to pick one reply to each question, the share in which no reply is right."""
     right: NDArray[np.float64]
-    """The mean share of right questions in the group."""
+    """The share of the group's questions that are answered right, averaged over repeats."""
 
 
 def groups(columns: Columns, by: str, question_tag: str) -> Groups:
@@ -83,13 +84,13 @@ def share_of_groups(
     share: Share = "all right",
     where: Mapping[str, Collection[str]] | None = None,
 ) -> Metric:
-    """The share of groups in which all, none, or only some questions are right, or the mean share
-    of right questions in a group.
+    """The share of groups in which all, none, or only some questions are answered right, or the
+    mean share of a group's questions that are answered right.
 
     See `groups` for how questions are grouped. `share` selects the metric. In [0, 1]; higher is
     better for "all right" and "right", and lower is better for "none right" and "some right".
-    `where` maps tags to the categories whose rows are kept. `n` counts groups. With repeats, the
-    value is the mean over all combinations of one reply per question. The interval resamples
+    `where` maps each tag to the categories whose rows are kept. `n` counts groups. With repeats,
+    the value is the mean over all ways to pick one reply to each question. The interval resamples
     clusters.
 
     There are two figures with two questions each, and in one figure both questions are right:

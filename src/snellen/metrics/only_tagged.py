@@ -12,7 +12,7 @@ from snellen.stats import Estimate
 
 
 def only_tagged(metric: Compute, tag: str, names: Collection[str]) -> Metric:
-    """Restrict a metric to the rows whose category of the tag is in `names`.
+    """Restrict a metric to the rows whose `tag` is one of `names`.
 
     Use this function where the authors' code leaves rows out. The result has the range, unit,
     direction, and interval of `metric`. `n` counts the rows that are kept.

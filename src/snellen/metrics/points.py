@@ -1,4 +1,4 @@
-"""Points: the number of right answers, for benchmarks whose result tables show this number."""
+"""Points: the number of right answers, which some benchmarks report instead of the accuracy."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Counts = NDArray[np.float64]
-    """Counts or metric values: one for each of R sets of rows, (R,), or one for each category in
-    each set, (R, C)."""
+    """Counts or metric values for R sets of rows: one per set, (R,), or one per set and category,
+    (R, C)."""
     Of = Callable[[Counts, Counts, Counts, Counts], Counts]
 
 YES = "yes"
@@ -50,10 +50,10 @@ def recall(
 ) -> Estimate:
     """The recall of yes: among the rows in which yes is right, the share with the answer yes.
 
-    In [0, 1]; higher is better. A row without an answer counts as an answer other than yes; with
-    `answered_only`, such rows are left out. `otherwise` is the value if yes is never right. The
-    interval is a bootstrap over clusters. In the rows of the example of `precision`, yes is right
-    three times:
+    In [0, 1]; higher is better. Rows without an answer count as if the answer were not yes; with
+    `answered_only`, they are left out. `otherwise` is the value if yes is never right. The interval
+    is a bootstrap over clusters. In the rows of the example of `precision`, yes is right three
+    times:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category

@@ -10,7 +10,7 @@ from snellen.core.model import Reply, Request
 from snellen.media.content import Image
 
 PATCH = 28
-"""The approximate side length, in pixels, of the square of a picture that becomes one token."""
+"""The approximate side length of a square patch of a picture that becomes one token, in pixels."""
 CHARACTERS = 4
 """The approximate number of characters in a text token."""
 

@@ -19,7 +19,7 @@ that you pass, must be one of these:
   OVO-Bench. `inference` gets the path of the video file, the question's text, and the start and end
   of the visible part in seconds, and reads the file itself. `inference` returns a text, a list with
   a single text, or None after a failure. If `inference` has no parameters `start_time` and
-  `end_time`, it gets only questions about whole files.
+  `end_time`, it is asked only questions about a whole file; all other questions are refused.
 
 - An object or class with `open(spec)`, which returns a session that watches a stream. The session
   has `feed(frames)` and `ask(query, must_answer)`, and optionally `fork()` and `close()`. `feed`

@@ -15,8 +15,8 @@ the same picture and question always give the same reply.
 
 - Positions: The answer is the part of the picture that contains the center of the ink.
 
-- Relations: The answer is on which side of one piece the other piece is. The rounder piece is the
-  circle.
+- Relations: The answer states on which side of the other piece the circle or the square lies. The
+  rounder piece is the circle.
 
 A noisy picture is blurred until something stands out from the noise. In videos whose letters come
 and go, all frames are read in order. A letter that appears in consecutive frames is counted once.
@@ -460,8 +460,8 @@ def _position(ink: Ink, choices: Sequence[str]) -> str:
 
 
 def _relation(pieces: Sequence[_Box], subject: str) -> str:
-    """Return on which side of the other piece the subject (circle or square) is, or "" if there are
-    not exactly two pieces."""
+    """Return the side of the other piece on which the subject (circle or square) lies, or "" if
+    there are not exactly two pieces."""
     if len(pieces) != 2:
         return ""
 

@@ -1,4 +1,5 @@
-"""Presents results to people and other tools: terminal, Markdown, HTML, LaTeX, CSV, plots, exports.
+"""Shows results in the terminal, writes them as Markdown, HTML, LaTeX, CSV, and plots, and exports
+them to other tools.
 
 This package may import analysis and every layer below it. It computes no scores. Start with
 `table_rows.py`, which makes the rows for one result, and `side_by_side.py`, which makes the rows

@@ -40,14 +40,14 @@ DIFFERENCES = ("a", "b", "b minus a", "95 % interval", "p", "adjusted p", "n", "
 
 
 class Part(NamedTuple):
-    """A part of a report."""
+    """A section of a report: a heading, lines of text, and a table."""
 
     title: str
     """Its heading."""
     above: Sequence[str] = ()
     """Lines above the table."""
     table: Sequence[Sequence[str]] = ()
-    """The rows of the table, of which the first has the headings; empty if the part has no
+    """The rows of the table; the first row contains the headings. Empty if the section has no
     table."""
     below: Sequence[str] = ()
     """Lines below the table."""
@@ -59,16 +59,17 @@ class Part(NamedTuple):
 
 
 def parts(document: Comparisons, *, detailed: bool) -> Iterator[Part]:
-    """The parts of a document: leaderboards, then pairs. If there are several pairs, `detailed`
-    adds the details of each pair. A single pair's details always come first, and `detailed` adds
-    the results by setting, which partly repeat these details."""
+    """The sections of a report on a comparison: the leaderboards, then the pairs of runs. For
+    several pairs, each pair's details are included only if `detailed` is true. For a single pair,
+    the details are always included; the results by setting, which partly repeat the details, are
+    included only if `detailed` is true."""
     pairs = document.comparisons
     for board in document.leaderboards:
         yield _board(board, document)
     if len(document.leaderboards) > 1:
         headings, rows = by_benchmark(document)
         has_letters = any(board.is_tested for board in document.leaderboards)
-        below = ["The letters are the groups in each benchmark's leaderboard."] * has_letters
+        below = ["The letters after a value are the model's groups."] * has_letters
         yield Part("models by benchmarks", (), [headings, *rows], below)
     if len(pairs) > 1:
         for benchmark in dict.fromkeys(comparison.benchmark for comparison in pairs):
@@ -145,8 +146,8 @@ def _category_parts(tag: str, differences: Mapping[str, MetricDifference]) -> It
 
 
 def _table(heading: str, differences: Mapping[str, MetricDifference]) -> list[Sequence[str]]:
-    """Headings, and a row for each metric or category. An empty column of adjusted p-values is left
-    out."""
+    """A table with a row for each metric or category. The column of adjusted p-values is left out
+    if it is empty."""
     rows: list[Sequence[str]] = []
     for name, difference in differences.items():
         cells = shown_difference(difference.difference, difference.a)

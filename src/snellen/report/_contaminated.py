@@ -22,7 +22,8 @@ Table = tuple[str, Sequence[str], list[Sequence[str]], list[str]]
 
 
 def tables(contamination: Contamination) -> Iterator[Table]:
-    """The tables of the result, one for each part."""
+    """The tables of the result: near-duplicates, samples in the corpus, and the effect on a run's
+    scores."""
     compared = ", ".join(
         f"{benchmark.name} ({benchmark.samples:,} samples, {benchmark.pictures:,} pictures)"
         for benchmark in contamination.benchmarks
@@ -52,8 +53,8 @@ def tables(contamination: Contamination) -> Iterator[Table]:
 
 
 def _of_corpus(corpus: Corpus, showing: Collection[str]) -> Iterator[Table]:
-    """A table for each benchmark. `showing` has the names of the benchmarks with pictures. Tables
-    of other benchmarks have no rows about pictures."""
+    """A table for each benchmark. `showing` contains the names of the benchmarks with pictures; the
+    tables of other benchmarks have no rows about pictures."""
     parts = ((corpus.rows, "row"), (corpus.files, "file"), (corpus.pictures, "picture"))
     rows, files, pictures = (f"{n:,} {name}{'s' * (n != 1)}" for n, name in parts)
     read = f"{rows} of {files} with {pictures}"
@@ -78,7 +79,8 @@ def _examples(overlap: Overlap) -> Iterator[str]:
 
 
 def _duplicate_line(duplicate: Duplicate) -> str:
-    """A line about two samples: `mathvision 1050 and 773: similar picture (0.88)`."""
+    """A line about two similar samples, such as `mathvision 1050 and 773: similar picture
+    (0.88)`."""
     (first, a), (second, b) = duplicate.a, duplicate.b
     which = f"{first} {a} and {b}" if first == second else f"{first} {a} and {second} {b}"
     alike = []

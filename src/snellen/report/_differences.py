@@ -34,8 +34,8 @@ def sides(of: Comparisons) -> list[tuple[str, ...]]:
 
 
 def standings(board: Leaderboard, columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """Headings, and a row for each side, the best side first. The columns for ranks and groups are
-    left out if the leaderboard has no ranks or groups."""
+    """The table of a leaderboard: the headings, then a row for each side, the best side first. The
+    columns for ranks and groups are left out if the leaderboard has no ranks or groups."""
     absent = {
         *(() if board.is_ranked else ("rank",)),
         *(() if board.has_rank_intervals else ("ranks",)),
@@ -63,7 +63,8 @@ def standings(board: Leaderboard, columns: Sequence[str]) -> list[tuple[str, ...
 def differences(
     heading: str, comparison: Comparison, metrics: Mapping[str, MetricDifference]
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Headings, and a row for each metric or category. Each row has the values of both sides."""
+    """The headings and the rows of a table of differences. Each row shows a metric or category,
+    with the values of both sides."""
     rows: list[tuple[str, ...]] = []
     for name, metric in metrics.items():
         cells = shown_difference(metric.difference)
@@ -83,8 +84,8 @@ def in_points(metric: MetricReport) -> MetricReport:
 
 
 def flips(comparison: Comparison, counts: Flips) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Headings and rows with the numbers of samples that are right on both sides, on one side, or
-    on neither."""
+    """The headings and the rows of a table that counts the samples that are right on both sides, on
+    one side, or on neither."""
     return ("", f"right in {comparison.b}", f"wrong in {comparison.b}"), [
         (f"right in {comparison.a}", f"{counts.both:,}", f"{counts.only_a:,}"),
         (f"wrong in {comparison.a}", f"{counts.only_b:,}", f"{counts.neither:,}"),
@@ -92,8 +93,8 @@ def flips(comparison: Comparison, counts: Flips) -> tuple[tuple[str, ...], list[
 
 
 def settings(best_of: BestOf) -> list[tuple[str, ...]]:
-    """Rows with the columns that SETTINGS lists: one for each setting, and one for the best setting
-    on held-out samples."""
+    """A row for each setting, then a row with the value of the best setting on held-out samples.
+    SETTINGS lists the columns."""
     rows: list[tuple[str, ...]] = [
         (name, *shown(metric)) for name, metric in best_of.values.items()
     ]
@@ -101,8 +102,8 @@ def settings(best_of: BestOf) -> list[tuple[str, ...]]:
 
 
 def by_benchmark(of: Comparisons) -> tuple[list[str], list[list[str]]]:
-    """Headings, and a row for each model. The row has the model's value and groups on each
-    benchmark."""
+    """The headings and the rows of a table of models by benchmarks. A cell contains the model's
+    value and the letters of its groups in the benchmark's leaderboard."""
     cells = {
         (standing.name, board.benchmark): f"{shown(standing.value).value} {standing.group}".rstrip()
         for board in of.leaderboards

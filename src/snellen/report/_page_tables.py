@@ -21,16 +21,17 @@ class PageTable:
     rows: Sequence[Sequence[str]]
     """The texts of the cells."""
     numbers: Sequence[bool]
-    """For each column, whether it contains numbers."""
+    """Whether each column contains numbers."""
     remarks: Sequence[str] = ()
     """Lines below the table."""
     on: Axis | None = None
     """The axis of the small pictures that show each row's value and interval; None if the table has
     no pictures."""
     marks: Sequence[Mark | None] = ()
-    """The mark in the picture of each row."""
+    """For each row, the positions of the dot and the interval in the row's picture; None if the row
+    has no value."""
     after: int = 0
-    """The column after which the pictures are drawn."""
+    """The index of the column to the right of which the pictures are drawn."""
     links: Sequence[tuple[str, str]] = ()
     """For each row, the section that the first cell links to, and a label for screen readers."""
     sortable: bool = False
@@ -46,9 +47,10 @@ def table(
     blind: Mapping[int, float] | None = None,
     links: Sequence[tuple[str, str]] = (),
 ) -> PageTable:
-    """Make a table from rows of `table_rows`. `metrics` has a metric for each row. If any metric
-    has an interval, all metrics are drawn after the first column of intervals. `blind` maps the
-    index of a row to the value at which a dashed line is drawn."""
+    """Make a table from rows of `table_rows`. `metrics` contains the metric of each row. If any
+    metric has an interval, each row gets a small picture of its metric, to the right of the first
+    column of intervals. `blind` maps the index of a row to the value of its blind baseline, which
+    is drawn as a dashed line."""
     blind = blind or {}
     headings, rows, remarks = table_rows.without_remarks(headings, rows)
     headings, rows = table_rows.without_empty(headings, rows)

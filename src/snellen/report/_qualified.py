@@ -14,8 +14,8 @@ MODELS = ("model", "published", "judge", "n")
 def tables(
     of: Qualification,
 ) -> Iterator[tuple[str, Sequence[str], list[tuple[str, ...]]]]:
-    """Yield a title, headings, and rows of each table: first the metrics, then the models' mean
-    scores."""
+    """Yield two tables, each as a title, headings, and rows: the metrics of the judge's agreement
+    with the published verdicts, and the models' mean scores."""
     agreement = of.agreement
     conditions = {criterion.name: criterion for criterion in agreement.criteria}
     figures = {
@@ -43,7 +43,8 @@ def tables(
 
 
 def lines(of: Qualification) -> Iterator[str]:
-    """Yield the decision, the notes, and the folder of the judge's run."""
+    """Yield lines with the decision whether the judge qualifies, the notes, and the folder of the
+    judge's run."""
     yield f"{'qualified' if of.qualified else 'not qualified'}: {of.agreement.summary}"
     yield from (f"note: {note}" for note in of.agreement.notes)
     yield f"run {of.run}"

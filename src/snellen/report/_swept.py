@@ -28,7 +28,8 @@ Swept = tuple[str, list[Sequence[str]], list[str]]
 
 
 def swept(document: Comparisons) -> Iterator[Swept]:
-    """For each benchmark, a title, rows with the columns that SWEEP lists, and notes."""
+    """Yield the table of each benchmark: a title, rows, and notes. SWEEP lists the columns of the
+    rows."""
     for benchmark in dict.fromkeys(side.benchmark for side in document.sides):
         sides = [side for side in document.sides if side.benchmark == benchmark]
         pairs = [

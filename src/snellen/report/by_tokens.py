@@ -23,7 +23,7 @@ class TokenPoint(NamedTuple):
     model: str
     """The model."""
     setting: str
-    """The settings that distinguish this run from the model's other runs: `effort=low`."""
+    """The settings that distinguish this run from the model's other runs, such as `effort=low`."""
     score: MetricReport
     """The score: the first metric of the headline scoring."""
     per_reply: MetricReport
@@ -33,8 +33,8 @@ class TokenPoint(NamedTuple):
 
 
 def sweeps(results: Sequence[Result]) -> Iterator[tuple[str, list[TokenPoint]]]:
-    """For each benchmark, a title and the runs of every model that has several runs with known
-    token counts. A benchmark without such a model is skipped."""
+    """Yield, for each benchmark, a title and the runs of every model that has several runs with
+    known token counts. A benchmark without such a model is skipped."""
     for benchmark, of in side_by_side.by_benchmark(results).items():
         points = [
             TokenPoint(

@@ -1,5 +1,5 @@
-"""Shows a model card as a table in the terminal, Markdown, HTML, or LaTeX. A section follows for
-each gap that was explained."""
+"""Shows a comparison with a model card in the terminal, or as Markdown, HTML, or LaTeX. If the gap
+between a benchmark's two results was explained, a section about the gap follows the tables."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def card_text(card: Card) -> str:
 
 
 def card_markdown(card: Card) -> str:
-    """A card with a section for each explained gap."""
+    """A card as Markdown, with a section for each benchmark whose gap was explained."""
     return parts_markdown(_parts(card))
 
 
@@ -62,7 +62,7 @@ def card_html(card: Card) -> str:
 
 
 def card_latex(card: Card) -> str:
-    """The tables of a card and of its explained gaps, in LaTeX."""
+    """The tables of a card, and of each gap that was explained, in LaTeX."""
     return parts_latex(_parts(card))
 
 
@@ -82,7 +82,7 @@ def _parts(card: Card) -> Iterator[Part]:
 
 
 def _part(title: str, table: CardTable, below: Sequence[str] = ()) -> Part:
-    """A part whose table has no empty columns."""
+    """A section of the report. Empty columns of its table are left out."""
     headings, rows = without_empty(table[0], table[1:])
     return Part(title, (), [headings, *rows], below, most=PAGE)
 

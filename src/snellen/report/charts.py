@@ -33,8 +33,8 @@ class Axis:
     """The unit of the labels."""
 
     def at(self, value: float) -> float:
-        """The distance of a value from the left, in pixels. A value beyond the axis is drawn at its
-        end."""
+        """The horizontal position of a value in the picture, in pixels. A value beyond the axis is
+        drawn at the nearer end of the axis."""
         low, high = self.ticks[0], self.ticks[-1]
         share = (min(max(value, low), high) - low) / (high - low)
         return round(EDGE + share * (WIDTH - 2 * EDGE), 1)
@@ -64,8 +64,8 @@ class Mark:
 
 
 def axis(metrics: Iterable[MetricReport | None], *values: float | None) -> Axis | None:
-    """An axis that is long enough for all metrics, the metrics' intervals, and the other values.
-    None if the metrics have several units or no values."""
+    """An axis on which all metrics, their intervals, and the other `values` fit. None if the
+    metrics have different units, or if no metric has a value."""
     there = [metric for metric in metrics if metric is not None and metric.value is not None]
     if not there or len({metric.unit for metric in there}) > 1:
         return None
@@ -109,10 +109,12 @@ def mark(on: Axis, metric: MetricReport | None, blind: float | None = None) -> M
 
 @dataclass(frozen=True)
 class Level:
-    """A level of a ladder, as a point of the ladder's curve."""
+    """A point of a curve: one level of a ladder, which asks the same kind of question at several
+    levels of difficulty."""
 
     name: str
-    """The label, which is the level's number; empty if there is no room for the label."""
+    """The label of the point, which is the level's number; empty if there is no room for the
+    label."""
     x: float
     """The horizontal position of the dot."""
     y: float
@@ -145,8 +147,8 @@ DIGIT = 7.0
 
 
 def curve(levels: dict[str, MetricReport], end: MetricReport | None) -> Curve:
-    """Make the curve that shows the share of right answers by level. `levels` are in order, and
-    `end` is the metric that gives the threshold."""
+    """Make the curve that shows the share of right answers at each level. `levels` contains the
+    metrics in the order of the levels, and `end` is the metric whose value is the threshold."""
     numerals = [numeral(name) for name in levels]
     numbers = [float(number) for number in numerals]
     wide = max(map(len, numerals)) * DIGIT + 6

@@ -21,8 +21,8 @@ SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "&%$#_"})
 
 
 def citations(benchmark: str) -> list[str]:
-    """BibTeX entries for Snellen and, if the benchmark's sheet cites a paper in the usual form, for
-    this paper."""
+    """BibTeX entries for the benchmark's paper and for Snellen. The paper has no entry if the sheet
+    does not cite it in the format that `REFERENCE` matches."""
     entry = next(
         (candidate for candidate in registry.entries() if candidate.name == benchmark), None
     )
@@ -33,8 +33,8 @@ def citations(benchmark: str) -> list[str]:
 def bibtex(sheet: str) -> str | None:
     """The BibTeX entry of the first paper in a sheet; None if the sheet cites no paper.
 
-    If a paper has more than two authors, a sheet names only the first author. The entry then lists
-    the first author "and others".
+    If a paper has more than two authors, a sheet names only the first author. The entry then names
+    the first author, followed by `and others`.
     """
     paper = PAPER.search(f"{sheet}\n.")
     if paper is None:

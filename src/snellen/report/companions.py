@@ -1,5 +1,4 @@
-"""Prepares a table of further metrics that the user requested in addition to the headline metrics
-of several results."""
+"""Prepares a table of the metrics that the user requested in addition to the headline metrics."""
 
 from __future__ import annotations
 
@@ -15,17 +14,17 @@ TITLE = "other metrics"
 
 
 def companions(results: Sequence[Result], names: Sequence[str]) -> list[Sequence[str]]:
-    """Rows with the columns that HEADINGS lists. Each result has its metrics in the order of
-    `names`.
+    """The rows of the table, whose columns HEADINGS lists. The rows of each result are in the order
+    of `names`.
 
     Args:
-        results: The results. A result without a metric or tag of some name has no row for this
-            name.
+        results: The results. A result has no row for a name that is neither one of its metrics nor
+            one of its tags.
         names: Metrics of the headline scoring (`precision`), or tags (`L1`). A tag stands for the
             first metric in each category of the tag.
 
     Raises:
-        UsageError: no result has a metric or a tag with one of the names.
+        UsageError: one of the names is not a metric or a tag of any result.
     """
     rows: list[Sequence[str]] = []
     missing = dict.fromkeys(names)

@@ -42,7 +42,7 @@ def write(
     While samples are written, `states` counts the samples by the state of their last reply.
 
     Raises:
-        UsageError: the run has not been scored, or its replies are not texts.
+        UsageError: the run has not been scored, or its replies are not text.
         DataError: the file cannot be written.
     """
     manifest = run.manifest()
@@ -243,8 +243,8 @@ def _scores_of(run: Run) -> dict[tuple[str, int], list[ScoreRow]]:
 def _samples(
     run: Run, benchmark: Benchmark, scores: Mapping[tuple[str, int], list[ScoreRow]]
 ) -> Iterator[RunSample]:
-    """The samples that were asked, in the order of the data set. The repeats of a sample are
-    consecutive."""
+    """The samples whose questions the run asked, in the order of the data set. The repeats of a
+    sample are consecutive."""
     turns: list[Question] = []
     for question in run.questions():
         if turns and turns[-1].key[:2] != question.key[:2]:
@@ -279,8 +279,8 @@ def _sample(
 
 
 def _scored_turns(benchmark: Benchmark, turns: list[Question]) -> Iterator[Question]:
-    """Yield each turn as a question of its own. Yield nothing if the conversation is scored as a
-    whole."""
+    """Yield a question for each turn of a conversation. Yield nothing if the conversation is scored
+    as a whole."""
     if benchmark.procedure.conversation.by_turn is None:
         return
     samples = benchmark.turn_samples(sample_of(turns[0]))

@@ -39,8 +39,7 @@ COUNTED = {
     "submission": ", are empty in it, and a test server counts them as wrong",
     "authors": ", are null in it, and the authors' script counts them as wrong",
 }
-"""How a file represents failed replies, and how the program that reads the file counts failed
-replies."""
+"""How a file represents failed replies, and how the program that reads the file counts them."""
 WRITERS: Mapping[str, Write] = {
     ".csv": separated.write,
     ".tsv": separated.write,
@@ -52,7 +51,7 @@ WRITERS: Mapping[str, Write] = {
 
 @dataclass(frozen=True, kw_only=True)
 class LabelSheet:
-    """The replies that a blank sheet for people's labels contains."""
+    """Which replies people label on a blank sheet."""
 
     scoring: str | None = None
     """The scoring whose judge decides the replies. Default: the first scoring with a judge."""
@@ -86,7 +85,7 @@ def export(
     the run has been scored. `hf-results` and `hf-benchmark` are for the Hugging Face Hub; `hub`
     names the data set there.
 
-    The format `labels` is a blank sheet for people, with the replies that `sheet` selects.
+    The format `labels` is a blank sheet on which people label the replies that `sheet` selects.
 
     If the run used the caller's own benchmark, `benchmark` names it: the object, `FILE.py:NAME`, or
     `module:NAME`.
@@ -215,8 +214,8 @@ def _write_sheet(
     out: Path | None,
     sheet: LabelSheet,
 ) -> tuple[Path, list[str]]:
-    """Write a blank sheet for labels. The sheet has no verdicts, because verdicts could bias the
-    people who label."""
+    """Write a blank sheet on which people label replies. The sheet does not show the verdicts of
+    judges, because they could bias the people."""
     name = sheet.scoring or next(
         (n for n, scored in benchmark.scorings.items() if scored.judge), None
     )
@@ -267,7 +266,8 @@ def _write_sheet(
 
 
 def _placed(out: Path | None, name: str) -> Path:
-    """The path of a file: `out`, or the usual name in the folder `out` or the current folder."""
+    """The path of the file to write. If `out` is a folder, the path is `name` in this folder; if
+    `out` is None, it is `name` in the current folder."""
     return out / name if out is not None and out.is_dir() else out or Path(name)
 
 
@@ -279,7 +279,7 @@ def _table(
     out: Path | None,
     states: Counter[str],
 ) -> tuple[str, Table]:
-    """The usual name of the file, its columns, and its rows. As the rows are consumed, `states`
+    """The default name of the file, and its columns and rows. While the rows are consumed, `states`
     counts the replies in each state."""
     model = manifest["model"]
     replies = _counted(
@@ -311,7 +311,7 @@ def _counted(replies: Iterable[Scored], states: Counter[str]) -> Iterator[Scored
 
 
 def _missing(run: Run, manifest: Mapping[str, Any], to: str, states: Counter[str]) -> Iterator[str]:
-    """Notes on the replies of a run that are not in the file."""
+    """Yield notes that say which replies of the run the file lacks, and why."""
     if (repeats := manifest.get("repeats", 1)) > 1 and to not in exchange.FORMATS:
         yield f"only the first of {repeats} repeats is in the file"
     n, of, failed = states.total(), manifest.get("rows", 0), states["failed"]
@@ -341,7 +341,8 @@ def _missing(run: Run, manifest: Mapping[str, Any], to: str, states: Counter[str
 
 
 def _answered(scored: Scored, without: Collection[str] = ()) -> Answered:
-    """A reply in the form that the formats expect, without the tags in `without`."""
+    """A question with its reply, for the writers of the formats. The tags that `without` names are
+    left out."""
     reply = scored.reply
     return Answered(
         id=scored.sample.id,

@@ -17,7 +17,7 @@ class CheckResult(NamedTuple):
     name: str
     """What is checked, such as `b against a: accuracy`."""
     text: str
-    """The result in words."""
+    """The result as readable text."""
     is_failed: bool
     """Whether the check failed."""
 

@@ -1,5 +1,5 @@
-"""Draws a ladder as text: a line of bars for the share of right answers at each level, and the
-threshold below the bars."""
+"""Draws, as text, the results of a ladder: questions of the same kind at several levels of
+difficulty. Bars show the share of right answers at each level. The threshold is below the bars."""
 
 from __future__ import annotations
 
@@ -80,5 +80,6 @@ def position(levels: Sequence[float], value: float) -> float:
 
 
 def _column(levels: Sequence[float], value: float, width: int) -> int:
-    """The column of a value in a line in which every level takes `width` characters."""
+    """The index of the character at which a value is drawn, if every level takes `width` characters
+    of the line."""
     return width - 1 + round(position(levels, value) * width)

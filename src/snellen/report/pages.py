@@ -47,8 +47,8 @@ REPLIES = {
     "ok": "The model answered.",
     "empty": "The reply is empty. An empty reply is scored like any other reply.",
     "truncated": "The reply was cut off at the token limit. The part that arrived is scored.",
-    "refused": "The service withheld the reply. A withheld reply counts as wrong, and the bounds "
-    "show the effect.",
+    "refused": "The service withheld the reply. A withheld reply counts as wrong, and the "
+    "bounds of the result show how much such replies could change it.",
     "failed": "The request failed, so there is no reply. The question is excluded from every mean.",
 }
 READINGS = {
@@ -76,15 +76,15 @@ class LadderFigure:
     caption: str
     """The line below the curve."""
     across: str
-    """The label of the axis of levels."""
+    """The label of the horizontal axis, which shows the levels."""
     curve: Curve
     """The curve."""
 
 
 def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:
-    """A page with a section for each result. If there are several results, tables of all results
-    come first. If `compared`, a comparison of the same runs, is passed, the comparison's
-    leaderboards also come first."""
+    """A page with a section for each result. If there are several results, the page begins with
+    tables of all results. `compared` is a comparison of the same runs, whose leaderboards are also
+    shown at the beginning."""
     several = len(results) != 1
     titles = side_by_side.titles(results)
     return _page(

@@ -74,8 +74,8 @@ def plots(
     results: Sequence[Result], folder: Path, form: str, compared: Comparisons | None = None
 ) -> list[Path]:
     """Write all plots of the results to a folder, which is created if necessary. The plots show the
-    headline metrics, each benchmark's categories and ladders by model, and the differences of a
-    comparison. Returns their paths.
+    headline metrics, each model's values by category and by level of difficulty, and the
+    differences of a comparison. Returns their paths.
 
     Raises:
         UsageError: matplotlib is missing, or the folder cannot be written.
@@ -144,15 +144,15 @@ def _headlines(results: Sequence[Result]) -> Figure | None:
 
 
 def _counted(result: Result) -> str:
-    """The counts of a result in words: `n 904, 96 failed`."""
+    """The counts of a result as text: `n 904, 96 failed`."""
     counts = result.counts
     absent = (("failed", counts.failed), ("not judged", counts.not_judged))
     return ", ".join([f"n {counts.n:,}", *(f"{n:,} {name}" for name, n in absent if n)])
 
 
 def _categories(result: Result) -> Figure | None:
-    """A plot of the headline metric and, below it, the categories of the first tag that is not a
-    ladder."""
+    """A plot of the headline metric and, below it, of the categories of the first tag. Ladders,
+    which are tags whose categories are levels of difficulty, are skipped."""
     report = result.report
     tag = next((tag for tag in report.breakdown if not table_rows.levels(result, tag)), None)
     if tag is None or not result.by(tag):

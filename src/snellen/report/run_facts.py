@@ -10,11 +10,11 @@ from snellen.analysis.result import Result
 from snellen.scoring.sections import FACTS
 
 LABELS = {"asks": "prompt version"}
-"""The labels of fields of the run's identity whose names are not clear enough."""
+"""Labels for those fields of a run's identity whose own names are unclear to a reader."""
 
 
 def counts(states: Mapping[str, int]) -> str:
-    """The counts of states in words: `280 ok, 8 failed`."""
+    """The number of replies in each state, as text: `280 ok, 8 failed`."""
     return ", ".join(f"{n:,} {state}" for state, n in states.items()) or "none"
 
 
@@ -86,7 +86,7 @@ def provenance(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def in_words(value: Any) -> str:
-    """A value in words, without empty parts: `max_tokens=64, extra=(top_k=1)`."""
+    """A value as readable text, without empty parts, such as `max_tokens=64, extra=(top_k=1)`."""
     match value:
         case None:
             return ""

@@ -63,9 +63,9 @@ def names(result: Result) -> tuple[str, str]:
 
 
 def distinct_names(results: Sequence[Result]) -> list[ResultName]:
-    """The names that distinguish each result from the other results. Each name has the benchmark
-    with the options that distinguish its data, and the model with the settings that distinguish its
-    runs."""
+    """The names that distinguish each result from the other results. A name consists of the
+    benchmark, with the options that distinguish its data, and of the model, with the settings that
+    distinguish its runs."""
     groups: dict[tuple[str, str], list[int]] = {}
     for row, result in enumerate(results):
         identity = result.report.identity
@@ -89,7 +89,8 @@ def titles(results: Sequence[Result]) -> list[str]:
 
 
 def by_benchmark(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
-    """The results by benchmark and then by model, with the names from `distinct_names`."""
+    """The results in a nested mapping: by the name of the benchmark, then by the name of the model.
+    The names come from `distinct_names`."""
     results_by_benchmark: dict[str, dict[str, Result]] = {}
     for name, result in zip(distinct_names(results), results, strict=True):
         results_by_benchmark.setdefault(name.benchmark, {})[name.model] = result
@@ -97,7 +98,8 @@ def by_benchmark(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
 
 
 def by_model(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
-    """The results by model and then by benchmark, with the names from `distinct_names`."""
+    """The results in a nested mapping: by the name of the model, then by the name of the benchmark.
+    The names come from `distinct_names`."""
     results_by_model: dict[str, dict[str, Result]] = {}
     for name, result in zip(distinct_names(results), results, strict=True):
         results_by_model.setdefault(name.model, {})[name.benchmark] = result
@@ -105,11 +107,11 @@ def by_model(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
 
 
 def overview(results: Sequence[Result]) -> list[Sequence[str]]:
-    """Headings, and a row for each result with the first metric of its headline scoring.
+    """The headings, then a row for each result with the first metric of its headline scoring.
 
-    The run's name is a column only if benchmark and model do not distinguish the rows. Three other
-    columns are present only if a result has a value for them: the number of replies that are not
-    judged, the cost per question, and the median time of a request.
+    There is a column for the run's name only if the benchmark and the model do not distinguish the
+    rows. Three other columns are present only if a result has a value for them: the number of
+    replies that are not judged, the cost per question, and the median time of a request.
     """
     costs = [cost_texts(result.report.spent) for result in results]
     rows = [
@@ -227,11 +229,11 @@ def remarks_on(of: Mapping[str, Result]) -> Iterator[str]:
 
 
 def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], list[str]]:
-    """Rows with the columns that CAPABILITIES lists, and lines about the whole table. Each model
-    has a row for each capability that its benchmarks require. A model with a single benchmark has
-    no rows.
+    """The rows of a table of capabilities, and lines about the whole table. CAPABILITIES lists the
+    columns. Each model has a row for each capability that its benchmarks require. Models that were
+    run on a single benchmark are left out.
 
-    A benchmark on different data counts as a different benchmark. If a model has several results on
+    The same benchmark on different data counts as two benchmarks. If a model has several results on
     the same data, only the result with the most replies counts.
     """
     by_model: dict[str, dict[str, list[Result]]] = {}
@@ -294,8 +296,8 @@ def _options(result: Result) -> Mapping[str, Any]:
 
 
 def fronts(results: Sequence[Result]) -> list[str]:
-    """Lines about the models that no other model beats in score and cost at once, or in score and
-    time at once."""
+    """Lines about the models that no other model beats in both score and cost, or in both score and
+    time."""
     return list(front_lines(by_benchmark(results)))
 
 
@@ -309,7 +311,7 @@ def how_to_show_a_run(results: Sequence[Result]) -> str:
 def grid(
     results: Sequence[Result], *, intervals: bool
 ) -> tuple[Sequence[str], list[Sequence[str]]] | None:
-    """A table of models by benchmarks: headings, and a row for each model. A cell contains the
+    """A table of models by benchmarks: the headings, then a row for each model. A cell contains the
     headline value and its n, such as `85.30 % (n 1,000)`. None if there is only one model or one
     benchmark."""
     benchmarks, models = by_benchmark(results), by_model(results)
@@ -333,9 +335,9 @@ def grid(
 def models_by_category(
     of: Mapping[str, Result], tag: str, *, intervals: bool
 ) -> tuple[list[str], list[list[str]]]:
-    """Headings, and a row for each category of a tag. A row has the first metric of each model that
-    has a breakdown by the tag. If n differs between models, the cell shows every n, in the order of
-    the models: `100/98/100`."""
+    """The headings, then a row for each category of a tag. A row shows the first metric of each
+    model whose result has a breakdown by the tag. If n differs between models, the cell shows every
+    n, in the order of the models: `100/98/100`."""
     by = {model: result.by(tag) for model, result in of.items() if tag in result.report.breakdown}
     rows = []
     for label in dict.fromkeys(label for metrics in by.values() for label in metrics):

@@ -70,7 +70,8 @@ def _reading(reading: Explained) -> Iterator[str]:
 
 
 def _quoted(answer: Answer) -> str:
-    """An answer as text: strings and numbers as Python literals, other answers in words."""
+    """An answer as text. Strings, numbers, and lists become Python literals; other answers become
+    readable text."""
     if isinstance(answer, tuple):
         return repr([*answer])
     return repr(answer) if isinstance(answer, str | float) else answer_words(answer)

@@ -29,7 +29,8 @@ NAMES = (
     *("model", "against", "capability", "metric", "benchmark", "benchmarks", "run", "remark"),
     *("groups", "where", "setting", "with", "notes"),
 )
-"""The headings of columns that contain words. The first column of a table also contains words."""
+"""The headings of columns that contain words. The first column of a table always contains words, so
+its heading need not be listed here."""
 PLACES = (
     *("place", "picked", "95 % interval", "expected", "accuracy where right", "95 % interval"),
     *("n", "remark"),
@@ -42,14 +43,14 @@ COUNTED = (
         "questions have a score in all of their passes; only these count here",
     ),
 )
-"""For each line about a probe: the name of a count, the name of the total, and the words that
-follow the two numbers."""
+"""The lines about a probe's counts. Each line is defined by the name of a count, the name of the
+total, and the text that follows the two numbers."""
 EMPTY = MetricText("", "", "", "")
 
 
 def headline_rows(result: Result) -> Iterator[tuple[str, ...]]:
-    """Rows with the columns that HEADINGS lists, one for each metric over all samples. The metrics
-    of the headline scoring come first."""
+    """A row for each metric over all samples, with the columns that HEADINGS lists. The metrics of
+    the headline scoring come first."""
     for name, scoring in result.report.scorings.items():
         for metric, metric_report in scoring.metrics.items():
             if "/" not in metric:
@@ -74,7 +75,8 @@ def repeats_title(result: Result) -> str:
 
 
 def repeats_rows(result: Result) -> list[Sequence[str]]:
-    """Rows with the columns that HEADINGS lists, one for each metric of repeated questions."""
+    """A row for each metric about repeats of the same questions, with the columns that HEADINGS
+    lists."""
     return [
         (name, metric, *shown(metric_report))
         for name, repeats in result.report.repeats.items()
@@ -127,8 +129,9 @@ def breakdown_rows(result: Result, tag: str) -> list[list[str]]:
 
 
 def levels(result: Result, tag: str) -> dict[str, MetricReport]:
-    """The fraction of right answers at each level of a ladder, in order. Empty if the tag is not a
-    ladder, or if the ladder's questions were not asked."""
+    """The fraction of right answers at each level of a ladder (a tag whose categories are ordered
+    levels of difficulty). Empty if the tag is not a ladder, or if the run did not ask its
+    questions."""
     if tag not in result.report.ladders:
         return {}
     return {
@@ -166,8 +169,9 @@ def ladder_lines(result: Result, tag: str) -> list[str]:
 
 
 def slices(result: Result, *, differing: bool) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
-    """A title and rows for each slice whose bins differ in score, or, if `differing` is false, for
-    each slice whose bins do not differ. Each bin has a row with the columns that SLICE lists."""
+    """Yield a title and rows for each slice whose bins differ significantly in their mean score. If
+    `differing` is false, yield the other slices instead. Each bin has a row with the columns that
+    SLICE lists."""
     for name, bins_report in result.report.slices.items():
         if bins_report.differs == differing:
             verdict = "" if bins_report.adjusted is None else f": {differs(bins_report)}"
@@ -178,7 +182,7 @@ def slices(result: Result, *, differing: bool) -> Iterator[tuple[str, list[tuple
 
 
 def differs(report: SliceReport) -> str:
-    """The result of a slice's test in words: `the mean score differs (p 0.0012)`."""
+    """The result of a slice's test as text: `the mean score differs (p 0.0012)`."""
     p = (
         "< 0.0001"
         if report.adjusted is None or report.adjusted < 0.0001
@@ -215,8 +219,9 @@ def differ(disagreement: Disagreement) -> str:
 def without_remarks(
     headings: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> tuple[Sequence[str], Sequence[Sequence[str]], list[str]]:
-    """If the remarks of all rows are equal except for numbers, move the remark out of the table.
-    Returns headings, rows, and the remarks that were moved. Any other table stays unchanged."""
+    """Move the remarks out of the table if all rows have the same remark, or if remarks differ only
+    in the numbers at their beginnings. Returns the headings, the rows, and the remarks that were
+    moved. Any other table stays unchanged."""
     if headings[-1] != "remark":
         return headings, rows, []
     remarks_of_rows = dict.fromkeys(row[-1] for row in rows)
@@ -260,8 +265,8 @@ def rules(disagreement: Disagreement) -> list[tuple[str, str]]:
 
 
 def judges(result: Result) -> Iterator[tuple[str, list[tuple[str, ...]], list[str]]]:
-    """For each judge that was measured against people: a title, rows with all columns of HEADINGS
-    but the first, and lines below the rows."""
+    """Yield the table of each judge that was measured against people: a title, rows, and lines
+    below the rows. The columns are those that HEADINGS lists, without the first."""
     for name, judge_report in result.report.judges.items():
         title = f"{name}: the judge against people, on {judge_report.labelled:,} labeled replies"
         rows: list[tuple[str, ...]] = [
@@ -274,8 +279,8 @@ def judges(result: Result) -> Iterator[tuple[str, list[tuple[str, ...]], list[st
 
 
 def probe(result: Result) -> tuple[list[Sequence[str]], list[str]]:
-    """The result of a probe: rows with all columns of HEADINGS but the first, and lines below the
-    rows. Rows and lines are empty if there was no probe."""
+    """The table of a probe: rows, and lines below the rows. The columns are those that HEADINGS
+    lists, without the first. Rows and lines are empty if there was no probe."""
     report = result.report.probe
     if report is None:
         return [], []
@@ -300,8 +305,8 @@ def probe_title(result: Result) -> str:
 
 
 def places(result: Result) -> list[Sequence[str]]:
-    """Rows with the columns that PLACES lists, one for each position among the choices. Empty
-    unless the run permuted the choices."""
+    """A row for each position among the choices, with the columns that PLACES lists. Empty unless
+    the run permuted the choices."""
     rows: list[Sequence[str]] = []
     for position in [] if result.report.probe is None else result.report.probe.places:
         picked, right = shown(position.picked), shown(position.accuracy)
@@ -335,8 +340,8 @@ def _alone(report: JudgeReport, value: float | None, unit: str = "fraction") -> 
 
 
 def steering(report: SteeringReport) -> tuple[str, list[tuple[str, ...]]]:
-    """A title, and rows with the columns that STEERING lists, one for each kind of attempt to steer
-    the judge. Changes are in the score's unit."""
+    """A title, and a row for each kind of attempt to steer the judge. STEERING lists the columns.
+    The changes of the mean score have the score's own unit."""
     rows: list[tuple[str, ...]] = []
     for kind, attempt in report.attempts.items():
         up, down = shown(attempt.to_right), shown(attempt.to_wrong)

@@ -95,7 +95,7 @@ def print_companions(results: Sequence[Result], names: Sequence[str]) -> None:
     """Show further metrics of the headline scorings on standard output.
 
     Raises:
-        UsageError: no result has a metric or a tag with one of the names.
+        UsageError: one of the names is not a metric or a tag of any result.
     """
     console = _console()
     rows = companions.companions(results, names)
@@ -248,8 +248,8 @@ def _show_scores(result: Result, console: Console, room: int) -> None:
 
 
 def _show_breakdown(result: Result, tag: str, console: Console, room: int) -> None:
-    """Show the categories of a tag, as a ladder or as a table. Only the headline scoring has
-    intervals."""
+    """Show the categories of a tag as a table or, if they are levels of difficulty, as a line of
+    bars. Only the headline scoring has intervals."""
     rows = table_rows.breakdown_rows(result, tag)
     if lines := table_rows.ladder_lines(result, tag):
         console.print()
@@ -350,9 +350,9 @@ def _table(
 def _narrowed(
     rows: Sequence[Sequence[str]], room: int
 ) -> tuple[list[Sequence[str]], Sequence[str]]:
-    """Leave out columns of `SPARE` until the table fits. The table's first row has the headings.
-    Returns the table and the headings of the columns that were left out. `p` is left out only if
-    there is a column for the adjusted p."""
+    """Leave out columns of `SPARE` until the table fits. The table's first row contains the
+    headings. Returns the table and the headings of the columns that were left out. `p` is left out
+    only if there is a column for the adjusted p."""
     narrowed, left_out = [*rows], []
     for name in SPARE:
         headings = narrowed[0]
@@ -368,7 +368,7 @@ def _narrowed(
 
 def _least(rows: Sequence[Sequence[str]], most: int = LEAST, gap: int = 3) -> int:
     """The width of a table, in characters. Columns of names and remarks are at most `most`
-    characters wide, and `gap` characters separate two columns. The first of `rows` has the
+    characters wide, and `gap` characters separate two columns. The first of `rows` contains the
     headings."""
     from rich.cells import cell_len
 

@@ -33,8 +33,8 @@ SIGNS = str.maketrans(
     }
 )
 ON_ITS_OWN = "over all samples that count in that run"
-"""The samples of a headline metric, in words. A run can have more such samples than the models of a
-leaderboard share."""
+"""The part of a caption that says which samples a headline metric covers. A leaderboard covers only
+the samples that its models share, which can be fewer."""
 UNTESTED = " Differences are not tested here. Use snellen compare to test differences."
 HEADER = f"""\
 % Made by Snellen {__version__}. In the preamble: \\usepackage{{booktabs}}
@@ -44,13 +44,13 @@ NOT_IN_RESULTS = ("cost/question", "median time", "run")
 TEXT_WIDTH = 345
 """The width of the text, in points, in LaTeX's `article` class at 10 points."""
 SIZES = (("", 5.0, 6), (r"\small", 4.6, 4), (r"\footnotesize", 4.25, 3), (r"\scriptsize", 4.0, 2))
-"""The font sizes. Each size has a command, the width of an average character in points, and the
-space on each side of a column in points."""
+"""The font sizes for tables, from large to small: the command, the average width of a character in
+points, and the space on each side of a column in points."""
 LEAST_SHARE = 0.1
 """The minimum width of a column of names, as a fraction of the text width."""
 SHORTFALLS = ("partial:", "incomplete:")
-"""The beginnings of notes that say what a run lacks. If a note begins with any other word and a
-colon, the word is a name."""
+"""The first words of notes that say what a run lacks. Any other word before a colon at the
+beginning of a note is the name of a benchmark or model."""
 UNICODE = """\
 % Some names contain characters that pdfLaTeX lacks. Use LuaLaTeX or XeLaTeX with a suitable font.
 """
@@ -61,9 +61,9 @@ PDFLATEX_HAS = re.compile("[\\x00-\u024f\u2010-\u203a]*")
 def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str:
     """A table of each run's headline metric, then tables of each benchmark's categories.
 
-    If `compared`, a comparison of the same runs, is passed, the comparison's leaderboards follow
-    the first table. In a leaderboard, values that do not differ significantly from the best are
-    bold. If a benchmark has only two runs, a table of their differences is added.
+    `compared` is a comparison of the same runs, whose leaderboards follow the first table. In a
+    leaderboard, values that do not differ significantly from the best are bold. If a benchmark has
+    only two runs, a table of their differences is added.
     """
     parts = [_results(results)]
     if compared is not None:
@@ -291,7 +291,7 @@ def _label(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    r"""Escape text for TeX. Negative numbers get a real minus sign.
+    r"""Escape text for TeX. Negative numbers get a real minus sign instead of a hyphen.
 
     >>> print(_text("-50 % of a_b"))
     $-$50\,\% of a\_b

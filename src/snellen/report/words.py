@@ -47,12 +47,12 @@ def markdown(results: Sequence[Result]) -> str:
 
 
 def compared_markdown(document: Comparisons) -> str:
-    """A comparison with tables and the details of every pair."""
+    """A comparison as Markdown, with tables and the details of every pair."""
     return parts_markdown(_compared.parts(document, detailed=True))
 
 
 def parts_markdown(parts: Iterable[_compared.Part]) -> str:
-    """The parts of a report, a section for each part with a title."""
+    """The sections of a report as Markdown. A section without a title has no heading."""
     sections = []
     for part in parts:
         lines = [f"## {_text(part.title)}", ""] if part.title else []

@@ -8,19 +8,38 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 START = 8
-MOST = 256
-CLIMB_SECONDS = 30.0
+FORGET_SECONDS = 30.0
+"""How long the limit stays below a level that the server rejected, after the first rejection."""
+LONGEST_FORGET_SECONDS = 600.0
+"""The longest such time. The time doubles with each rejection that follows."""
 RESUME_SECONDS = 60.0
-FORGET_SECONDS = 600.0
+"""How long the limit stays at the best number before neighboring numbers are tried again. The time
+doubles whenever the best number is still the best."""
+LONGEST_RESUME_SECONDS = 600.0
+"""The longest such time."""
 ROOM_FROM = 16
 """If the server rejects a request at a level above this number, the limit stays two below that
 level. At a lower level, the limit stays one below the rejected level."""
 PLATEAU = 1.15
 """If doubling the concurrent requests increases the replies per second by less than this factor,
 the server is considered fully used."""
+GAIN = 1.02
+"""A larger number of requests is better than a smaller one if its rate of replies is higher by this
+factor."""
+PRECISION = 0.1
+"""The search for the best number ends when its step is below this fraction of the number."""
+
+
+Bound = Callable[[int], str | None]
+"""Returns the reason why this machine cannot send so many concurrent requests; None if it can."""
+
+
+def no_bound(requests: int) -> None:
+    """The bound of a machine without limits."""
 
 
 @dataclass(slots=True)
@@ -41,10 +60,14 @@ class Limiter:
     """Hands out slots in the order in which they are requested. New questions come after all other
     requests.
 
-    Without a `fixed` limit, `AutoLimit` starts at `start` and finds a limit of at most `most`.
+    Without a `fixed` limit, `AutoLimit` starts at `start` and finds a limit. `bound` is called with
+    a number of concurrent requests, and returns the reason why this machine cannot send so many;
+    None if it can.
     """
 
-    def __init__(self, fixed: int | None = None, *, start: int = START, most: int = MOST) -> None:
+    def __init__(
+        self, fixed: int | None = None, *, start: int = START, bound: Bound | None = None
+    ) -> None:
         self.limit: float = float(start if fixed is None else fixed)
         """The maximum number of concurrent requests."""
         self.in_flight = 0
@@ -52,25 +75,33 @@ class Limiter:
         self.pump = asyncio.Lock()
         """A lock held by the run that is starting new questions. Runs that use the same server take
         turns."""
-        self._auto = AutoLimit(self.limit, most) if fixed is None else None
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._new: deque[asyncio.Future[None]] = deque()
+        self._auto = AutoLimit(self.limit, bound or no_bound) if fixed is None else None
+        self._waiting: deque[asyncio.Future[RequestSlot]] = deque()
+        self._new: deque[asyncio.Future[RequestSlot]] = deque()
+
+    @property
+    def bounded_by(self) -> str | None:
+        """The reason why this machine cannot send more concurrent requests, if that is what ended
+        the growth of the limit; otherwise None."""
+        return None if self._auto is None else self._auto.bounded_by
 
     async def acquire(self, *, new: bool = False) -> RequestSlot:
         """Wait for a slot. A `new` question waits until all requests of questions in progress
         (later turns, retries) have a slot."""
-        if self.in_flight >= int(self.limit) or self._waiting or (new and self._new):
-            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            (self._new if new else self._waiting).append(future)
-            try:
-                await future
-            except asyncio.CancelledError:
-                if future.done() and not future.cancelled():
-                    self.in_flight -= 1
-                    self._wake()
-                raise
-        else:
-            self.in_flight += 1
+        if self.in_flight < int(self.limit) and not self._waiting and not (new and self._new):
+            return self._take()
+        future: asyncio.Future[RequestSlot] = asyncio.get_running_loop().create_future()
+        (self._new if new else self._waiting).append(future)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled():
+                self.in_flight -= 1
+                self._wake()
+            raise
+
+    def _take(self) -> RequestSlot:
+        self.in_flight += 1
         now = asyncio.get_running_loop().time()
         if self._auto is None:
             return RequestSlot(self.in_flight, 0, 0, now)
@@ -97,13 +128,12 @@ class Limiter:
         while self.in_flight < int(self.limit) and (self._waiting or self._new):
             future = (self._waiting or self._new).popleft()
             if not future.done():
-                self.in_flight += 1
-                future.set_result(None)
+                future.set_result(self._take())
 
 
 @dataclass(slots=True)
 class _Stage:
-    """Measurements of one stage, which ends when the limit has doubled.
+    """Measurements of one stage, in which the limit doubles or one number is tried.
 
     The rate of replies is the number of requests in flight divided by the duration of a request
     (Little 1961). A count of arriving replies would mistake bursts for speed.
@@ -112,6 +142,9 @@ class _Stage:
     number: int
     start: float
     """The limit when the stage began."""
+    skip: float = 0.0
+    """The number of replies that are not counted, since their requests were sent while the number
+    of requests in flight rose to the limit."""
     replies: int = 0
     levels: int = 0
     """The sum of the levels of the requests that got replies."""
@@ -120,90 +153,168 @@ class _Stage:
 
     @property
     def rate(self) -> float:
+        """The number of replies per second."""
         return self.levels / max(self.seconds, 1e-9)
 
-
-@dataclass(slots=True)
-class _TurnedAway:
-    """The level at which the server rejected a request, and the time of the rejection."""
-
-    level: int
-    at: float
-    climbed_at: float
-    """When the limit was last raised after the rejection; initially, the time of the rejection."""
+    def add(self, slot: RequestSlot, now: float) -> None:
+        """Add a request that got a reply now."""
+        if self.skip >= 1:
+            self.skip -= 1
+            return
+        self.replies += 1
+        self.levels += slot.level
+        self.seconds += now - slot.since
 
 
 class AutoLimit:
-    """Finds the number of concurrent requests that a server can handle.
+    """Finds the number of concurrent requests with which a server is fastest.
 
-    The limit grows by one with every reply, so it doubles in one round trip. If doubling the
-    requests no longer increases the rate of replies, the limit stops growing for a minute. If the
-    server rejects a request (HTTP 429), the limit stays below the rejected level for ten minutes
-    before that level is tried again. During this time, the limit rises by one every 30 seconds
-    until it is just below the rejected level.
+    1. The limit grows by one with every reply, so it doubles in one round trip.
+    2. If doubling the requests no longer increases the rate of replies, larger and smaller numbers
+       near the last limit are tried, with a step that halves whenever neither is better. Each
+       number is measured for one round trip.
+    3. The best number is kept for a minute. Then its neighbors are tried. If none is better, the
+       best number is kept for twice as long. If more requests are better, the limit grows again.
+
+    If the server rejects a request (HTTP 429), the limit stays below the rejected level for 30
+    seconds, and for twice as long after each further rejection, up to ten minutes. Then the limit
+    grows by one in each round trip until it is twice the rejected level.
     """
 
-    def __init__(self, start: float, most: int) -> None:
+    def __init__(self, start: float, bound: Bound) -> None:
         self.limit = start
         self.epoch = 0
         """The number of bursts in which the server rejected requests."""
         self.stage = _Stage(0, start)
-        self._most = most
-        self._growing = True
-        self._turned_away: _TurnedAway | None = None
+        self.bounded_by: str | None = None
+        """The reason that `bound` returned, if it ended the growth."""
+        self._bound = bound
         self._rate_before: float | None = None
-        self._resume_at = 0.0
+        """The rate of replies before the last doubling; None if it is unknown."""
+        self._search: _Search | None = None
+        """The search for the best number; None while the limit grows."""
+        self._held_until: float | None = None
+        """The time until which the limit stays as it is; None while the limit grows or numbers are
+        tried."""
+        self._resume_seconds = RESUME_SECONDS
+        self._rejected_level = 0
+        self._forget_seconds = FORGET_SECONDS
 
     def replied(self, slot: RequestSlot, now: float) -> None:
-        if self._turned_away is not None:
-            self._climb(self._turned_away, now)
-        elif self._growing:
-            self._measure(slot, now)
-            if self._growing and slot.level >= int(self.limit) // 2:
-                self.limit = min(self._most, self.limit + 1)
-        elif now > self._resume_at:
-            self._growing = True
-            self._rate_before = None
-            self._next_stage()
+        """Note that a request got a reply."""
+        if self._held_until is not None:
+            if now > self._held_until:
+                self._resume()
+            return
+        if slot.stage == self.stage.number:
+            self.stage.add(slot, now)
+        if self._search is None:
+            self._continue_growth(slot, now)
+        elif self.stage.replies >= self.limit:
+            self._search_on(self._search, now)
 
     def throttled(self, slot: RequestSlot, now: float) -> None:
+        """Note that the server rejected a request because there were too many."""
         level = slot.level
-        if slot.epoch == self.epoch:
-            self.epoch += 1
-        elif self._turned_away is not None:
+        if slot.epoch != self.epoch and self._rejected_level:
             # The request was sent in the same burst as one that was already rejected.
-            level = min(level, self._turned_away.level)
-        self._turned_away = _TurnedAway(level, now, now)
-        self.limit = min(self.limit, _below(level))
+            level = min(level, self._rejected_level)
+        else:
+            self.epoch += 1
+            if self._rejected_level and self._held_until is None:
+                # The rejected level was tried again.
+                self._forget_seconds = min(LONGEST_FORGET_SECONDS, 2 * self._forget_seconds)
+        self._rejected_level = level
+        self._hold(min(self.limit, _below(level)), now + self._forget_seconds)
 
-    def _climb(self, turned_away: _TurnedAway, now: float) -> None:
-        if now - turned_away.climbed_at <= CLIMB_SECONDS:
+    def _resume(self) -> None:
+        self._held_until = None
+        if self._search is None:
+            self._next_stage()
+        else:
+            self._start_search(self.limit, self.limit // 8)
+
+    def _continue_growth(self, slot: RequestSlot, now: float) -> None:
+        stage, before = self.stage, self._rate_before
+        if stage.replies >= stage.start and self.limit >= 2 * stage.start:
+            if before is not None and stage.rate < PLATEAU * before:
+                self._start_search(stage.start, stage.start // 4)
+                return
+            self._rate_before = stage.rate
+            if stage.start > self._rejected_level:
+                self._rejected_level = 0
+                self._forget_seconds = FORGET_SECONDS
+            self._next_stage()
+        if slot.level < int(self.limit) // 2:
             return
-        turned_away.climbed_at = now
-        if self.limit < _below(turned_away.level):
+        self.bounded_by = self._bound(int(self.limit) + 1)
+        if self.bounded_by is not None:
+            self._start_search(self.limit, self.limit // 4)
+        elif self.limit < 2 * self._rejected_level:
+            self.limit += 1 / self.limit  # by one in each round trip
+        else:
             self.limit += 1
-        elif now - turned_away.at > FORGET_SECONDS:
-            self.limit = min(self._most, self.limit + 2)
 
-    def _measure(self, slot: RequestSlot, now: float) -> None:
-        """Stop growing if the last doubling hardly increased the rate of replies."""
-        stage = self.stage
-        if slot.stage != stage.number:
-            return
-        stage.replies += 1
-        stage.levels += slot.level
-        stage.seconds += now - slot.since
-        if stage.replies < stage.start or self.limit < min(2 * stage.start, self._most):
-            return
-        if self._rate_before is not None and stage.rate < PLATEAU * self._rate_before:
-            self._growing = False
-            self._resume_at = now + RESUME_SECONDS
-            self.limit = stage.start
-        self._rate_before = stage.rate
+    def _start_search(self, start: float, step: float) -> None:
+        self._search = _Search(start, step, self._bound)
+        self.limit = start
+        self._next_stage(skip=start)  # until the number of requests in flight has settled
+
+    def _search_on(self, search: _Search, now: float) -> None:
+        """Try the next number. If the search is over, hold the best one."""
+        search.rates[self.limit] = self.stage.rate
+        number = search.next_number()
+        if number is not None:
+            rise = max(0.0, number - self.limit)
+            self.limit = number
+            self._next_stage(skip=rise)
+        elif search.best > search.start:
+            self._rate_before = search.rates[search.best]
+            self._search = None
+            self.limit = search.best
+            self._next_stage()
+        else:
+            self._hold(search.best, now + self._resume_seconds)
+            self._resume_seconds = min(LONGEST_RESUME_SECONDS, 2 * self._resume_seconds)
+
+    def _hold(self, limit: float, until: float) -> None:
+        self.limit = limit
+        self._held_until = until
         self._next_stage()
 
-    def _next_stage(self) -> None:
-        self.stage = _Stage(self.stage.number + 1, self.limit)
+    def _next_stage(self, skip: float = 0.0) -> None:
+        self.stage = _Stage(self.stage.number + 1, self.limit, skip)
+
+
+class _Search:
+    """Looks for the number of concurrent requests with the highest rate of replies."""
+
+    def __init__(self, start: float, step: float, bound: Bound) -> None:
+        self.start = start
+        """The first number to try."""
+        self.best = start
+        """The best number so far."""
+        self.rates: dict[float, float] = {}
+        """The rate of replies for each number that was tried."""
+        self._step = max(1.0, step)
+        self._bound = bound
+
+    def next_number(self) -> float | None:
+        """Return the next number to try; None if the search is over."""
+        while self._step >= max(1.0, PRECISION * self.best):
+            rate = self.rates[self.best]
+            less, more = self.best - self._step, self.best + self._step
+            if less >= START and less not in self.rates:
+                return less
+            if self.rates.get(less, 0.0) * GAIN >= rate:
+                self.best = less
+            elif more not in self.rates and self._bound(int(more)) is None:
+                return more
+            elif self.rates.get(more, 0.0) > GAIN * rate:
+                self.best = more
+            else:
+                self._step //= 2
+        return None
 
 
 def _below(level: int) -> int:

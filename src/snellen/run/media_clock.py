@@ -112,8 +112,8 @@ class MediaClock:
         return time.perf_counter() - self._began
 
     def _without_lost(self, waiting: deque[Arrival]) -> deque[Arrival]:
-        """Drop the oldest frames from the waiting arrivals if too many wait, before each question
-        and at the end. Questions are never dropped."""
+        """If too many frames wait before a question, or after the last question, drop the oldest of
+        these frames. Questions are never dropped."""
         if self._streaming.drop == "none":
             return waiting
         most = WAITING if self._streaming.drop == "oldest" else 1

@@ -33,6 +33,7 @@ from snellen.run import (
 from snellen.run.earlier_runs import check_pictures, reuse_of
 from snellen.run.effort import expects_thoughts
 from snellen.run.identity import manifest_of, run_identity
+from snellen.run.machine_bound import machine_bound
 from snellen.run.plan import OnSample, Plan
 from snellen.run.reply_watch import RAISED, ReplyWatch
 from snellen.run.run_config import RunConfig
@@ -160,7 +161,7 @@ class Preparation:
         watch = ReplyWatch(progress, run, stop, limit, settings, thinks)
         if opened.server not in self._limiters:
             concurrency = config.profile.concurrency or opened.concurrency
-            self._limiters[opened.server] = Limiter(concurrency)
+            self._limiters[opened.server] = Limiter(concurrency, bound=machine_bound)
         observers = [watch, *_observers(self._plan.on_sample, benchmark, stop)]
         if (most := options["until_stderr"]) is not None:
             total = selection.rows * settings.repeats

@@ -165,6 +165,8 @@ class Scheduler:
             await asyncio.gather(*left, return_exceptions=True)
             self._threads.shutdown(wait=False, cancel_futures=True)
             self._job.progress.finished = time.monotonic()
+            if reason := self._limiter.bounded_by:
+                self._job.progress.note(f"more concurrent requests were not possible: {reason}")
             self._stop.close()
         if self._stop.crash is not None:
             raise self._stop.crash

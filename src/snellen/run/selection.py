@@ -17,7 +17,8 @@ CHECK_SECONDS = 0.05
 """The maximum number of rows and the maximum time in seconds for the check before the first
 question. Rows beyond these limits are checked when they are asked."""
 BLOCK = 200
-"""The minimum number of units whose rows are read together if rows are asked in a random order."""
+"""If questions are asked in a random order, the minimum number of units whose rows are read in one
+pass."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,11 +20,10 @@ INPUTS = {
     "verdicts": "judges' verdicts were added after the report was written",
     "labels": "people's labels changed after the report was written",
 }
-"""Maps each input of a report to the reason that a note states if the size of the input has
-changed."""
+"""For each input of a report, the reason that a note gives if the size of the input has changed."""
 SOURCE_CHANGED = "It has changed since the run was made"
 SOURCE_DIFFERS = "which may be another version"
-"""The endings of notes on reports that were scored with different source code than the run used."""
+"""How a note ends if the report was scored with different source code than the run used."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -109,7 +109,7 @@ def bootstrap(
 ) -> Estimate:
     """Estimate any aggregate of rows, with an interval from resampling whole clusters.
 
-    `aggregate` maps row numbers to a value, or to None or nan if the aggregate is undefined. If a
+    `aggregate` maps row indices to a value, or to None or nan if the aggregate is undefined. If a
     cluster is drawn twice, its rows occur twice. `aggregate` is called once for each resample and
     once for each cluster. Use `bootstrap_sums` wherever possible, since it is faster.
     `bootstrap_sums` is required for an aggregate that groups rows by cluster (such as "both
@@ -151,7 +151,7 @@ def bootstrap(
 
 
 def _draws(n_clusters: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Yield cluster numbers that are drawn with replacement, in blocks (block, G) that have
+    """Yield cluster indices that are drawn with replacement, in blocks (block, G) that have
     `resamples` rows in total."""
     import numpy as np
 

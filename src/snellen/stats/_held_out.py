@@ -41,20 +41,20 @@ def held_out(
     number of samples of one setting.
 
     Clusters are split into thirds at random. For each third, the setting that is best on the other
-    two thirds is chosen, and its sums on the held-out third are used. The value is the aggregate of
-    these sums over all thirds (Stone 1974, Journal of the Royal Statistical Society B 36, with
-    folds of clusters), averaged over 200 splits. The result estimates the value of a setting that
-    is chosen on two thirds of these samples, which is slightly worse than a setting that is chosen
-    on all samples.
+    two thirds is chosen, and its sums on the held-out third are used. The value of a split is the
+    aggregate of these sums over all thirds (Stone 1974, Journal of the Royal Statistical Society B
+    36, with folds of clusters), and the estimate is the mean over 200 splits. The result estimates
+    the value of a setting that is chosen on two thirds of these samples, which is slightly worse
+    than a setting that is chosen on all samples.
 
-    The interval is m ± t · stderr with G-1 degrees of freedom. stderr² is the variance of the whole
-    procedure over resamples of clusters, in which all copies of a cluster are in the same third.
-    This variance is computed as the covariance between two splits of each resample, which removes
-    the variance that comes from splitting. A split is undefined if, for one of its thirds, no
-    setting has a value on the other two thirds. If more than 5 % of splits are undefined, there is
-    no value. If the settings are similar, the interval is wider than necessary;
-    `docs/decisions/comparing.md` gives its coverage. For fractions, the interval is limited to [0,
-    1].
+    The interval is the estimate ± t · stderr, where t has G-1 degrees of freedom for G clusters.
+    stderr² is the variance of the whole procedure over resamples of clusters, in which all copies
+    of a cluster are in the same third. This variance is computed as the covariance between two
+    splits of each resample, which removes the variance that comes from splitting. A split is
+    undefined if, for one of its thirds, no setting has a value on the other two thirds. If more
+    than 5 % of splits are undefined, there is no value. If the settings are similar, the interval
+    is wider than necessary; `docs/decisions/comparing.md` gives its coverage. For fractions, the
+    interval is limited to [0, 1].
 
     Raises:
         ValueError: there are no settings, or their sums have different columns.

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 FEWEST_CLUSTERS = 10
 """The minimum number of clusters for which there is an interval."""
 ENOUGH_CLUSTERS = 30
-"""If there are fewer clusters than this, the interval of scores in [0, 1] has the full width of
-Student's t."""
+"""With fewer clusters than this, the interval of scores in [0, 1] has the width that Student's t
+gives. With at least this many, that width is multiplied by the ratio of the normal quantile to
+Student's t for n rows."""
 Z = normal_quantile(0.975)
 
 

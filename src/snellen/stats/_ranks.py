@@ -27,8 +27,9 @@ def ranks(
     *,
     lower_is_better: bool = False,
 ) -> list[tuple[int, int]] | None:
-    """For each side, the interval that contains its rank in 95 % of resamples. The highest value
-    has rank 1, or the lowest value if `lower_is_better`. Equal values share the better rank.
+    """For each side, such as a model, the interval that contains its rank in 95 % of resamples. The
+    highest value has rank 1, or the lowest value if `lower_is_better`. Equal values share the
+    better rank.
 
     Each resample draws the same clusters for all sides (Goldstein and Spiegelhalter 1996, Journal
     of the Royal Statistical Society A 159). Resamples in which a side has no value are left out.

@@ -54,8 +54,8 @@ class Remote:
         self._fs = _opened(scheme)
 
     def list(self, below: str = "") -> Iterator[Object]:
-        """Yield every object below the address, or the object at exactly this address, in no
-        particular order."""
+        """Yield every object under the path `below`, or the object at exactly this path, in no
+        particular order. `below` is relative to the store's address."""
         root = f"{self._root}/{below}".rstrip("/")
         with self._faults("be listed"):
             entries = self._fs.find(root, detail=True) or {}

@@ -79,7 +79,8 @@ class Run:
         self._index = ReplyIndex()
         self._readers: dict[str, LineReader] = {}
         self._is_marked = False
-        """Whether the manifest is known to have the format number of a run with parts."""
+        """Whether this object has made sure that the manifest's format number states that the run
+        has parts."""
 
     def part(self, number: int) -> Run:
         """Open the same run for a process that writes one part of the run. Each part has its own

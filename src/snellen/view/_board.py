@@ -11,8 +11,9 @@ from snellen.view.runs import Listed
 
 
 class Board:
-    """The runs of one benchmark and the positions of their dots and intervals. The best run comes
-    first. If it is unknown whether higher is better, the runs are sorted by name."""
+    """The runs of one benchmark, and the positions of their dots and intervals in the benchmark's
+    chart. The best run comes first. If it is unknown whether higher is better, the runs are sorted
+    by name."""
 
     def __init__(self, benchmark: str, runs: Sequence[Listed]) -> None:
         self.benchmark = benchmark

@@ -18,8 +18,8 @@ from snellen.store import Run
 from snellen.view.runs import Listed
 
 PATIENCE = 0.3
-"""The time in seconds that a page waits for a comparison. After this time, the page says that the
-comparison is being computed."""
+"""The time in seconds that a page waits for a comparison. After this time, the page shows that the
+comparison is still being computed."""
 KEPT = 16
 
 

@@ -274,7 +274,7 @@ def serve(
     *,
     benchmarks: Sequence[str | Benchmark] = (),
 ) -> None:
-    """Serve the runs in folders until interrupted. `started` is called with the address.
+    """Serve the runs in folders until interrupted. `started` is called with the viewer's URL.
 
     `benchmarks` are the caller's own benchmarks, as objects or as `FILE.py:NAME`. The viewer needs
     them to show the pictures of their runs and to compare their runs.

@@ -57,7 +57,7 @@ CREATE TABLE IF NOT EXISTS samples (
 CREATE UNIQUE INDEX IF NOT EXISTS keys ON samples (sample, repeat, turn, step);
 CREATE INDEX IF NOT EXISTS places ON samples (place, repeat, turn, step, row);
 CREATE INDEX IF NOT EXISTS states ON samples (state, row);
--- All records of each key that has several records, in order.
+-- If a key has several records: all of these records, in order.
 CREATE TABLE IF NOT EXISTS attempts (
     row INTEGER, number INTEGER, file TEXT, at INTEGER, size INTEGER,
     PRIMARY KEY (row, number)) WITHOUT ROWID;
@@ -70,7 +70,7 @@ CREATE TABLE IF NOT EXISTS scores (
     candidates TEXT, key INTEGER, PRIMARY KEY (scoring, row)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS readings ON scores (scoring, state, row);
 CREATE INDEX IF NOT EXISTS worths ON scores (scoring, score, row, key);
--- By a digest of the sample's key, which is the same in every run, for joins between two runs.
+-- For joins between two runs: `key` is a digest of the sample's key, equal in every run.
 CREATE INDEX IF NOT EXISTS pairs ON scores (scoring, key, score);
 -- For online runs: what was shown (frame), asked, and said (emit), and at which media time.
 CREATE TABLE IF NOT EXISTS sessions (sample TEXT, session TEXT,
@@ -160,8 +160,8 @@ class Index:
             pass
 
     def share(self) -> tuple[float, float]:
-        """The shares of the run's files that are indexed: first the samples and scores, then the
-        words."""
+        """How much of the run's files is indexed, as two fractions: for the lists of samples and
+        scores, and for full-text search."""
         run = Run(self.run)
         sizes = {
             name: stamp.size
@@ -406,9 +406,9 @@ class _Taking:
         )
 
     def _scored(self, sample: str, repeat: int, step: int) -> tuple[int, Key] | None:
-        """The row and key of a sample's last turn, at the step `step` if there is one, otherwise at
-        the last step. If turns are scored separately, `ID#2` stands for the second turn of the
-        sample `ID`."""
+        """The row and key of the record that a score refers to: in the last turn of the sample, the
+        step with the number `step`, or the last step if there is no such step. If turns are scored
+        separately, `ID#2` stands for the second turn of the sample `ID`."""
         this = f"step = {step:d} DESC, " if step else ""
         last = f"ORDER BY turn DESC, {this}step DESC LIMIT 1"
         columns = "SELECT row, sample, repeat, turn, step FROM samples"
@@ -465,8 +465,8 @@ class _Taking:
 
 
 def _words(answer: Answer) -> str:
-    """An answer as text. Strings stay unchanged, numbers and lists become JSON, and other kinds of
-    answers are put in words."""
+    """An answer as text. Strings stay unchanged, numbers and lists become JSON, and other answers
+    become readable text."""
     plain = isinstance(answer, float | tuple)
     return orjson.dumps(answer).decode() if plain else answer_words(answer)
 

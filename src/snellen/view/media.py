@@ -42,8 +42,8 @@ class Media:
         self._decoding = threading.Lock()
 
     def image(self, run: Listed, question: Question, number: int, side: int | None) -> Image:
-        """The picture with this number among the question's media. `side` limits the length of the
-        picture's longer side.
+        """The picture at the index `number` in the question's media. `side` is the maximum length
+        of the picture's longer side.
 
         Raises:
             MediaError: the picture is gone or has changed, or the medium is a video.
@@ -131,8 +131,9 @@ class Media:
         raise _gone(run, shown.place, others)
 
     def _parts(self, run: Listed, question: Question, number: int) -> Iterator[Image | Video]:
-        """The media of a question's row. The sample's medium with this number comes first, then all
-        of the sample's media, then the media that only the prompt contains."""
+        """Yield the pictures and videos that may be the requested medium: first the sample's medium
+        at the index `number`, then all of the sample's media, then the media that only the prompt
+        contains."""
         try:
             benchmark = self._benchmark(run)
             sample = next(benchmark.read(row) for row in rows_at(benchmark.data, [question.place]))

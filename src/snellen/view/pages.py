@@ -48,13 +48,13 @@ from snellen.view.samples import (
 
 FOLDER = Path(__file__).parent
 FEW = 20_000
-"""The maximum number of samples in a run for which the facets are counted again under the current
-filters. For 100,000 samples, counting takes 200 ms."""
+"""If a run has at most this many samples, the counts next to the filters refer to the samples that
+the other filters select. For 100,000 samples, such counts take 200 ms."""
 MAX_SIDE_BY_SIDE = 3
 """The maximum number of runs side by side."""
 READ = 0.99
-"""Facet counts are kept if at least this share of the run's files is indexed. The share is below 1,
-because records may be appended at any time."""
+"""The counts next to the filters are cached if at least this share of the run's files is indexed.
+The share is below 1, because records may be appended at any time."""
 ALL_READ = 0.999
 """If at least this share of a run's files is indexed, pages no longer say that the files are being
 read."""
@@ -65,7 +65,7 @@ class NotThere(Exception):
 
 
 class Counted(NamedTuple):
-    """Facet counts that are kept for a while."""
+    """The filters (facets) of a run with their counts, which are cached for a while."""
 
     changes: Any
     """The state of the index when the facets were counted."""
@@ -358,9 +358,9 @@ class Pages:
         return next((sibling for sibling in self._siblings(run) if sibling.name == wanted.vs), None)
 
     def _known_facets(self, run: Listed, index: Index, scoring: str, best: float) -> list[Facet]:
-        """The last facet counts. If the index has changed since these counts, a thread counts again
-        after a pause. Because of the pause, counting takes only a small share of the time while a
-        run is in progress.
+        """The facets with their last counts. If the index has changed since then, a thread counts
+        again, but only after a pause, so that counting takes only a small fraction of the time
+        while a run is in progress.
         """
         key = (run.path, scoring)
         with index.connect() as connection:
@@ -388,8 +388,8 @@ class Pages:
         best: float,
         other_index: Path | None,
     ) -> Facet:
-        """Count a facet's samples with all filters applied except the facet's own. `connection` has
-        all filters applied."""
+        """Count a facet's values over the samples that all filters except the facet's own select.
+        `connection` contains the samples that all filters select."""
         if not wanted.by_facet(facet.name):
             return narrowed(connection, facet, scoring, best)
         others = wanted.without(facet.name)

@@ -1,5 +1,5 @@
-"""Selects and orders the samples that a page shows, according to the query string of its
-address."""
+"""Selects and orders the samples that a page shows, according to the query string of the page's
+URL."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SORTS: Mapping[str, str] = {
     "attempts": "by attempts",
 }
 FACET = 200
-"""The maximum number of values that a tag may have to be offered as a facet."""
+"""A tag with more values than this is not offered as a facet, that is, as a filter with counts."""
 MOST = 2_000_000
 MANY = 2_000
 LONGEST = 2_000
@@ -75,7 +75,7 @@ class Wanted:
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[str, str]]) -> Wanted:
-        """Parse the name-value pairs of an address. Invalid parts are ignored."""
+        """Parse the name-value pairs of a page's query string. Invalid parts are ignored."""
         values: dict[str, Any] = {}
         tags: dict[str, str] = {}
         allowed = {
@@ -223,7 +223,7 @@ def _flip(flip: str) -> str:
 
 
 def ordered(wanted: Wanted) -> str:
-    """The terms of the clause ORDER BY. The query must join the selected scoring's scores as
+    """The terms of the ORDER BY clause. The query must join the selected scoring's scores as
     `x`."""
     turn = "DESC" if wanted.desc else "ASC"
     usual = f"s.place {turn}, s.repeat {turn}, s.turn {turn}, s.step {turn}, s.row {turn}"
@@ -234,8 +234,8 @@ def ordered(wanted: Wanted) -> str:
 
 
 class Chosen:
-    """The selected samples. The search is done once. A temporary table keeps the result until the
-    connection is closed."""
+    """The selected samples. The samples are selected once, and a temporary table keeps them until
+    the connection is closed."""
 
     def __init__(
         self,
@@ -281,7 +281,7 @@ class Chosen:
 
     def around(self, row: int) -> tuple[int | None, int | None, int | None]:
         """The previous row, the next row, and this row's position, from 1, among the selected
-        samples. A value that does not exist is None."""
+        samples. None stands for a row or a position that does not exist."""
         if self._wanted.by != "place":
             every = self._rows("", "")
             if row not in every:

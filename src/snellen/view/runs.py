@@ -23,13 +23,13 @@ REFRESHED = 5.0
 JUDGED = "judged/*/*/*"
 """A pattern for the paths of judges' runs, relative to the folder of the judged run."""
 RESTED = 50
-"""The pause before a search or a count is repeated, as a multiple of the duration of the search or
-count."""
+"""How long to pause before a search for runs or a count of samples is repeated, as a multiple of
+the time that the last one took."""
 SLOW = 0.05
-"""The minimum duration, in seconds, of a search for runs after which the pause applies."""
+"""The pause applies only after a search for runs that took at least this many seconds."""
 QUIET = 30.0
-"""A run counts as stopped this many seconds after its last record, if the operating system does not
-say whether the run's lock is held."""
+"""A run counts as stopped this many seconds after its last record, if the operating system cannot
+tell whether the run's lock is held."""
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ class Story:
     row: int
     """The number of the sample's row in the index."""
     key: Key
-    """The key of the sample's records."""
+    """The key under which the sample's question and replies are stored."""
     question: Question | None
     """The question; None if the run did not send the question."""
     final: ReplyRecord | None
@@ -205,8 +205,8 @@ The verdict is one of `VERDICTS`. The expression's parameter is the full score."
 
 
 def facets(connection: sqlite3.Connection, scoring: str, best: float) -> list[Facet]:
-    """The facets of the samples, with counts over the full run. The verdicts come first. Tags with
-    more than `FACET` values, or with a single value, are left out.
+    """The filters (facets) that a page offers, with counts over the full run. The verdicts come
+    first. Tags with more than `FACET` values, or with a single value, are left out.
 
     Args:
         connection: The index.
@@ -285,8 +285,8 @@ def best_score(run: Listed, scoring: str) -> float:
 
 
 def marked_best(run: Listed, scoring: str) -> float | None:
-    """The score of a perfect answer, with which pages mark answers as right or wrong. None if it is
-    unknown whether a wrong answer scores 0."""
+    """The score of a perfect answer, which pages need in order to mark answers as right or wrong.
+    None if it is unknown whether a wrong answer scores 0."""
     if run.result is not None and scoring in run.result.report.scorings:
         first = next(iter(run.result.scoring(scoring).metrics.values()))
         if first.better != "higher":

@@ -73,8 +73,9 @@ class GapField(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     share: float | None = None
     """`mean` as a fraction of the gap; None if no effect was measured."""
     after: GapEffect | None = None
-    """The additional effect of this field after the only field with a significant single effect was
-    exchanged, as the mean of both directions. None if it was not measured."""
+    """The effect that exchanging this field has in addition, if exactly one other field has a
+    significant effect by itself and was already exchanged. The effect is the mean of both
+    directions; None if it was not measured."""
     after_p: float | None = None
     """The p value of `after`, adjusted for the number of other fields; None if `after` was not
     measured."""

@@ -1,5 +1,5 @@
 """Code that several benchmarks share, and the benchmarks for a user's own rows.
 
-Files in this folder may import the packages that a benchmark's file may import, but no benchmark.
-Start reading at `tasks.py`, which defines five tasks with their prompts and rules.
+Files in this folder may import the same packages as a benchmark's file, but must not import a
+benchmark. Start reading at `tasks.py`, which defines five tasks with their prompts and rules.
 """

@@ -72,7 +72,7 @@ def kinds(names: Sequence[str], known: Mapping[str, str]) -> dict[str, str]:
     """Return one tag for each kind of question, since a question may be of several kinds at once.
     The tag of a kind that does not apply is an empty string.
 
-    `known` maps the kinds with published figures to their labels. The tag `unlisted` lists the
+    `known` maps each kind that has published results to its label. The tag `unlisted` lists the
     question's kinds that are not in `known`. The tag `last` contains the label of the question's
     last known kind.
     """

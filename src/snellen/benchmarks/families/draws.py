@@ -10,7 +10,7 @@ from snellen.core.scoring import Line
 
 
 def undecided(sample: Sample) -> Reading:
-    """Return a reading whose letter will be drawn later."""
+    """Return a reading without a letter, which will be drawn later."""
     letters = tuple(ascii_uppercase[: len(sample.choices)])
     return Reading(answer=None, rule="drawn", guessed=True, candidates=letters)
 
@@ -53,11 +53,11 @@ def by_id(difference: str) -> Callable[[ReplyTable], Resolution]:
 def in_sequence(
     seed: int, key: Callable[[Line], str], difference: str
 ) -> Callable[[ReplyTable], Resolution]:
-    """Create a resolver that sorts the lines by `key` and draws all letters with one seeded
+    """Create a resolver that sorts the replies by `key` and draws all letters with one seeded
     generator.
 
-    If the lines come from a user's file, whose order may differ from the authors' order, the result
-    gets a note. The note ends with the text in `difference`.
+    If the replies come from a user's file, whose order may differ from the authors' order, the
+    result gets a note. The note ends with the text in `difference`.
     """
 
     def resolve(table: ReplyTable) -> Resolution:

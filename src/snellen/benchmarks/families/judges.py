@@ -70,7 +70,7 @@ says, and nothing that contradicts it). Reply in these two lines, and nothing el
 Score: X/10
 Reason: one sentence"""
 PEOPLE = "what is right according to people who saw them"
-"""The usual description of a question's reference, as it appears in the judge's prompt."""
+"""The words with which the judge's prompt describes a question's reference by default."""
 GRADED = re.compile(r"Score: (10|\d)/10\nReason: \S[^\n]*")
 FENCE = re.compile("`{3,}")
 
@@ -124,7 +124,7 @@ def graded(
     """Create the scoring `graded` for a published benchmark with open questions.
 
     A judge grades each reply from 0 to 10 and gives a reason. The judge is asked only on request,
-    in addition to the authors' scoring. `reference` returns a sample's right answer in words, and
+    in addition to the authors' scoring. `reference` returns a sample's right answer as text, and
     `origin` describes that answer in the judge's prompt.
     """
     judge = replace(
@@ -148,7 +148,7 @@ def graded(
 
 
 PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
-"""The scores that dummy models get under the scoring `graded` from a perfect judge."""
+"""The scores that dummy models get under the scoring `graded` if the judge is perfect."""
 
 
 def perfect_grade(sample: Sample, reply: Reply) -> str:

@@ -34,7 +34,7 @@ LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 LMMS_DRAWS = (
     "lmms-eval draws letters from Python's shared random state, which depends on what ran before. "
-    "The figure of lmms-eval may therefore differ."
+    "The result of lmms-eval may therefore differ."
 )
 LMMS_PARSER = f"{LMMS_EVAL}:lmms_eval/tasks/_task_utils/mmmu_mcq_utils.py#L17-L65"
 HOST = "https://opencompass.openxlab.space/utils/VLMEval"
@@ -184,7 +184,7 @@ def choices_of(row: Row) -> tuple[str, ...]:
 
 
 def pictures_of(row: Row) -> tuple[list[int], tuple[Image, ...]]:
-    """Return the numbers that marks such as `<image 1>` use for a row's pictures, and the
+    """Return the numbers of a row's pictures, which appear in marks such as `<image 1>`, and the
     pictures."""
     if "image" in row:
         image = row["image"]
@@ -253,10 +253,10 @@ def by_letter(sample: Sample) -> Mapping[str, str]:
 def last_letter(text: str, sample: Sample, forms: Sequence[str]) -> Reading:
     """Parse the last letter of a choice from a text, by the authors' rules.
 
-    Three rules are tried in order. Rule 1 takes the last letter in parentheses or, if there is
-    none, the last letter in the first of the other `forms` that occurs. Rule 2 applies to a text of
-    more than five words, and takes the choice whose text comes last. Rule 3 draws a letter at
-    random later.
+    Three rules are tried in order. Rule 1 takes the last letter in parentheses. If there is none,
+    rule 1 takes the last letter in the first of the `forms` that the text contains. Rule 2 applies
+    to a text of more than five words, and takes the choice whose text comes last. Rule 3 leaves the
+    letter to be drawn at random later.
 
     If several letters occur in a form without parentheses, rule 1 looks for the last letter that
     has a space on each side, such as " B ". If no letter has a space on each side, as in "A. or

@@ -1,7 +1,8 @@
 """OVO-Bench's forward tasks as standing questions, which a model answers while it watches a video.
 
-A question of REC, SSR, or CRR is asked once and stays open while the video runs. The model decides
-when to speak. The time windows for its messages follow from the annotations alone:
+A question of a forward task (REC, SSR, or CRR) is asked once and stays open while the video runs.
+The model decides when to speak. The time windows for its messages follow from the annotations
+alone:
 
     CRR   asked at ask_time. One window, [clue, clue + 30], in which the official benchmark polls
           the model.
@@ -86,7 +87,7 @@ def query_time(row: Row) -> float:
 
 
 def watch(row: Row) -> Watch:
-    """Return a question's windows, and the question's points in the order of the file."""
+    """Return a question's windows, and its points (the official polls) in the order of the file."""
     task, points = row["task"], row["test_info"]
     last = float(max(point["realtime"] for point in points))
     slots = tuple(_slots(row, last))
@@ -131,8 +132,8 @@ def when(sample: Sample) -> float:
 
 
 def until(sample: Sample) -> float:
-    """Return the time in seconds until which a sample's video is watched: the end of the question's
-    windows and points, plus the widest tolerance."""
+    """Return the time, in seconds, up to which a sample's video is watched. This is the end of the
+    question's last window or point, plus the largest of `streaming.WIDER`."""
     return _watch_of(sample).end + streaming.WIDER[-1]
 
 
@@ -167,7 +168,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     silence: tuple[str, ...] = ()
     """The texts with which the model signals silence."""
     until: float | None = None
-    """The video time in seconds until which the model watched the video (see `SpeechLog`)."""
+    """The video time, in seconds, up to which the model watched the video (see `SpeechLog`)."""
     failed: bool = False
     """Whether the session failed."""
 
@@ -389,10 +390,10 @@ def blind_history(task: str, polls: Sequence[str], totals: Sequence[int] = ()) -
     """Return a blind model's reply to the last of a question's `polls`. The model knows only the
     earlier polls.
 
-    For CRR, the model says No twice and then Yes, which is the pattern of the points. For SSR, the
-    model says Yes for the first step that was polled. For every other step, the model says No twice
-    and then Yes. For REC, the model gives the most frequent total at the poll's position, from
-    `totals`.
+    For CRR, the model says No twice and then Yes, which is the pattern of the right answers. For
+    SSR, the model says Yes for the first step that was polled. For every other step, the model says
+    No twice and then Yes. For REC, the model gives the total that `totals` contains for the poll's
+    position (see `commonest_totals`).
     """
     n = len(polls)
     if task == "REC":
@@ -403,7 +404,8 @@ def blind_history(task: str, polls: Sequence[str], totals: Sequence[int] = ()) -
 
 
 def commonest_totals(queries: Iterable[Watch]) -> tuple[int, ...]:
-    """Return the most frequent total at each position in a query's polls, in order of time."""
+    """Sort each query's polls by time, and return the total that is most often right at each
+    position."""
     counters: list[Counter[int]] = []
     for query in queries:
         for index, point in enumerate(sorted(query.points, key=lambda point: point.time)):

@@ -144,8 +144,7 @@ def field_columns(
     path: Path, head: Sequence[Mapping[str, Any]], column_map: Mapping[str, str]
 ) -> dict[str, list[str]]:
     """Return the columns of each field. If the user mapped a column to a field, that is the field's
-    only column. A field without a mapping has all columns with one of the field's names in
-    `FIELDS`."""
+    only column. A field without a mapping has all columns whose names `FIELDS` lists for it."""
     names = column_names(head)
     columns: dict[str, list[str]] = {}
     for column, field in column_map.items():

@@ -207,8 +207,8 @@ def _benchmark(
 
 
 def _shown_by(sample: Sample) -> str:
-    """Return a key that all samples with the same video share or, without a video, all samples with
-    the same image."""
+    """Return a key that identifies the sample's video or, without a video, its image. A sample with
+    neither has its id as the key."""
     return str(sample.data.get("video") or sample.data.get("image") or sample.id)
 
 

@@ -39,7 +39,7 @@ class RowReader:
     task: Task
     """The kind of question."""
     columns: Mapping[str, Sequence[str]]
-    """The file's columns for each field."""
+    """Maps each field to the file's columns that contain it."""
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -47,7 +47,7 @@ class RowReader:
 
     @cached_property
     def _letters(self) -> str:
-        """The letters from A to the last letter with a column of choices."""
+        """The letters from A to the last letter that has a column of choices."""
         last = max(letter for letter in self.columns if len(letter) == 1)
         return ascii_uppercase[: ascii_uppercase.index(last) + 1]
 
@@ -322,7 +322,8 @@ def _letter(answer: str, choices: Sequence[str], where: str) -> str:
     """Return the letter of the right choice. `answer` is the letter or the text of that choice.
 
     Raises:
-        DataError: the answer is no choice's letter or text, or it matches two choices.
+        DataError: the answer is neither the letter nor the text of a choice, or it matches two
+            choices.
     """
     letters = ascii_uppercase[: len(choices)]
     meant = {letter for letter, choice in zip(letters, choices, strict=True) if choice == answer}

@@ -200,16 +200,16 @@ def is_target(reading: Reading, sample: Sample) -> float:
 
 
 def _agreement(reading: Reading, sample: Sample) -> float:
-    """Return 1 if any of one or two right answers matches, and 0 otherwise. With three or more
-    right answers, return min(1, matches / 3)."""
+    """Return min(1, matches / 3) if there are three or more right answers. If there are fewer,
+    return 1 if any of them matches, and 0 otherwise."""
     right = right_answers(sample)
     equal = sum(plain_words(answer) == reading.answer for answer in right)
     return min(1.0, equal / 3) if len(right) >= 3 else float(equal > 0)
 
 
 def _of_captions(scoring: Callable[..., Scoring]) -> Scoring:
-    """Create the scoring with coco-caption's metrics, which compare all replies with people's
-    captions in one pass."""
+    """Create the scoring with coco-caption's metrics, which are computed from all replies
+    together."""
     # Imported here, since importing the tokenizer takes longer than all other imports here.
     from snellen.metrics.captions import caption_metrics
     from snellen.text.ptb import tokens

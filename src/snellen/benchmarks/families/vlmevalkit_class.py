@@ -290,7 +290,8 @@ def _written(path: Path, data: Any, replies: Mapping[str, str | None]) -> Path:
 
 def flattened(result: Any) -> Mapping[str, float]:
     """Return the numbers in a dictionary, a data frame, or a list, under the names that
-    VLMEvalKit's report uses. A nested value is named `a|b`. A number in a data frame is named
+    VLMEvalKit's report uses. The name of a nested value joins the keys that lead to it: `a|b`. The
+    name of a number in a data frame joins the text in its row and its column's name:
     `column=text|column of numbers`.
 
     See flatten_summary_metrics in vlmeval/smp/status_report.py.

@@ -1,4 +1,5 @@
-"""Lists VLMEvalKit's data sets: the supported sets, and the reasons why others are not supported.
+"""Lists VLMEvalKit's data sets: the supported sets, and the reasons why the other sets are not
+supported.
 
 The sets come from open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset.
 The file `vlmevalkit_sets.tsv` lists the supported sets, with the kind, MD5, and URL from

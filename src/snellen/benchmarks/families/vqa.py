@@ -83,7 +83,7 @@ Decoded = TypeVar("Decoded")
 
 
 def table(data_file: DataFile, annotations: str | None) -> Table:
-    """Return the questions in a VQA file, in BLIP's list, or in a parquet file.
+    """Return the questions in a VQA file, a list in BLIP's format, or a parquet file.
 
     For a VQA file, `annotations` is the name of the file with the answers. The file with the
     answers is next to the file with the questions, or in a folder `Annotations` next to that

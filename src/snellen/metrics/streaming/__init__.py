@@ -1,9 +1,11 @@
 """Metrics of models that watch a video: what a model says, and when.
 
-A query is a question about a video that is open from the time `asked` to the time `end`. A query
+A query, which is a question about a video, is open from the time `asked` to the time `end`. A query
 has slots, each with a window of time in which the model should say something. The model answers
-with messages. All times are positions in the video in seconds, not clock times. A metric reads
-`columns.target` (a `Watch` as JSON) and `columns.answer` (a `SpeechLog` as JSON) of each row.
+with messages, each of which begins at the time `onset` and ends at the time `done`. A query may
+also have poll points, the times at which a model that speaks only when it is asked would be asked
+for its current answer. All times are positions in the video in seconds, not clock times. A metric
+reads `columns.target` (a `Watch` as JSON) and `columns.answer` (a `SpeechLog` as JSON) of each row.
 
 A message is in the window from w0 to w1 if onset >= w0 and done <= w1. A message that begins before
 w0 cannot be based on the evidence in the window, and a message that is unfinished at w1 is too
@@ -18,10 +20,10 @@ number, every message counts. The first message that counts decides the outcome 
 Only messages that begin while the query is open count for slots. All other messages are counted by
 `unsolicited_per_hour`.
 
-In a row without an answer, the score decides. If the score is 1, every slot counts as answered on
-time, and every poll point as right. If the score is 0, the model counts as silent, and every poll
-point as wrong. Unparsed and refused replies therefore count as wrong. The bounds of an incomplete
-result are computed in the same way.
+If a row has no answer, the metrics use the row's score. If the score is 1, every slot counts as
+answered on time, and every poll point as right. If the score is 0, the model counts as silent, and
+every poll point as wrong. Unparsed and refused replies therefore count as wrong. The bounds of an
+incomplete result are computed in the same way.
 """
 
 from __future__ import annotations

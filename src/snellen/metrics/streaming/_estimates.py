@@ -13,7 +13,8 @@ NO_SLOTS = "no slots"
 
 
 def mean_of(rows: Iterable[tuple[float, int]]) -> Estimate:
-    """The mean of values in [0, 1]. Each row has a value and the number of its cluster."""
+    """The mean of values in [0, 1]. Each row has a value and the integer that identifies its
+    cluster."""
     table = np.array(list(rows)).reshape(-1, 2)
     return stats.mean(table[:, 0], table[:, 1].astype(np.intp))
 
@@ -23,7 +24,7 @@ def ratio_of(
 ) -> Estimate:
     """The sum of the first column divided by the sum of the second column.
 
-    The third column of the rows has the numbers of the clusters. If the second sum is 0, there is
+    The third column has the integers that identify the clusters. If the second sum is 0, there is
     no value, and `nothing` is the reason.
     """
     table = np.array(rows).reshape(-1, 3)

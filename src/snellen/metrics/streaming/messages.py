@@ -60,7 +60,7 @@ def f1(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="1/min")
 def false_alarms_per_min(columns: Columns) -> Estimate:
-    """The number of messages outside all windows, per minute outside all windows.
+    """The number of messages outside all windows, per minute of time outside all windows.
 
         Σ messages in no window / Σ minutes outside windows while the query is open
 
@@ -80,7 +80,8 @@ def false_alarms_per_min(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="messages")
 def repeats(columns: Columns) -> Estimate:
-    """The mean number of messages in a window after the first message: extra messages / slots.
+    """The mean number of extra messages per slot. All messages in a window except the first are
+    extra.
 
     At least 0; lower is better. `n` counts slots. An example with three messages in one window:
 

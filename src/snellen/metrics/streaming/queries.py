@@ -15,9 +15,9 @@ import numpy as np
 from snellen.metrics._columns import Category, Columns
 
 WIDER = (1.0, 2.0, 3.0)
-"""The numbers of seconds by which `answered_in_span_within` can widen windows on both sides. A
-session must continue for the largest of these numbers after its query ends, since a message may
-still be in a widened window."""
+"""The numbers of seconds by which `answered_in_span_within` can widen windows on both sides. After
+its query ends, a session must continue for the largest of these numbers of seconds, since a message
+may still be in a widened window."""
 MINUTE, HOUR = 60.0, 3600.0
 
 
@@ -60,7 +60,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     points: tuple[Point, ...] = ()
     """The times at which a polled model is asked, in order."""
     counts: bool = False
-    """Whether the query asks for a running total, which ends at the last of `points`."""
+    """Whether the query asks for a running total, which is evaluated up to the last of `points`."""
 
 
 By = Literal["named", "only", "form", "guessed"]

@@ -25,14 +25,14 @@ NONE_IN_SPAN = "no message lies in a window"
 
 @metric(better="higher", unit="fraction")
 def answered_in_span(columns: Columns) -> Estimate:
-    """The share of slots whose first message is in the window: not early, late, or missing.
+    """The share of slots whose first message is in the window, rather than early, late, or missing.
 
         hits / slots
 
-    In [0, 1]; higher is better. The slots of all queries have the same weight. `n` counts slots.
-    A model that always speaks a fixed time after the question has some hits without watching, so
-    report `early` and `precision` as well. The interval is Wilson's interval with the effective n
-    of the clusters. An example in which one of two messages is on time:
+    In [0, 1]; higher is better. The slots of all queries have the same weight. `n` counts slots. A
+    model that always speaks a fixed time after the question has some hits without watching, so
+    report `early` and `precision` as well. The interval is Wilson's, with an effective n that
+    accounts for clusters. An example in which one of two messages is on time:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))

@@ -1,4 +1,4 @@
-"""Metrics of what a model has said by each poll point, and of running totals."""
+"""Metrics of what a model has said by each poll point (see `Point`), and of running totals."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ PAUSES = (1.0, 5.0, 30.0, 0.0)
 """The seconds to wait after each failed attempt to restart a worker."""
 TOGETHER = 64
 """The maximum number of videos that the pool remembers. For each of these videos, the pool stores
-which windows questions are about, and which worker decoded the video."""
+which parts of the video (windows) the questions are about, and which worker decoded the video."""
 
 
 class _Worker:

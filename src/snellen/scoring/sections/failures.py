@@ -16,8 +16,8 @@ FAILED = "failed "
 REASONS = 3
 LONGEST_REASON = 300
 FILE = re.compile(r"at byte \d+ of \S+|\S*/\S+|\S+\.\w{2,5}(?![\w.])")
-"""Matches paths, file names, and positions in files, in which error messages with the same reason
-differ."""
+"""Matches paths, file names, and positions in files. Error messages that differ only in these have
+the same reason."""
 
 
 def is_failure(note: str) -> bool:

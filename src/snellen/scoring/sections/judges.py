@@ -190,8 +190,10 @@ def _rogan_gladen(
     judged: NDArray[np.float64],
 ) -> float | None:
     """Compute the mean of all scores, with a corrected share of right answers among the judged
-    replies. The correction is from Rogan and Gladen 1978 (American Journal of Epidemiology 107).
-    The result is None if the judge is no better than chance.
+    replies. The result is None if the judge is no better than chance.
+
+    The correction is from Rogan and Gladen 1978 (American Journal of Epidemiology 107). The
+    corrected share is
 
         (share of 1s + specificity - 1) / (sensitivity + specificity - 1), within [0, 1]
     """

@@ -54,7 +54,7 @@ class ReplyStatesSection:
             for flag in (Flag.REUSED, Flag.REFUSED)
         )
         scorer, states = draft.scorer, draft.table.states
-        # Shares are of the replies that there are.
+        # Shares are computed over the existing replies; failed and absent replies do not count.
         n = len(draft.table) - states.get("failed", 0) - states.get("absent", 0)
         notes = []
         if scorer.missing:
