@@ -19,7 +19,7 @@ from snellen.analysis.result import MetricText
 from snellen.analysis.result import shown as shown_value
 from snellen.errors import StoreError, plain
 from snellen.metrics import Direction
-from snellen.scoring import MetricReport
+from snellen.scoring import CostReport, MetricReport
 from snellen.scoring.sections.cost import cost_texts
 from snellen.store import Run
 
@@ -117,13 +117,34 @@ def lines(comparison: Comparison, sides: Sequence[Side]) -> Iterator[str]:
 
 
 def cost_lines(benchmark: str, names: Sequence[str], sides: Sequence[Side]) -> Iterator[str]:
-    """Yield the cost per question and the median request time of each side, if known."""
+    """Yield the cost per question, the median request time, and the number of failed requests of
+    each side, if known. Request times depend on the load, so they have the mean number of requests
+    in flight."""
     own = {side.name: side for side in sides if side.benchmark == benchmark}
-    texts = {name: cost_texts(own[name].cost) for name in names if name in own}
-    for number, label in enumerate(("cost per question", "median request time")):
-        known = [f"{name} {text[number]}" for name, text in texts.items() if text[number]]
+    costs = {name: own[name].cost for name in names if name in own}
+    texts = {name: (*cost_texts(cost), _failed_text(cost)) for name, cost in costs.items()}
+    for number, label in enumerate(("cost per question", "median request time", "failed requests")):
+        known = []
+        for name, text in texts.items():
+            if text[number]:
+                load = _load_text(costs[name]) if label == "median request time" else ""
+                known.append(f"{name} {text[number]}{load}")
         if known:
             yield f"{label}: {', '.join(known)}"
+
+
+def _load_text(cost: CostReport | None) -> str:
+    """`` (15.2 in flight)``; empty if the load is unknown."""
+    if cost is None or cost.in_flight is None:
+        return ""
+    return f" ({cost.in_flight:.1f} in flight)"
+
+
+def _failed_text(cost: CostReport | None) -> str:
+    """`3 of 103`; empty if no request failed, or if it is unknown."""
+    if cost is None or not cost.failed_attempts:
+        return ""
+    return f"{cost.failed_attempts:,} of {cost.replies + cost.failed_attempts:,}"
 
 
 def _flips(comparison: Comparison, flips: Flips, sides: Sequence[Side]) -> Iterator[str]:
