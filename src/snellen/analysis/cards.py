@@ -260,6 +260,10 @@ def paired_lines(card: Card) -> Iterator[str]:
     methods = {data_set: it.method for data_set, it in tested.items() if it.method != "none"}
     if methods:
         yield f"{_by_name('p', methods)}; adjusted over the rows by Holm's method"
+        yield (
+            "degrees of freedom: the number of clusters minus 1, or fewer if few clusters differ "
+            "between the two runs"
+        )
     yield from _missing({data_set: [it.difference] for data_set, it in paired.items()})
 
 

@@ -55,13 +55,13 @@ def csv(results: Sequence[Result]) -> str:
     return out.getvalue()
 
 
-def _costs(spent: CostReport | None) -> tuple[float | str | None, ...]:
+def _costs(cost: CostReport | None) -> tuple[float | str | None, ...]:
     """The cells of the last five columns."""
-    if spent is None:
+    if cost is None:
         return (None,) * 5
-    median = None if spent.total is None else spent.total.p50
-    per_question = cost_per_question(spent)
-    return per_question, spent.currency, median, spent.in_flight, spent.failed_attempts
+    median = None if cost.total is None else cost.total.p50
+    per_question = cost_per_question(cost)
+    return per_question, cost.currency, median, cost.in_flight, cost.failed_attempts
 
 
 def compared_csv(of: Comparisons) -> str:

@@ -7,16 +7,16 @@ from snellen.analysis.comparing import side_names
 
 
 @dataclass(frozen=True)
-class Named:
+class StandIn:
     where: str
     generation: dict[str, Any]
     model: str = "m"
     identity: dict[str, Any] = field(default_factory=dict)
 
 
-def side(where: str, **generation: Any) -> Named:
+def side(where: str, **generation: Any) -> StandIn:
     identity = {"model": "m", "generation": generation}
-    return Named(where=where, generation=generation, identity=identity)
+    return StandIn(where=where, generation=generation, identity=identity)
 
 
 def test_a_long_list_of_settings_is_cut_and_the_folder_tells_sides_apart() -> None:

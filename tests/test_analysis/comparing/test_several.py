@@ -258,9 +258,9 @@ def test_groups_verdicts_and_tables_follow_the_p_value_adjusted_over_all_benchma
     tmp_path: Path,
 ) -> None:
     own = [replace(benchmark(100), name=name) for name in ("one", "two")]
-    for named in own:
-        run(tmp_path, "a", range(50, 100), named)
-        run(tmp_path, "b", range(45, 100), named)
+    for own_benchmark in own:
+        run(tmp_path, "a", range(50, 100), own_benchmark)
+        run(tmp_path, "b", range(45, 100), own_benchmark)
     document = compare(tmp_path, benchmark=own).comparisons
     (difference, *_) = document.comparisons[0].metrics.values()
     assert difference.p is not None and difference.adjusted is not None

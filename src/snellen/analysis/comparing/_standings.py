@@ -25,6 +25,7 @@ from snellen.analysis.comparing.sides import LoadedSide, in_order
 from snellen.metrics import Direction
 from snellen.scoring import MetricReport, metric_report
 from snellen.stats import Estimate
+from snellen.text.amounts import counted
 
 PLAIN = "nothing set"
 UNTESTED = "no groups and no rank intervals: some pairs have no test"
@@ -40,7 +41,9 @@ def leaderboard(
     pairing = pair_samples(sides, names)
     if not pairing.n:
         return None
-    notes = [f"{left.n:,} samples left out: {left.why}" for left in pairing.unpaired]
+    notes = [
+        f"{counted(left.n, 'sample', 'samples')} left out: {left.why}" for left in pairing.unpaired
+    ]
     views = view_cache.of(sides, pairing)
     metrics = {name: view.headline for name, view in zip(names, views, strict=True)}
     # Values are rounded, since a rounding error must not decide a rank.
