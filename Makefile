@@ -32,12 +32,17 @@ $(VENV)/installed: constraints.txt pyproject.toml
 	echo "The environment is ready after $$(( seconds / 60 )) min $$(( seconds % 60 )) s."
 
 # Needs uv and pip-tools. The heavy pins take torch's CPU file wherever pip is told to find one.
+# The packages that only tests/exchange uses are pinned without what they need: lmms-eval alone names
+# 50 packages, and its evaluator imports a few of them. Every Eval Ever names Python 3.12.
 pins:
 	uv pip compile -q --upgrade --generate-hashes --no-header --no-annotate --universal \
 	    --python-version 3.11 --extra dev -o constraints.txt pyproject.toml
 	cp constraints.txt constraints-exchange.txt
 	uv pip compile -q --generate-hashes --no-header --no-annotate --universal \
 	    --python-version 3.11 --extra dev --extra exchange -o constraints-exchange.txt pyproject.toml
+	printf '%s\n' 'accelerate==1.15.0' 'every-eval-ever==0.3.0' 'lm-eval==0.4.13' 'lmms-eval==0.7.3' | \
+	    uv pip compile -q --no-deps --generate-hashes --no-header --no-annotate --python-version 3.12 \
+	    - >> constraints-exchange.txt
 	printf '%s\n' 'torch==2.13.0' 'torchvision==0.28.0' 'transformers[serving]==5.23.0' \
 	    'ray==2.60.0' | \
 	    pip-compile -q --upgrade --generate-hashes --no-header --no-annotate --no-emit-index-url \
@@ -45,3 +50,4 @@ pins:
 	    -o constraints-heavy.txt -
 	sed -i '1i # For x86-64 Linux, CPython 3.11 and torch 2.13.0 built for the CPU only; made by `make pins`.' \
 	    constraints-heavy.txt
+	sed -n '/^torch==/,/[^\\]$$/p' constraints-heavy.txt >> constraints-exchange.txt

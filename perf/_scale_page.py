@@ -531,12 +531,10 @@ def the_changes(figures: Mapping[str, Any]) -> str:
         ),
         (
             "one benchmark, more than one driver",
-            "Split the rows into several files, one run each. Each run has its own score, and the "
-            "score of the whole is not a combination of these. `--limit` and `--sample` do not "
-            "select disjoint parts. Two things are missing: runs of a part (`--part 3/8`), and a "
-            "`score` that takes several parts as one. A run's files are already read in segments, "
-            "and two halves of a run whose files were combined by hand scored like the whole",
-            "not yet",
+            "On one machine, pass `--drivers 4`. On several, start one process for each part "
+            "(`--part 3/8`) with a shared `--out`. The parts are one run with one score "
+            "([several drivers](cluster.md#several-drivers-one-run))",
+            "yes",
         ),
         (
             "pictures of 1 MB",

@@ -1,12 +1,15 @@
 """Kills `snellen run` at random times (SIGKILL), restarts it each time, and checks the result.
 
-usage: python perf/kill.py [--runs 100] [--kills 1] [--n 2000] [--seed 1] [--peers
+usage: python perf/kill.py [--runs 100] [--kills 1] [--n 2000] [--seed 1] [--drivers N] [--peers
 ../shared/bench/peers] [--work DIR]
 
 Each run of N questions (50 ms, 32 at once) is killed `kills` times, at times drawn uniformly
 between its first request and its expected end, and continued by the same command. At the end, each
 key must have exactly one reply, and the server must have seen at most N + kills x 32 requests. The
 script prints seeds and times. `--runs 1 --kills 100` kills one run a hundred times.
+
+With `--drivers N`, each kill hits the supervisor or one of its N drivers, drawn at random. A killed
+driver is replaced once. A killed supervisor is started again.
 """
 
 import argparse
@@ -27,6 +30,7 @@ ap.add_argument("--runs", type=int, default=100)
 ap.add_argument("--kills", type=int, default=1)
 ap.add_argument("--n", type=int, default=2000)
 ap.add_argument("--seed", type=int, default=1)
+ap.add_argument("--drivers", type=int, default=1)
 ap.add_argument("--peers", default=str(Path(__file__).parents[2] / "shared/bench/peers"))
 ap.add_argument("--work", default="/tmp/snellen-kill")
 ap.add_argument("--port", type=int, default=18081)
@@ -55,7 +59,8 @@ def rows() -> Path:
 def start(path: Path, out: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [str(SNELLEN), "run", "-b", str(path), "-m", "openai/mock", "--base-url", f"http://127.0.0.1:{args.port}/v1",
-         "--concurrency", str(CONCURRENCY), "--out", str(out)],
+         "--concurrency", str(CONCURRENCY), "--out", str(out),
+         *(("--drivers", str(args.drivers)) if args.drivers > 1 else ())],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
 
@@ -64,35 +69,52 @@ def requests() -> int:
     return int(server("/stats")["requests"])
 
 
+def processes(process: subprocess.Popen[bytes]) -> list[int]:
+    """The supervisor and its drivers; only the process itself without drivers."""
+    try:
+        drivers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    except FileNotFoundError:
+        drivers = ""
+    return [process.pid, *map(int, drivers.split())]
+
+
 def kill_repeatedly(run: int, path: Path) -> None:
     random_ = random.Random(f"{args.seed} {run}")
     out = WORK / f"runs{run}"
     shutil.rmtree(out, ignore_errors=True)
     server("/reset", {"latency": LATENCY})
     instants = []
+    process: subprocess.Popen[bytes] | None = None
     for kill in range(args.kills):
         before = requests()
         left = (args.n - min(before, args.n)) * LATENCY / CONCURRENCY / (args.kills - kill)
-        process = start(path, out)
-        while requests() == before and process.poll() is None:
-            time.sleep(0.002)
+        if process is None or process.poll() is not None:
+            process = start(path, out)
+            while requests() == before and process.poll() is None:
+                time.sleep(0.002)
         instant = random_.uniform(0, max(left, 0.01))
         time.sleep(instant)
         if process.poll() is None:
-            os.kill(process.pid, signal.SIGKILL)
+            pids = processes(process)
+            victim = pids[random_.randrange(len(pids))]
+            os.kill(victim, signal.SIGKILL)
             instants.append(round(instant, 3))
-        process.wait()
+            if victim == process.pid:
+                process.communicate()
+    if process is not None and process.poll() is None:
+        process.communicate()
     process = start(path, out)
     _, words = process.communicate()
     if process.returncode:
         sys.exit(f"run {run}: exit {process.returncode}: {words.decode()[-1000:]}")
-    [journal] = out.glob("*/*/*/replies.jsonl")
+    journals = [*out.glob("*/*/*/replies*.jsonl")]
     finals = Counter(
         tuple(record["key"])
+        for journal in journals
         for record in map(json.loads, journal.read_bytes().splitlines())
         if record["state"] != "failed"
     )
-    report = json.loads(journal.with_name("report.json").read_bytes())
+    report = json.loads(journals[0].with_name("report.json").read_bytes())
     seen = requests()
     print(
         f"run {run}: seed '{args.seed} {run}', killed {len(instants)} times, instants "

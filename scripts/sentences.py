@@ -16,15 +16,25 @@ from random import Random
 
 ROOT = Path(__file__).parents[1]
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])")
+SQL = re.compile(r"\s*(SELECT|INSERT|WITH|CREATE|UPDATE|DELETE)\b|.* (FROM|WHERE) ", re.DOTALL)
 FENCE = re.compile(r"^( *)(`{3,})(.*?)^\1\2$", re.MULTILINE | re.DOTALL)
 SHORTEST = 5
 """Sentences with fewer words are left out."""
 
 
 def of_python(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line, text) for docstrings and other strings, which may be messages."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+    """Yield (line, text) for docstrings and other strings, which may be messages.
+
+    SQL and the constants of benchmarks, which are mostly official prompts, are left out.
+    """
+    tree = ast.parse(path.read_bytes())
+    constants = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    quoted = [ast.walk(node) for node in constants if "benchmarks" in path.parts]
+    skipped = {id(node) for nodes in quoted for node in nodes}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            continue
+        if id(node) not in skipped and not SQL.match(node.value):
             for paragraph in node.value.split("\n\n"):
                 lines = paragraph.splitlines()
                 if not any(line.startswith((">>>", "    ")) for line in map(str.strip, lines)):

@@ -14,7 +14,7 @@ from tests.stores import proxy as proxy
 
 NEEDED = {
     "heavy": ("torch", "transformers"),
-    "exchange": ("inspect_ai", "huggingface_hub"),
+    "exchange": ("inspect_ai", "huggingface_hub", "every_eval_ever", "lm_eval", "lmms_eval"),
 }
 """The packages of the tests with a marker."""
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)

@@ -32,10 +32,10 @@ Log = Callable[[Result, int], object]
 class EvaluateCallback(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
     """A callback that evaluates the model that a `Trainer` trains, every few steps and at the end.
 
-    Each result becomes an entry of `trainer.state.log_history` with the keys `step`, `epoch`, and
-    `snellen/BENCHMARK`, `snellen/BENCHMARK/low`, `.../high`, `.../n`, and `.../failed`. If a result
-    has no value or no 95 % interval, the keys of the value or the interval are absent. The
-    attribute `results` contains all results.
+    Each result becomes an entry of `trainer.state.log_history` with the keys `step`, `epoch`,
+    `snellen/BENCHMARK` (the value), `snellen/BENCHMARK/low` and `.../high` (the 95 % interval),
+    `.../n`, and `.../failed`. If a result has no value or no interval, the keys for it are absent.
+    The attribute `results` contains all results.
 
     The training step and a digest of the weights are part of a run's identity. If training is
     restarted, steps that were evaluated before are not evaluated again, and a run is never

@@ -169,6 +169,16 @@ def test_an_unknown_form_is_refused_with_what_runs_it(
     assert "--trust-remote-code" not in words
 
 
+def test_a_chat_with_a_further_required_argument_is_refused(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = changed(
+        folders["minicpm"], tmp_path / "further", "modeling_minicpmv.py",
+        ("        **kwargs,\n    ):", "        *,\n        voice,\n        **kwargs,\n    ):"),
+    )  # fmt: skip
+    assert "Snellen does not know how to call modeling_minicpmv.MiniCPMV" in refused(folder)
+
+
 def test_a_converted_checkpoint_is_advised_without_the_flag(folders: dict[str, Path]) -> None:
     words = refused(folders["internvl"], trusted=False)
     assert "add the flag if you trust it" in words and "InternVL3-…-hf" in words
@@ -205,6 +215,7 @@ def test_an_error_of_own_code_does_not_advise_the_flag(
         ('{"auto_map": 3}', "`auto_map` in its files is 3"),
         ('{"auto_map": {"AutoModel": "../../x"}}', "does not have the form FILE.CLASS"),
         ('{"auto_map": {"AutoModel": ["a.B"]}}', "does not have the form FILE.CLASS"),
+        ('{"model_type": ["llava"]}', "it cannot be loaded"),
     ],
 )
 def test_a_hostile_configuration_is_refused(tmp_path: Path, content: str, words: str) -> None:

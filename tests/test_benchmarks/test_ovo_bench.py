@@ -534,7 +534,7 @@ def test_a_row_that_cannot_be_read_is_counted_and_the_rest_is_scored(
     metrics = report.scorings["official"].metrics
     assert (metrics["accuracy/realtime"].value, metrics["accuracy/CRR"].value) == (1.0, 0.6)
     (note,) = [note for note in report.notes if note.startswith("incomplete: ")]
-    assert "rows or points that cannot be read: 1. All means leave them out" in note
+    assert "rows or points that cannot be read: 1. They are left out of every mean" in note
     assert says in note
 
 

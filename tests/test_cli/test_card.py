@@ -10,7 +10,7 @@ import pytest
 
 import snellen as package
 from snellen.errors import UsageError
-from tests.gap_cases import GapCase, rule, write_recipe, write_rows
+from tests.gap_cases import GapCase, fields_of, rule, target, write_recipe, write_rows
 from tests.servers import Answer, ReceivedRequest, Server, completion, serving, status
 from tests.test_cli.conftest import CommandResult, Snellen, copied_rows
 
@@ -230,6 +230,56 @@ def test_without_any_reply_the_reason_is_that(card: Command) -> None:
     assert not any("unit" in note or "scoring" in note for note in line["notes"])
 
 
+def test_failed_requests_cannot_be_made_to_count_as_wrong(recipe: Path) -> None:
+    with pytest.raises(UsageError, match="A card has no option missing"):
+        package.card(f"{recipe}", "baseline/first", data="synthetic", missing="wrong")
+
+
+def test_a_second_figure_of_the_same_checkpoint_is_in_the_notes(
+    snellen: Snellen, recipe: Path
+) -> None:
+    recipe.write_text(RECIPE.replace("Mine-72B", "Mine-7B"))
+    done = snellen(
+        "card", recipe, "--data", "synthetic", "-m", "baseline/first", "-b", "pope", "--json"
+    )
+    assert "published" not in row(done.json, "pope")
+    words = ("-m", "baseline/first", "-b", "pope", "--checkpoint", "Mine-7B", "--json")
+    line = row(snellen("card", recipe, "--data", "synthetic", *words).json, "pope")
+    assert line["published"]["value"] == 86.5
+    assert "also published: 90 (me/mine#2)" in line["notes"]
+
+
+def test_data_sets_named_in_two_ways_are_an_error(snellen: Snellen, recipe: Path) -> None:
+    done = snellen(
+        "card", f"{recipe}:pope", "--data", "synthetic", "-m", "baseline/first", "-b", "mmmu"
+    )
+    assert done.code == 2
+    assert "names the data set pope, and -b names mmmu" in done.err
+
+
+def test_a_budget_without_a_gap_to_explain_is_an_error(card: Command) -> None:
+    done = card("-m", "baseline/first", "--budget", "10")
+    assert done.code == 2
+    assert "--budget is only for --explain-gap" in done.err
+
+
+def test_a_run_that_is_precise_enough_does_not_end_the_card(snellen: Snellen) -> None:
+    rows = Path("rows.jsonl").resolve()
+    write_rows(rows, 200)
+    recipe = rows.with_name("stand-in.toml")
+    write_recipe(recipe, rows, ("max_tokens",))
+    with serving(rule(LARGE)) as server:
+        words = ("card", recipe, *at("m", server), "--until-stderr", "0.05", "-q")
+        done, gap = snellen(*words, "--json"), snellen(*words, "--explain-gap")
+    assert done.code == 0, done.err
+    [line] = done.json["rows"]
+    counts = [line[name]["n"] for name in ("by_recipe", "official")]
+    assert all(100 <= n < 200 for n in counts)
+    assert line["paired"]["difference"]["n"] == min(counts)
+    assert gap.code == 2
+    assert "--until-stderr does not work with --explain-gap" in gap.err
+
+
 def test_from_python_a_card_takes_a_function(snellen: Snellen, recipe: Path) -> None:
     result = package.card(
         f"{recipe}", lambda messages: "Yes", benchmarks=["pope"], data="synthetic"
@@ -296,6 +346,46 @@ def test_without_a_gap_only_the_ends_are_asked_and_no_field_is_named(
     assert len(requests) == 200
     assert (gap["kind"], gap.get("matters", [])) == ("noise", [])
     assert 0 < gap["detectable"] < 0.2
+
+
+def test_the_runs_that_exchange_pairs_are_in_the_announced_number_of_requests(
+    snellen: Snellen,
+) -> None:
+    """An answer is right by at least three of the recipe's five fields, so that neither a single
+    field nor a pair changes any answer."""
+    fields = ("prompt", "system", "max_tokens", "top_p", "extra.top_k")
+    rows = Path("rows.jsonl").resolve()
+    write_rows(rows, 20)
+    recipe = rows.with_name("stand-in.toml")
+    write_recipe(recipe, rows, fields)
+
+    def answer(request: ReceivedRequest) -> Answer:
+        match = re.search(rb"Question (\d+):", request.body)
+        assert match is not None
+        right = len(fields_of(request.json, int(match[1]))) >= 3
+        letter = target(int(match[1]))
+        return completion(letter if right else "ABCD"["ABCD".index(letter) - 1])
+
+    with serving(answer) as server:
+        done = snellen("card", recipe, *at("m", server), "--explain-gap", "--json")
+        sent = len(server.requests)
+    [gap] = done.json["gaps"]
+    assert gap["kind"] == "unexplained"
+    # Two ends, 5 fields and 10 pairs, each in both directions.
+    assert sent == gap["requests"] == 20 * (2 + 2 * 5 + 2 * 10)
+    assert "at most 640 requests: 20 questions in 32 runs; 40 first" in done.err
+
+
+def test_a_gap_of_failed_runs_says_that_the_replies_are_missing(snellen: Snellen) -> None:
+    rows = Path("rows.jsonl").resolve()
+    write_rows(rows, 20)
+    recipe = rows.with_name("stand-in.toml")
+    write_recipe(recipe, rows, LARGE.fields)
+    with serving(status(400)) as server:
+        done = snellen("card", recipe, *at("m", server), "--explain-gap", "--json", "-q")
+    [line] = done.json["rows"]
+    assert "0 of 20 questions have a score in both runs" in line["reason"]
+    assert line["by_recipe"]["n"] == line["official"]["n"] == 0
 
 
 def test_a_setting_that_the_model_cannot_take_is_not_exchangeable(snellen: Snellen) -> None:

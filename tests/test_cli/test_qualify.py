@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -348,6 +349,29 @@ def test_a_qualified_judge_is_named_so_and_another_setting_of_it_is_not(
         warmer = snellen("judge", run, *judge, "--json").json["judged_by"]["official"]
     assert warmer["qualified"] is False
     assert "measured with another revision, other settings, or another prompt" in warmer["reason"]
+
+
+def test_a_judge_qualified_by_the_mean_of_two_verdicts_is_not_qualified_for_one(
+    snellen: Snellen, published: Path, runs: Path
+) -> None:
+    texts: Counter[str] = Counter()
+
+    def swaying(request: ReceivedRequest) -> Answer:
+        """One point of ten above the authors' judge, then one point below."""
+        text = request.json["messages"][0]["content"]
+        texts[text] += 1
+        return completion(f"{published_grade(request) + (0.1 if texts[text] % 2 else -0.1):.1f}")
+
+    in_sequence = ("--concurrency", "1")
+    twice, _ = qualify(snellen, published, runs, swaying, *in_sequence, "--repeats", "2")
+    assert (twice.json["qualified"], twice.json["repeats"]) == (True, 2)
+    judged = judge_runs(snellen, run_in(runs), swaying).json["judged_by"]["official"]
+    assert judged["qualified"] is False
+    assert "or by more verdicts on each reply" in judged["reason"]
+
+    single, requests = qualify(snellen, published, runs, swaying, *in_sequence)
+    assert (single.json["qualified"], requests) == (False, 0)
+    assert "bias" in unmet(single)
 
 
 def test_the_figures_of_a_judge_that_failed_are_in_the_report(

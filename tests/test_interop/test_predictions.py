@@ -314,6 +314,36 @@ def test_lmms_eval_samples_are_read_as_rows_of_its_data(tmp_path: Path) -> None:
     assert actual.possible_names == (("org__model", "mmbench_en_dev"),)
 
 
+def test_repeats_in_lmms_eval_samples_are_read(tmp_path: Path) -> None:
+    failed = "[LMMS_EVAL_REQUEST_FAILED after 3 retries] timeout"
+    rows = [
+        {"doc_id": 0, "target": "A", "filtered_resps": "A", "resps": ["A", "B"]},
+        {"doc_id": 1, "target": "B", "filtered_resps": "C", "resps": ["C", failed]},
+    ]
+
+    actual = predictions.read(samples(tmp_path, rows))
+
+    assert actual.replies == {"0": "A", "1": "C"}
+    assert actual.again == {"0": ["B"], "1": [None]}
+    assert actual.targets == {"0": "A", "1": "B"}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"doc_id": 0, "filtered_resps": ["And now?", "A"]},  # rounds, or repeats
+        {"doc_id": 0, "filtered_resps": ["A", "B"], "resps": ["<think></think>A", "B"]},
+        {"doc_id": 0, "resps": ["(-1.5, True)", "(-2.0, False)"]},
+        {"doc_id": 0, "resps": [["-1.5", "True"], ["-2.0", "False"]]},
+    ],
+)
+def test_lmms_eval_samples_with_a_list_of_another_kind_are_refused(
+    tmp_path: Path, row: dict[str, Any]
+) -> None:
+    with pytest.raises(DataError, match="row 1 has 2 responses"):
+        predictions.read(samples(tmp_path, [row]))
+
+
 def test_lmms_eval_samples_can_be_read_by_an_id_inside_a_metric(tmp_path: Path) -> None:
     rows = [{"doc_id": 0, "filtered_resps": "A", "gpt_eval_score": {"index": 241}}]
 

@@ -105,6 +105,8 @@ def test_the_system_message_comes_first(tmp_path: Path) -> None:
         (HEAD + "asks = []\ncolor = 1\n", "unknown field `color`"),
         (HEAD + "[[asks]]\nprompt = 'p'\n", "[[asks]] number 1: Object missing required field"),
         (HEAD + ASKS, "[[asks]] number 1: there is no prompt 'p'."),
+        (HEAD + '[prompts]\np = "x"\n' + 2 * ASKS, "[[asks]] number 1 has settings for pope too."),
+        (HEAD + ASKS.replace('"pope"', ""), "[[asks]] number 1: `data_sets` is empty."),
         (HEAD + '[prompts]\np = "x"\n' + ASKS + "sistem = 'S'\n", "unknown field `sistem`"),
         (HEAD + '[prompts]\np = "x"\n' + ASKS + "tiles = { most = 'many' }\n", "Expected `int`"),
         (

@@ -7,7 +7,7 @@ import os
 import resource
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -104,7 +104,7 @@ def test_parts_that_were_written_here_and_copied_are_read_elsewhere(
     local.path.mkdir()
     local.put_manifest({"benchmark": "b"})
     for number in (1, 2):
-        part = local.part(number)
+        part = local.part(number, 2)
         answer(part, f"s{number}", "no", position=number)
         part.close()
     for path in local.path.iterdir():
@@ -206,8 +206,8 @@ def dies(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     its file lock away."""
     lock = asleep(run, monkeypatch)
     run.put_manifest({})
-    assert lock._fd is not None
-    os.close(lock._fd)
+    assert lock._local._fd is not None
+    os.close(lock._local._fd)
     mirrored._writing.clear()
 
 
@@ -527,7 +527,7 @@ def test_a_lock_that_others_have_had_since_it_was_free_is_theirs(
         pass
     wait = locks.RemoteLock._wait_for
 
-    def others_are_faster(lock: locks.RemoteLock, number: int) -> None:
+    def others_are_faster(lock: locks.RemoteLock, number: Mapping[str, int]) -> None:
         wait(lock, number)
         monkeypatch.setattr(locks.RemoteLock, "_wait_for", wait)
         with run_at(url, tmp_path / "b").folder.lock():

@@ -232,7 +232,7 @@ def test_a_run_that_uses_all_fields_comes_back_as_it_was_and_is_valid(tmp_path: 
     label = LabelRecord(format=0, sample="a", label=1.0, scoring="official", rater="me", seed="1")
     event = EventRecord(format=0, session="s", seq=0, ev="frame", data={"pts": 0.5})
     Run(tmp_path).put_manifest({"benchmark": "b", "model": "m", "identity": {"options": {}}})
-    part = Run(tmp_path).part(1)
+    part = Run(tmp_path).part(1, 2)
     with part.folder.lock():
         for question in questions():
             part.append_question(question)

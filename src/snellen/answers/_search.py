@@ -14,7 +14,8 @@ _CAPITAL = re.compile(
 
 
 class SearchText:
-    """A text with what the searches in it share."""
+    """A text, with its lowercase form and the positions of its capital letters, which several
+    searches use."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -71,7 +72,8 @@ class WordSearch:
         self.pattern = pattern
         """The pattern. A match is never empty."""
         self.words = tuple(words)
-        """The words, in lowercase. Every match contains one of them."""
+        """The words, in lowercase. Every match of the pattern contains at least one of these
+        words."""
         self.before = before
         """The maximum number of characters between the start of a match and its word."""
 

@@ -183,7 +183,7 @@ def option_letter(text: str, choices: Sequence[str]) -> Letter:
 
     The first rule that finds a letter decides. If that rule finds several letters, or a letter that
     was not offered, the reply is unparsed. Rules 7 to 9 are skipped if the reply says that it
-    cannot tell the answer.
+    cannot determine the answer.
 
     >>> option_letter("The answer is (B).", ["a cat", "a dog"])
     Letter(answer='B', rule='the answer is', candidates=('B',))
@@ -208,7 +208,8 @@ def option_letter(text: str, choices: Sequence[str]) -> Letter:
 
 
 class _Choice:
-    """A choice with what the rules compare with a reply, each computed when it is first needed."""
+    """A choice, in the forms that the rules compare with a reply. Some forms are computed only when
+    they are first needed."""
 
     def __init__(self, letter: str, text: str) -> None:
         self.letter = letter
@@ -229,7 +230,8 @@ class _Choice:
 
     @cached_property
     def number(self) -> LatexValue | None:
-        """The choice as a value if it is one number with its digits in one piece, else None."""
+        """The choice as a value, if it is a number whose digits are separated only by periods,
+        commas, or slashes; else None."""
         value = LatexValue(cleaned(self.folded))
         return (
             value if len(_DIGITS.findall(self.folded)) == 1 and value.number is not None else None
@@ -237,7 +239,8 @@ class _Choice:
 
     @cached_property
     def refuses(self) -> bool:
-        """Whether the choice says that the answer cannot be told."""
+        """Whether the choice says that the question cannot be answered, or that no choice is
+        right."""
         return refuses(self.text)
 
 
@@ -300,7 +303,8 @@ class _Reply:
         return [choice.letter for choice in self.choices if answer.same_as(choice.value)]
 
     def within(self, part: str) -> list[str]:
-        """The letters in a box or tag, which may contain a letter, a choice, or both."""
+        """The letters of the choices that a box or tag states. The box or tag may contain a letter,
+        the text of a choice, or both."""
         text = _plain(part)
         bare = text.strip(" \n\t_()[]{}.,;:!?\"'")
         if _is_letter(bare) and (bare.upper() in self.letters or not self.same(bare)):
@@ -332,7 +336,8 @@ class _Reply:
         return letters
 
     def second(self, text: str, end: int, letter: str) -> list[str]:
-        """The other letters that follow in the sentence: "A or B", "A, B", "A, though maybe B"."""
+        """The further letters that the same sentence states as answers, as in "A or B", "A, B", and
+        "A, though maybe B"."""
         rest = text[end : end + SHORT]
         if letter in self.letters:
             choice = self.choices[self.letters.index(letter)]
@@ -410,7 +415,7 @@ class _Reply:
 
     @cached_property
     def refuses(self) -> bool:
-        """Whether the reply says that it cannot tell the answer. False if a choice says the
+        """Whether the reply says that it cannot determine the answer. False if a choice says the
         same."""
         none = any(choice.folded == "none" for choice in self.choices)
         text = self.text.casefold().replace("none of the", "") if none else self.search_text
@@ -471,8 +476,8 @@ class _Reply:
 
 
 def _occurrences(part: str, text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each occurrence of a part that no letter or digit follows. The
-    occurrences do not overlap."""
+    """Yield the start and end of each occurrence of a part in the text. The occurrences do not
+    overlap, and an occurrence that a letter or digit follows is left out."""
     start = text.find(part) if part else -1
     while start >= 0:
         end = start + len(part)
@@ -495,7 +500,7 @@ def _after_choice(rest: str, choice: _Choice) -> str:
 
 
 def _ascii_signs(text: str) -> str:
-    """Replace full-width characters and typographic quotes by their ASCII forms."""
+    """Replace full-width characters and typographic quotes with their ASCII forms."""
     return text if text.isascii() else text.translate(_SIGNS)
 
 

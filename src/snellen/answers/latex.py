@@ -19,8 +19,8 @@ _UNIT = re.compile(
 )
 _MIXED = re.compile(r"(-?)([0-9]+)\s*\\frac\{([0-9]+)\}\{([0-9]+)\}")
 _NO_NUMBER = re.compile(r"\s*[a-df-zA-Z]")
-"""Matches the beginning of a word. A number begins with a word only if the word is the constant
-e."""
+"""Matches text that begins with a letter other than e. Such text is not a number, because e
+(Euler's number) is the only letter with which a number can begin."""
 _TWO_NUMBERS = re.compile(r"[0-9.]\s+[0-9.]")
 _DECIMALS = re.compile(r"-?[0-9,]*\.([0-9]{2,})")
 
@@ -76,7 +76,8 @@ def number(text: str) -> float | None:
 
 
 class LatexValue:
-    """A cleaned value that is compared with others. Its number is parsed at most once."""
+    """A cleaned value, ready to be compared with other values. The value is parsed as a number at
+    most once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -86,7 +87,7 @@ class LatexValue:
 
     @cached_property
     def number(self) -> float | None:
-        """The number; None if the value is none."""
+        """The value as a number; None if it is not a number."""
         return number(self.text)
 
     def same_as(self, target: "LatexValue") -> bool:

@@ -35,7 +35,7 @@ REFUSES = re.compile(
     r"|无法|不能确定|没有正确",
     re.IGNORECASE,
 )
-"""Matches replies that say that they cannot tell the answer, or that no choice is right."""
+"""Matches replies that say that the question cannot be answered, or that no choice is right."""
 _REFUSALS = (
     WordSearch(
         REFUSES,
@@ -51,7 +51,7 @@ _REFUSALS = (
 
 
 def refuses(text: str | SearchText) -> bool:
-    """Whether a text says that it cannot tell the answer, or that no choice is right.
+    """Whether a text says that the question cannot be answered, or that no choice is right.
 
     >>> refuses("I am sorry, there is no picture."), refuses("It is red.")
     (True, False)

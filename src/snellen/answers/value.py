@@ -51,7 +51,7 @@ def final_value(text: str) -> Value:
     (5) The value is the end of the last sentence ("So the length is 12.").
 
     The first rule that applies decides. If that rule finds several values, or if the reply says
-    that it cannot tell the answer, the reply is unparsed.
+    that it cannot determine the answer, the reply is unparsed.
 
     >>> final_value("The answer is $12$ cm.").answer
     '12'

@@ -125,8 +125,8 @@ def yes_or_no(text: str, question: str = "") -> YesNo:
 
     The first rule that finds an answer decides. If that rule finds both answers, the reply is
     unparsed. A reply in which no rule finds an answer is unparsed, too. If such a reply says that
-    it cannot tell the answer, `rule` is `UNKNOWN`. Chinese words are recognized in the same way as
-    English ones.
+    it cannot determine the answer, `rule` is `UNKNOWN`. Chinese words are recognized in the same
+    way as English ones.
 
     >>> yes_or_no("**No**, there is a cat.")
     YesNo(answer='no', rule='begins with', candidates=('no',))

@@ -16,12 +16,13 @@ from snellen.media import forms, video
 from snellen.media.content import Video, user
 from snellen.run import fetched
 from snellen.run.declarations import checked
+from snellen.run.drivers import command_words, run_with_drivers
 from snellen.run.lifecycle import INTERRUPTED, Show, close_model, run_async
 from snellen.run.options import RunOptions
 from snellen.run.plan import Finished, OnSample, Plan, load_benchmarks
 from snellen.run.progress_text import ShownProgress
 from snellen.run.run_config import with_options
-from snellen.run.run_plan import run_plan
+from snellen.run.run_plan import run_plan, score_parts
 
 
 def evaluate(
@@ -44,6 +45,8 @@ def evaluate(
     second. `on_sample` is called with the sample, the reply, and `{scoring: score}` as soon as a
     reply is stored. If `on_sample` raises an exception, the run ends and keeps its replies.
 
+    With `part`, the result covers the replies of all parts so far.
+
     A second call with the same arguments asks only the questions that have no reply yet. If the
     second call has a smaller `limit`, the result still covers all stored replies, and a note on
     standard error says so. Two model objects count as the same model if their name, `revision`, and
@@ -56,15 +59,19 @@ def evaluate(
     options = checked(options)
     benchmarks = load_benchmarks([benchmark], **options)
     plan = Plan(benchmarks=benchmarks, models=[], on_sample=on_sample, **options)
-    if isinstance(model, str):
+    if isinstance(model, str) and (plan.options["drivers"] or 1) > 1:
+        words = command_words([benchmark], [model], options)
+        finished = run_with_drivers(plan.replaced(models=[model]), words, display)[0]
+    elif isinstance(model, str):
         finished = run_plan(plan.replaced(models=[model]), display)[0]
     else:
         finished = _run_object(plan, model, display)
     if finished.interrupted and finished.stopped == INTERRUPTED:
         raise KeyboardInterrupt
-    if finished.scope_note is not None:
+    if finished.scope_note is not None and plan.options["part"] is None:
         print(plain(finished.scope_note), file=sys.stderr)
-    assert finished.result is not None
+    if finished.result is None:  # another part of the run is not complete
+        return score_parts(finished.run, plan.benchmarks[0], plan.options["missing"])
     return finished.result
 
 

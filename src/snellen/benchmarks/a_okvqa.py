@@ -1,4 +1,4 @@
-"""A-OKVQA: questions about a photograph that need world knowledge, in two settings.
+"""A-OKVQA: questions about photographs; the answers require knowledge of the world.
 
 Paper    Schwenk et al. 2022, A-OKVQA: A Benchmark for Visual Question Answering using World
          Knowledge, https://arxiv.org/abs/2206.01718 (ECCV).
@@ -26,8 +26,8 @@ Prompt   The authors prescribe no prompt for models that see pictures. The pictu
 Scoring  `official`: evaluation/eval_predictions.py#L9-L50 with strict=False. Nothing is normalized.
          A question without a reply is wrong.
          Under setting=da, the score is min(1, m / 3), where m is the number of people, out of ten,
-         who gave exactly this answer. Questions with a difficult direct answer are excluded: those
-         whose field `difficult_direct_answer` is not `false`.
+         who gave exactly this answer. Questions whose field `difficult_direct_answer` is not
+         `false` are excluded.
          Under setting=mc, a reply is right if it is the text of the right choice. The letter of the
          right choice is not accepted. All questions are included.
          `lavis` (da), lavis/tasks/vqa.py#L262-L291: like official, but over all questions that have
@@ -39,16 +39,16 @@ Scoring  `official`: evaluation/eval_predictions.py#L9-L50 with strict=False. No
          `normalized`: Snellen's own rule, which is like official except that the reply and the
          answers (or choices) are normalized as in VQA's evaluation. For example, "A dog." equals
          "dog". `official-2022` (mc): the authors' scorer before
-         42e8c44ff40d13cf272776a3197365f582137772, which excluded difficult questions from mc
-         instead of da.
+         42e8c44ff40d13cf272776a3197365f582137772. That scorer excluded difficult questions under
+         setting=mc instead of setting=da.
          `vlmevalkit` (mc): the letter that VLMEvalKit's rules find. A reply without a letter is
          wrong here, while VLMEvalKit asks a judge about it.
          `robust`: Snellen's own rule. Under setting=da, the answer is the phrase that a reply
          settles on, normalized as in VQA's evaluation. Under setting=mc, the answer is the letter
          that a reply settles on.
-         If the prompt asks for a letter, the headline scoring is robust or vlmevalkit. The authors'
-         scorer does not accept letters: they map replies to choices before scoring
-         (evaluation/remap_predictions.py).
+         If the prompt asks for a letter, the headline scoring is robust (or vlmevalkit, with the
+         prompt of that name), because the authors' scorer does not accept letters. The authors map
+         replies to choices before they run the scorer (evaluation/remap_predictions.py).
          The file for the leaderboard (`snellen export --to submission`) contains the text of the
          choice whose letter the reply names.
 Proof    Tests compare our verdicts with the authors' on 1,500 generated questions in both settings
@@ -314,8 +314,8 @@ HEADLINES: Mapping[tuple[Setting, Preset], str] = {
     ("mc", "llava"): "robust",
     ("mc", "vlmevalkit"): "vlmevalkit",
 }
-"""The headline scorings for prompts that ask for a letter. The scoring `official` is not used for
-these prompts, since it does not parse letters."""
+"""The headline scorings for prompts that ask for a letter. For these prompts, the headline scoring
+is not `official`, which does not parse letters."""
 
 # -- scoring, direct answer
 
@@ -468,11 +468,11 @@ def wrong_answer(sample: Sample) -> str:
 
 ALL, NONE = 1.0, {"wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 EASY_BEST = (8 + 2 / 3) / 9
-"""The score of the people's most common answers on the nine bundled questions that are not
-difficult. For one of these questions, the most common answer was given only twice."""
+"""The score when each reply is the answer that most people gave, on the nine bundled questions that
+are not difficult. For one of these questions, even the most common answer was given only twice."""
 ALL_BEST = (8 + 2 / 3 + 3 / 3) / 12
-"""The score of the people's most common answers on all twelve bundled questions. For each difficult
-question, all people gave different answers."""
+"""The score when each reply is the answer that most people gave, on all twelve bundled questions.
+For each difficult question, no two people gave the same answer."""
 EXPECT: Mapping[tuple[Setting, bool], Mapping[str, Mapping[str, float]]] = {
     ("da", True): {
         "official": {"oracle": EASY_BEST, **NONE},

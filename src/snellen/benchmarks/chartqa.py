@@ -1,4 +1,4 @@
-"""ChartQA: questions about charts, half written by people and half generated from captions.
+"""ChartQA: questions about charts, half written by people and half generated from chart summaries.
 
 Paper    Masry et al. 2022, ChartQA: A Benchmark for Question Answering about Charts with Visual and
          Logical Reasoning, https://arxiv.org/abs/2203.10244 (Findings of ACL).
@@ -18,12 +18,12 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          tasks/chartqa/chartqa.yaml#L28-L30.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         Replies are limited to 100 tokens (evaluate_vqa.py#L78). With prompt=lmms-eval, replies are
-         limited to 16 tokens (chartqa.yaml#L11).
+         Replies are limited to 100 tokens, as in Qwen-VL (evaluate_vqa.py#L78). With
+         prompt=lmms-eval, replies are limited to 16 tokens (chartqa.yaml#L11).
 Scoring  The authors published no scorer. A question without a reply is wrong.
          `official`: Pix2Struct's rule, which published scores use, google-research/
-         pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L81-L119. The
-         rule is applied to the unchanged reply. The rule in lmms-eval is the same.
+         pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L81-L119. Replies
+         are not changed before the rule is applied. The rule in lmms-eval is the same.
          `vlmevalkit`: Pix2Struct's rule, applied to stripped replies, as in Qwen-VL
          (evaluate_vqa.py#L155-L165). If the right answer is a list, a reply may match any of its
          elements (vlmeval/dataset/utils/vqa_eval.py#L253-L278).
@@ -31,7 +31,7 @@ Scoring  The authors published no scorer. A question without a reply is wrong.
          rule accepts thousands separators, percent signs, and currency signs, treats zero as a
          number, and compares years exactly.
 Proof    Tests compare our scores with those from the code of Pix2Struct, lmms-eval, and VLMEvalKit
-         for 1,500 generated pairs of a reply and an answer (tests/parity).
+         for 1,500 generated pairs of a reply and a right answer (tests/parity).
          No model outputs are published.
          `robust` is checked on examples worked out by hand.
 """
@@ -133,7 +133,7 @@ def chartqa(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first scoring is the headline."""
+    """The scorings, keyed by name. The headline scoring comes first."""
     metrics = {"relaxed_accuracy": Metric(mean, better="higher")}
     return {
         "official": Scoring(
@@ -178,8 +178,8 @@ def charts(path: Path, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
 
 
 def kind_of(row: Row) -> str:
-    """The kind of a question, human or augmented. The name of the field with the kind depends on
-    the file format."""
+    """The kind of a question, human or augmented. The kind is in a field whose name depends on the
+    file format."""
     origin = str(row.get("type", row.get("split", row.get("human_or_machine"))))
     if origin == "0" or "human" in origin:
         return "human"

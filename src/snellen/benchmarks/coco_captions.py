@@ -19,12 +19,12 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          dataset/image_caption.py#L52-L59.
          `instructblip`: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/
          instructblip/caption_coco_vicuna7b_eval_test.yaml#L10.
-         `blip2`: lavis/projects/blip2/train/caption_coco_ft.yaml#L25 in the same repository.
+         `blip2`: lavis/projects/blip2/train/caption_coco_ft.yaml#L25, also in LAVIS.
          Replies are limited to 64 tokens, as in coco2014_cap_val.yaml#L11.
 Scoring  `official`: tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/. The
-         metrics are BLEU, ROUGE-L, and CIDEr over the images for which there is a caption, as in
-         coco-caption's demo. Captions are split into lowercase Penn Treebank tokens without
-         punctuation (snellen.text.ptb).
+         metrics are BLEU, ROUGE-L, and CIDEr. As in coco-caption's demo, images without a reply are
+         left out. Captions are split into lowercase Penn Treebank tokens without punctuation
+         (snellen.text.ptb).
          `vlmevalkit`: the same metrics on the words as they are written, with capitals and
          punctuation, image_caption.py#L61-L76.
          As on the evaluation server, CIDEr is not multiplied by 100, although papers print 100
@@ -34,10 +34,10 @@ Scoring  `official`: tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f
          METEOR and SPICE are not computed, because they are Java programs whose values no other
          code reproduces. METEOR also needs a stemmer, WordNet, and paraphrase tables, and SPICE
          needs a dependency parser.
-Proof    On 2,500 generated captions, all metrics equal coco-caption's to within 1e-9, for the set
-         and for every image (tests/parity). For all 11,653 captions in the tests, the tokens equal
-         coco-caption's. The published figures for the demo's captions were not checked, because the
-         demo's reference file was too large to obtain.
+Proof    On 2,500 generated captions, all metrics are within 1e-9 of coco-caption's, both for each
+         image and for all images together (tests/parity). For all 11,653 captions in the tests, the
+         tokens equal coco-caption's. The published figures for the demo's captions were not
+         checked, because the demo's reference file was too large to obtain.
          The scores of the bundled rows are from coco-caption's code.
 """
 
@@ -156,8 +156,8 @@ def coco_captions(
 
 ORACLE = 3.829436134329384
 ORACLE_AS_WRITTEN = 3.258585044251182
-"""The scores from coco-caption's code when the reply for each of the three bundled images is the
-image's first caption."""
+"""The scores that coco-caption's code gives the three bundled images if the first caption of each
+image is used as the reply."""
 
 
 def names(split: Split) -> list[str]:

@@ -1,4 +1,4 @@
-"""DocVQA: questions about one page of a document, answered in its words.
+"""DocVQA: questions about a page of a document, answered with words from the page.
 
 Paper    Mathew et al. 2021, DocVQA: A Dataset for VQA on Document Images,
          https://arxiv.org/abs/2007.00398 (WACV). This benchmark is task 1, whose questions are
@@ -18,7 +18,7 @@ Prompt   The organizers prescribe no prompt. The picture comes first in all prom
          _default_template_docvqa_yaml#L13-L16.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         Replies are limited to 100 tokens (evaluate_vqa.py#L66).
+         Replies are limited to 100 tokens, as in Qwen-VL (evaluate_vqa.py#L66).
 Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographicsvqa_eval.py, which
          they provide for DocVQA and InfographicVQA. Qwen-VL has a copy, eval_mm/
          infographicsvqa_eval.py#L118-L166. The rules in VLMEvalKit and lmms-eval are the same. The
@@ -26,17 +26,17 @@ Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographic
          without a reply scores 0, like an empty answer.
          `pix2struct`: the rule of Pix2Struct's published scores, scaled to [0, 1] here.
          `mmpretrain`: mmpretrain's own rule.
-         `m4c`: mmf's rule for M4C. This scoring also gives ST-VQA's accuracy.
-         The scorings above treat spaces differently. A similarity of exactly 1/2 counts under all
-         of these scorings except pix2struct.
+         `m4c`: mmf's rule for M4C. This scoring also computes the accuracy that ST-VQA defines.
+         The scorings above differ in how they treat spaces. A similarity of exactly 1/2 scores 1/2
+         under all of them except pix2struct, under which it scores 0.
          `robust`: Snellen's own rule, which takes the phrase that a reply settles on and computes
          ANLS as in the paper.
          A page has several questions, so confidence intervals are clustered by page.
 Proof    Tests compare our scores with those of five public scorers for 1,500 generated pairs of a
-         reply and an answer: lmms-eval's and VLMEvalKit's (official), mmpretrain's, Pix2Struct's,
-         and M4C's (tests/parity).
+         reply and a right answer (tests/parity). The scorers are those of lmms-eval and VLMEvalKit
+         for `official`, and those of mmpretrain, Pix2Struct, and M4C.
          No model outputs are published.
-         Question types and robust are checked on examples worked out by hand.
+         The results by question type, and `robust`, are checked on examples worked out by hand.
 """
 
 from pathlib import Path
@@ -68,7 +68,8 @@ LEAVES = {
     "Yes/No": UNMAPPED,
     "others": UNMAPPED,
 }
-"""The capability of each question type. A question of several types counts for its last type."""
+"""The capability of each question type. A question with several types gets the capability of its
+last type."""
 
 
 def docvqa(

@@ -4,7 +4,8 @@ Paper    none. The rows of letters follow Ferris et al. 1982, Am. J. Ophthalmolo
          Sloan's ten letters in a row, as far apart as they are wide.
 Data     The pictures are drawn from `seed`, without a download. Each has `side` x `side` pixels.
          There are `n` samples in total, divided equally among the tasks in `tasks` (joined by +).
-         Five tasks are ladders, whose pictures show one row of letters that becomes harder to read.
+         Five tasks are ladders: each picture shows one row of letters, and the rows become harder
+         to read from level to level.
          `letters`: the letters are 2 to 32 pixels high (`sizes`, joined by +). The letters of the
          other ladders are `size` pixels high.
          `rotation`: each letter is turned about its center by 0 to 180 degrees, to either side.
@@ -13,23 +14,23 @@ Data     The pictures are drawn from `seed`, without a download. Each has `side`
          from 4 to 0.08.
          `clutter`: 4 to 181 random strokes cover the picture. These strokes are as thick as those
          of the letters, and as long as the letters are high.
-         `contrast`: the difference between the ink and the paper falls from 128 to 1 of 255 gray
-         levels.
+         `contrast`: the difference between the ink and the paper falls from 128 gray levels (of
+         255) to 1.
          The other four tasks ask for the color of a shape (colors), the number of circles, from 1
-         to 20 (counts), the quarter of the picture that a square is in (positions), or the side of
-         a square on which a circle is (relations).
+         to 20 (counts), which quarter of the picture contains a square (positions), or on which
+         side of a square a circle is (relations).
 Prompt   The prompt is Snellen's own: the picture, a question, and the form of the answer (QUESTIONS
          below).
 Scoring  `official`: Snellen's own rule. The whole reply is the answer. Case, surrounding spaces,
          quotes, and asterisks, a final full stop, and a leading "Answer:" are ignored.
          For ladders, the score is the share of the five letters that the reply has in the right
          position. Scoring letter by letter gives a finer scale (Bailey et al. 1991, Invest.
-         Ophthalmol. Vis. Sci. 32, 422). A reply with more or fewer than five letters (a ? counts as
-         a letter) is unparsed, since the positions of its letters are unknown.
+         Ophthalmol. Vis. Sci. 32, 422). If a reply does not have exactly five letters (a ? counts
+         as a letter), the positions of its letters are unknown, so the reply is unparsed.
          For tasks that are not ladders, an answer is either right or wrong.
          `accuracy` is the mean score. `acuity` is the height in pixels at which 55 % of the letters
          are read, halfway between guessing (10 %) and 100 %. Each of the other ladders has a metric
-         for the corresponding level.
+         for the level at which 55 % of its letters are read.
 Proof    None needed: the benchmark and its scoring are defined here.
 """
 
@@ -110,7 +111,7 @@ class Ladder:
     can no longer read them."""
 
     levels: tuple[int, ...]
-    """The levels of the ladder, in the order in which samples use them."""
+    """The levels of the ladder, in the order in which they are assigned to samples."""
     label: Callable[[int], str]
     """A function that gives the label of a level in results."""
     metric: str
@@ -118,7 +119,7 @@ class Ladder:
     unit: str
     """The unit of the levels."""
     harder: Literal["lower", "higher"]
-    """Whether lower or higher levels are harder."""
+    """Which levels are harder to read: the lower ones or the higher ones."""
     scale: Literal["log", "linear"] = "log"
     """The scale of the axis on which the levels are plotted."""
     alphabet: str = LETTERS
@@ -284,8 +285,8 @@ types."""
 
 @dataclass(frozen=True, kw_only=True)
 class _Scene:
-    """The right answer, and what is drawn: first the shapes, then strokes over the shapes, then
-    noise.
+    """The right answer, and what the picture shows. The shapes are drawn first, then strokes over
+    the shapes, then noise.
 
     `strokes` contains a seed, the number of strokes, and their length. `noise` contains a seed and
     a standard deviation.
@@ -525,7 +526,7 @@ def _parse(reply: Reply, sample: Sample) -> Reading:
 
 
 def _score(reading: Reading, sample: Sample) -> float:
-    """The share of letters in the right position for ladders. For the other tasks, 1 if the answer
+    """The share of letters in the right position for ladders. For all other tasks, 1 if the answer
     is right, else 0."""
     if reading.answer is None or sample.target is None:
         return 0.0

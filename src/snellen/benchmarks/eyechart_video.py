@@ -7,16 +7,17 @@ Data     The clips are drawn from `seed`, without a download. There are `clips` 
          Drawing needs the extra `video`. The files (20 KB each) are kept in the cache folder.
          The clips are divided equally among the tasks in `tasks` (joined by +). Each clip has
          questions at several times.
-         `letter`: letters are shown without gaps, for 2 to 5 seconds each. Which letter is shown
-         now?
-         `count`: two letters are shown repeatedly, for 1.2 to 2 seconds each. How many times was a
-         letter shown?
-         `order`: different letters are shown for 1.5 to 3 seconds each. Which letter came first,
-         second, or third?
-         `flash`: letters are shown for 0.1 to 1.6 seconds, which form a ladder. Which letter came
-         last? There are ten letters, so a blind guess is right 10 % of the time. In flash, naming
-         the previous letter is also right 10 % of the time. In count, the most frequent answer is
-         1, for about 25 % of the questions.
+         `letter`: letters are shown without gaps, for 2 to 5 seconds each. The question is which
+         letter is shown now.
+         `count`: two letters are shown repeatedly, for 1.2 to 2 seconds each. The question is how
+         many times one of them was shown.
+         `order`: different letters are shown for 1.5 to 3 seconds each. The question is which
+         letter came first, second, or third.
+         `flash`: letters are shown for between 0.1 and 1.6 seconds each; these durations are the
+         levels of a ladder. The question is which letter came last. Except in count, a
+         blind guess among the ten letters is right 10 % of the time. In flash, naming the previous
+         letter is also right 10 % of the time. In count, the most frequent answer is 1, for about
+         25 % of the questions.
 Prompt   The prompt is Snellen's own: the video up to the time of the question, the question, and
          the form of the answer. The time of the question is halfway between two frames, and at
          least half a second from any change.
@@ -195,8 +196,8 @@ def _sample(seed: int, _: int, row: Row) -> Sample:
 
 
 def _folder(seed: int) -> Path:
-    """The folder for the clips of a seed. The folder's name changes whenever the way of drawing
-    clips changes."""
+    """The folder for the clips of a seed. Whenever clips are drawn in a new way, the folder gets a
+    new name."""
     return home() / "data" / "eyechart-video" / f"{ASKS}-{seed}"
 
 

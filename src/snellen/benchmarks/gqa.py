@@ -4,9 +4,9 @@ Paper    Hudson and Manning 2019, GQA: A New Dataset for Real-World Visual Reaso
          Compositional Question Answering, https://arxiv.org/abs/1902.09506 (CVPR).
 Data     The files are at https://cs.stanford.edu/people/dorarad/gqa/download.html:
          {split}_questions.json in questions1.2.zip, and images.zip.
-         The license is given as CC BY 4.0, but as MIT in the mirror on the Hugging Face hub.
-         `testdev_balanced` has 12,578 questions on 398 pictures. The answers to test, challenge,
-         and submission are hidden.
+         The authors state the license CC BY 4.0, but the mirror on the Hugging Face hub states MIT.
+         `testdev_balanced` has 12,578 questions on 398 pictures. The answers of the splits test,
+         challenge, and submission are hidden.
          Ids are text: 02930152 and 2930152 are different ids.
          The questions can also be read from LAVIS's copy (files of the same names, each a list with
          `question_id` and `image`), from VLMEvalKit's GQA_TestDev_Balanced.tsv, and from
@@ -30,9 +30,9 @@ Scoring  `official`: eval.py 1.1 of the authors' evaluation package. None of the
          Accuracies include only the balanced questions, even in the larger `_all` splits. Accuracy
          is reported for all balanced questions, for binary and open questions, and by structural
          type, semantic type, number of steps, and number of words.
-         `validity` and `plausibility` need {tier}_choices.json in the folder of the questions. If
-         there is no such file, the authors' script prints 0 %. The choices file of release 1.1
-         lacks some questions of release 1.2.
+         `validity` and `plausibility` need {tier}_choices.json in the folder of the questions.
+         Without this file, the two metrics have no value here, whereas the authors' script prints
+         0 %. The choices file of release 1.1 lacks some questions of release 1.2.
          `consistency` needs an `_all` split. `distribution` is a chi-square. Grounding is not
          computed, since replies have no attention maps.
          The authors' script rejects a file that lacks a question. Here, a question without a reply
@@ -47,14 +47,14 @@ Scoring  `official`: eval.py 1.1 of the authors' evaluation package. None of the
          VLMEvalKit's files contain all rows, and a question whose request failed is wrong there too
          (inference.py#L180-L187 and #L246).
          `lmms-eval`: ignores case and punctuation.
-         `qwen-vl`: the rule of Qwen-VL's published scores, evaluate_vqa.py#L401-L420. The rule
-         keeps only the text after "is ", "are ", "a ", "an ", and "the ", even inside a word, up to
-         " of".
+         `qwen-vl`: the rule of Qwen-VL's published scores, evaluate_vqa.py#L401-L420. For each of
+         "is ", "are ", "a ", "an ", and "the " in turn, the rule keeps only the text between its
+         first and second occurrence, even inside a word. Then the text from " of" on is removed.
          `robust`: Snellen's own rule, which takes the phrase that a reply settles on.
          The headline scoring depends on the prompt.
          A picture has several questions, so confidence intervals are clustered by picture.
 Proof    `lavis` and `mmpretrain`: tests compare our verdicts with those of the tools' code for
-         1,500 generated pairs of a reply and an answer (tests/parity).
+         1,500 generated pairs of a reply and a right answer (tests/parity).
          `official`: tests compare all metrics with those of the authors' script on generated
          questions.
          `vlmevalkit`, `lmms-eval`, and `qwen-vl`: tests compare our verdicts with those of the
@@ -229,8 +229,8 @@ Pictures = Callable[[], Mapping[str, Image]]
 
 def rows_of(data_file: DataFile, split: Split) -> tuple[Table, DataFile | None, Pictures]:
     """The table of questions, the file of questions, and a function that returns the pictures keyed
-    by name. For the mirror on the Hugging Face hub, which has the pictures in parquet files, the
-    file is None. In all other cases, the function returns an empty dictionary."""
+    by name. In the mirror on the Hugging Face hub, the pictures are in parquet files; for the
+    mirror, the file is None. For all other files, the function returns an empty dictionary."""
     folder = data_file.data
     questions_folder = None if folder is None else folder / f"{split}_instructions"
     if folder is None or questions_folder is None or not questions_folder.is_dir():
@@ -308,8 +308,8 @@ LAST_STEPS = ("exist", "query: name", "choose name")
 
 
 def entailed(value: object) -> Sequence[str]:
-    """The ids of the questions that a question entails. Parquet files store the ids as the text of
-    a Python list."""
+    """The ids of the questions whose answers follow from the answer to this question. Parquet files
+    store the ids as the text of a Python list."""
     return authors_files.texts(value)
 
 
@@ -456,5 +456,5 @@ UNPUNCTUATED = str.maketrans("", "", string.punctuation)
 
 PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 EXPECT = {"lavis-2023": {**PERFECT, "oracle": 11 / 12}}
-"""The expected scores of perfect replies, for the scorings where they are not 1. One of the twelve
-bundled answers, "t-shirt", is changed by VQA's normalization."""
+"""The expected scores of perfect replies, for the scorings under which perfect replies do not score
+1. One of the twelve bundled answers, "t-shirt", is changed by VQA's normalization."""

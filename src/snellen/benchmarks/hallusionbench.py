@@ -22,18 +22,21 @@ Prompt   `official`, `vlmevalkit`, `lmms-eval`: the picture, then the bare quest
 Scoring  `official`: a judge (GPT-4) compares the reply with the reference, utils.py#L26-L73. The
          judge's verdict is correct, incorrect, or unclear. An unclear reply counts as correct if
          there is no figure (VS, figure 0), #L404-L411.
-         The metrics are those of evaluation.py. `aacc` is the share of questions that are right.
-         `facc` is the share of figures for which all questions are right. `qacc` is the share of
-         questions that are right for all of their figures. `easy_aacc` is like qacc but without the
-         edited figures, and `hard_aacc` is like qacc but with only the edited figures.
-         `figure_*` are the results of the consistency test. `yes_diff` and `yes_fp` measure the
-         bias toward yes. Both metrics infer the answer from whether the reply is correct.
-         `lh`, `vi`, and `mixed` are the shares of errors by cause, #L205-L338. Snellen assumes that
-         a wrong reply equals the reply to the original figure. The authors ask the judge whether
-         the two replies are the same (`same`). Snellen reads the judge's answers to this question
-         only from published files.
-         `vlmevalkit`: the reply contains exactly one of the words yes and no. Only 951 questions
-         are scored.
+         The metrics are those of evaluation.py. `aacc` is the share of questions answered
+         correctly. `facc` is the share of figures with all questions answered correctly. `qacc` is
+         the share of questions answered correctly for every figure that they are asked about.
+         `easy_aacc` is like qacc but without the edited figures, and `hard_aacc` is like qacc but
+         with only the edited figures.
+         `figure_score`, `figure_inconsistent`, and `figure_wrong` are the shares of figures with
+         all, only some, and none of their questions answered correctly. `yes_diff` and `yes_fp`
+         measure the bias toward yes. Both metrics infer the answer from whether the reply is
+         correct.
+         `lh`, `vi`, and `mixed` are the shares of errors by cause, #L205-L338. The cause of a wrong
+         reply depends on whether the reply is the same as the reply to the original figure. The
+         authors ask the judge about this (`same`). Snellen does not ask: it takes the judge's
+         answer from published files and otherwise assumes that the two replies are the same.
+         `vlmevalkit`: the answer is yes or no if the reply contains exactly one of these two words.
+         Only 951 questions are scored.
          `robust`: Snellen's own rule. A reply such as "I don't know" is unclear.
 Proof    On seven generated sets of verdicts, every metric equals that of the official script
          (tests/parity).
@@ -176,7 +179,7 @@ def hallusionbench(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first scoring is the headline."""
+    """The scorings, keyed by name. The headline scoring comes first."""
     return {
         "official": Scoring(
             version=1,
@@ -225,7 +228,7 @@ def to_sample(data_file: DataFile, row: Row) -> Sample:
 
 
 def name_of(row: Mapping[str, Any]) -> str:
-    """The name of a question, as in the authors' script."""
+    """The name by which the authors' script refers to a question."""
     return "_".join(str(row[key]) for key in KEYS)
 
 
@@ -375,8 +378,8 @@ def average(columns: Columns) -> Estimate:
 def of_groups(
     columns: Columns, all_columns: Columns, by: str, across: str
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """For each group, the index of the group's cluster among the clusters of `all_columns`, and
-    whether all replies in the group are right."""
+    """Two arrays with an element for each group: the index of the group's cluster among the
+    clusters of `all_columns`, and 1 if all replies in the group are right, else 0."""
     import numpy as np
 
     grouping = groups(columns, by, across)
@@ -397,9 +400,9 @@ def yes_diff(columns: Columns) -> Estimate:
 
 @metric(better=None, unit="fraction")
 def yes_fp(columns: Columns) -> Estimate:
-    """The share of wrong replies that are to questions whose right answer is no. In [0, 1]; 1/2 is
-    unbiased. There is no value if no reply is wrong, a case in which evaluation.py divides by
-    zero."""
+    """Among the wrong replies, the share of those to questions whose right answer is no. In [0, 1];
+    1/2 is unbiased. There is no value if no reply is wrong, a case in which evaluation.py divides
+    by zero."""
     import numpy as np
 
     wrong = 1 - scores(columns)
@@ -471,8 +474,8 @@ def ratio(
     total: NDArray[np.float64],
     unit: str = "fraction",
 ) -> Estimate:
-    """The ratio Σ part / Σ total, with a bootstrap interval over clusters. Both arrays have the
-    shape (n,)."""
+    """The sum of `part` divided by the sum of `total`, with an interval from a bootstrap that
+    resamples clusters. Both arrays have the shape (n,)."""
     import numpy as np
 
     clusters, cluster = np.unique(columns.cluster, return_inverse=True)
@@ -515,9 +518,9 @@ WORDS = {"0": "incorrect", "1": "correct", "2": "unclear"}
 
 
 def results(path: Path) -> Published | None:
-    """Read the authors' results: HallusionBench_result.json, or hallusion_output_*.json with the
-    judge's verdicts, which the authors' evaluation.py writes separately for VD and VS. `path` is a
-    file, or a folder with such files."""
+    """Read the authors' results: HallusionBench_result.json, or the files with the judge's
+    verdicts. The authors' evaluation.py writes one such file, hallusion_output_*.json, for VD and
+    another for VS. `path` is a file, or a folder with such files."""
     replies: dict[str, str | None] = {}
     verdicts: dict[str, tuple[str, ...]] = {}
     for file in sorted(path.glob("*.json*")) if path.is_dir() else [path]:

@@ -16,7 +16,7 @@ Prompt   The organizers prescribe no prompt. The picture comes first in all prom
          _default_template_infovqa_yaml#L12-L15.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         Replies are limited to 100 tokens, as for DocVQA (evaluate_vqa.py#L66).
+         Replies are limited to 100 tokens, as for DocVQA (Qwen-VL's evaluate_vqa.py#L66).
 Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographicsvqa_eval.py.
          Qwen-VL has a copy, eval_mm/infographicsvqa_eval.py#L80-L194. Results are broken down by
          the source of the answer, by the evidence, and by the operation, with the names in #L9-L11
@@ -30,10 +30,10 @@ Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographic
          `robust`: Snellen's own rule, which takes the phrase that a reply settles on and computes
          ANLS as in the paper.
 Proof    Tests compare our scores with those of five public scorers for 1,500 generated pairs of a
-         reply and an answer: lmms-eval's and VLMEvalKit's (official), mmpretrain's, Pix2Struct's,
-         and M4C's (tests/parity).
+         reply and a right answer (tests/parity). The scorers are those of lmms-eval and VLMEvalKit
+         for `official`, and those of mmpretrain, Pix2Struct, and M4C.
          No model outputs are published.
-         Kinds of questions and robust are checked on examples worked out by hand.
+         The results by kind of question, and `robust`, are checked on examples worked out by hand.
 """
 
 from pathlib import Path
@@ -71,8 +71,8 @@ KINDS = {
     "arithmetic": "Arithmetic",
     "counting": "Counting",
 }
-"""Maps the data set's name of each kind of question to the kind's name in published scores. The
-typo is in the data set."""
+"""The names of the kinds of questions in published scores, keyed by their names in the data set.
+The typo is in the data set."""
 LEAVES = {
     "Text": "OCR/document",
     "Table/list": "OCR/table",
@@ -81,7 +81,8 @@ LEAVES = {
     **dict.fromkeys(("Arithmetic", "Sorting"), "reasoning/mathematical"),
 }
 """The capability that a question needs, keyed by the question's operation or, without an operation,
-by its evidence. A question that has only a form of answer, such as Image-Span, is unmapped."""
+by its evidence. If the data set states only the form of the answer, such as Image-Span, the
+question has no capability."""
 
 
 def info_vqa(

@@ -25,22 +25,23 @@ Scoring  `official`: a judge, gpt-4-0314 at temperature 0.2. The judge does not 
          the references, both rounded to three decimals, summarize_gpt_review.py#L55-L59.
          `model_score` and `reference_score` are the two means times ten.
          The verdict is the first line of the judge's text: two numbers separated by one space or
-         comma ("8 9" or "8,9", but not "8, 9"). If there are no two such numbers, the code of the
+         comma ("8 9" or "8,9", but not "8, 9"). If the line has another form, the code of the
          authors, of VLMEvalKit, and of lmms-eval counts both scores as -1. Here, the reply stays
          unjudged.
-         A reply that a service withheld scores 0 and is not included in the mean of the references.
-         VLMEvalKit's judge is gpt-4-turbo. The judge in lmms-eval is gpt-4o-2024-11-20, and
-         lmms-eval also accepts "8, 9". Scores by different judges cannot be compared.
+         If a service withheld a reply, the reply scores 0, and the reference of its question is
+         left out of the mean of the references. VLMEvalKit's judge is gpt-4-turbo. The judge in
+         lmms-eval is gpt-4o-2024-11-20, and lmms-eval also accepts "8, 9". Scores by different
+         judges cannot be compared.
          `graded` (on request): Snellen's own rule. A judge compares the reply with the reference
          and gives a grade from 0 to 10, with a reason.
-Proof    For published reviews of LLaVA-1.5 (wild), three of each model size, every score equals
-         that of the authors' summary. The means of three reviews equal the published 72.5 and 65.4
-         (tests/parity). The reviews are in LLaVA's eval.zip, whose content is in haotian-liu/
-         LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a. Only the scores and digests of the reviews
-         are kept here.
+Proof    LLaVA-1.5 has published reviews for wild, three for each model size. For all of them, every
+         score equals that of the authors' summary. For each model size, the mean of the three
+         reviews equals the published score, 72.5 or 65.4 (tests/parity). The reviews are in LLaVA's
+         eval.zip, whose content is in haotian-liu/LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a.
+         Only the scores and digests of the reviews are kept here.
          For all 90 questions of coco, the judge's prompts were compared once with the prompts that
          the authors' code builds. Separate tests show that two scores are parsed from the judge's
-         reply. These checks prove nothing about the verdicts of another judge.
+         reply. None of this shows how another judge would decide.
 """
 
 from __future__ import annotations
@@ -324,8 +325,8 @@ def of_sums(unit: str, ratio: bool, which: int, better: Direction | None = "high
     With `ratio`, the metric is 100 times the ratio of the two means. Without `ratio`, the metric is
     ten times the mean that `which` selects: 0 for replies, 1 for references.
 
-    A withheld reply counts as 0 although it was not judged. The mean of the references does not
-    include withheld replies.
+    A withheld reply counts as 0 although it was not judged, and the reference of its question is
+    left out of the mean of the references.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -404,8 +405,8 @@ def layout(path: Path) -> Published | None:
 
 
 def words_of(row: Mapping[str, Any], path: Path) -> str:
-    """The judge's text. If the stored scores differ from the scores in this text, somebody has
-    corrected them, and the stored scores are returned instead.
+    """The judge's text. If the stored scores differ from those in the judge's text, somebody has
+    corrected them; in that case, the stored scores are returned as the text.
 
     Raises:
         DataError: the scores are not two numbers.

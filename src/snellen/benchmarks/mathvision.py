@@ -15,8 +15,8 @@ Prompt   `direct`: models/GPT4V.py#L22-L30. The picture comes after the text (#L
          Replies are limited to 4,096 tokens (GPT4V.py#L68, Gemini.py#L187).
 Scoring  `official`: evaluation/evaluate.py#L15-L48, utils.py#L42-L135 and #L226-L426. Numbers are
          compared to two decimals. A reply may give the value of a choice instead of its letter.
-         Comments in the code below describe the quirks of this scoring. Every line of a file of
-         replies counts, even if several lines are about the same question.
+         Comments in the code below describe the quirks of this scoring. In a file of replies, every
+         line counts, so a question with several lines counts several times.
          `robust`: Snellen's own rule, which takes the letter or value that a reply settles on.
 Proof    For the published outputs of 8 models, every extracted answer, every verdict, and all
          accuracies by level and subject equal the authors' (tests/parity).
@@ -251,8 +251,7 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def is_float(text: str) -> bool:
-    """Whether Python's `float` accepts the text. Texts such as `nan`, `1_000`, and `1e5` are
-    accepted too."""
+    """Whether Python's `float` accepts the text. `float` also accepts `nan`, `1_000`, and `1e5`."""
     try:
         float(text)
     except ValueError:
@@ -357,8 +356,8 @@ def rounded_value(text: str) -> int | float | None:
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the letter or the value that a reply settles on. A reply that names several, or none,
-    is unparsed."""
+    """Parse the letter or the value that a reply settles on. A reply that names several letters or
+    values, or none, is unparsed."""
     if sample.choices:
         return parse_letter(reply, sample)
     return parse_value(reply, sample)

@@ -1,4 +1,4 @@
-"""MathVista: mathematics with charts, figures, and photographs; choices, numbers, and lists.
+"""MathVista: mathematics with figures, charts, or photos; choices, numbers, or lists as answers.
 
 Paper    Lu et al. 2023, MathVista: Evaluating Mathematical Reasoning of Foundation Models in Visual
          Contexts, https://arxiv.org/abs/2310.02255 (ICLR 2024).
@@ -21,17 +21,17 @@ Prompt   `official`: hint, question, and choices, README.md#L407-L427. The field
 Scoring  `official`: an answer is extracted and then normalized. If the whole reply is a number or
          the text of a choice, the reply is the extracted answer. Otherwise, GPT-4 extracts the
          answer, with a prompt that contains five examples (evaluation/extract_answer.py#L29-L77).
-         The normalization is that of calculate_score.py#L17-L94, whose quirks are described by
-         comments in the code below. If a file of results is scored, only the problems in this file
-         count, in the categories that the file states.
+         The normalization is that of calculate_score.py#L17-L94. Comments in the code below
+         describe its quirks. If a file of results is scored, only the problems in this file count,
+         in the categories that the file states.
          `official-2023`: like official, but "7.9" is not accepted as an integer. Eight of the
          published files of scores use this rule.
          `robust`: Snellen's own rule, which takes the letter or value that a reply settles on.
 Proof    For the published replies and extractions of 10 models, every prediction, verdict, and
          accuracy equals that of the authors' scorer, by its current rule and by its rule of 2023.
-         For each model, one of the two rules reproduces all published scores, except for one
-         denominator (tests/parity). For all of testmini, the prompts equal those in data/query.json
-         and those that the authors' scripts build.
+         For each model, all published scores are reproduced by one of the two rules, except for one
+         score with another denominator (tests/parity). For all of testmini, the prompts equal those
+         in data/query.json and those that the authors' scripts build.
          `robust` is checked on examples worked out by hand.
 """
 
@@ -375,8 +375,8 @@ def official(prompt: Preset, of: Normal) -> Scoring:
 
 
 def extractor(prompt: Preset, of: Normal) -> Judge:
-    """The judge that extracts answers from replies. The judge's prompt contains the question as in
-    the preset `prompt`."""
+    """The judge that extracts answers from replies. The judge's prompt contains the question in the
+    same form as the benchmark's prompt `prompt`."""
     return Judge(
         name="gpt-4-0613",
         authors_model="gpt-4-0613",
@@ -468,8 +468,8 @@ def meant(words: str, choices: tuple[str, ...]) -> str:
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the letter or the value that a reply settles on. A reply that names several, or none,
-    is unparsed."""
+    """Parse the letter or the value that a reply settles on. A reply that names several letters or
+    values, or none, is unparsed."""
     if sample.choices:
         letter = parse_letter(reply, sample)
         return if_stated(merge_equal_choices(letter, sample.choices), reply)
@@ -548,7 +548,7 @@ def has_metadata(row: Mapping[str, Any]) -> bool:
 # -- check
 
 SHORTEST = 2 / 16
-"""The share of the bundled rows for which the first of the shortest choices is right."""
+"""The share of the bundled rows in which the first of the shortest choices is right."""
 
 
 def wrong_answer(sample: Sample) -> str:

@@ -32,8 +32,8 @@ Scoring  `official`: a judge, gpt-4-0613 at temperature 0, gives a grade from 0 
          If no grade can be parsed, the authors ask the judge up to five more times and then count
          0. Here, the reply stays unjudged.
          The published scores are percentages over all questions, by ability, and by set of
-         abilities. A question counts for each ability that it needs. In the authors' code, the
-         order of the abilities in a set's name changes with every run.
+         abilities. A question counts for each ability that it needs. In the authors' results, the
+         abilities in the name of a set are in another order each time the code runs.
          Grades from other judges are not comparable.
          `graded` (on request): Snellen's own rule. Another judge gives a grade from 0 to 10, with a
          reason.
@@ -106,13 +106,14 @@ HARDEST = {
     "rec": "perception/object",
     "gen": UNMAPPED,
 }
-"""Abilities and their capabilities. A question has the capability of the first ability in this
-mapping that the question needs."""
+"""The capability that stands for each ability. If a question needs several abilities, the ability
+that comes first here determines the question's capability."""
 
 
 def together(needed: Sequence[str]) -> str:
     """The name of a set of abilities. The name of a set with only one ability ends in `_only`,
-    since the ability's own name stands for all questions that need the ability."""
+    since the bare name of an ability stands for all questions that need this ability, alone or with
+    others."""
     return "_".join(needed) if len(needed) != 1 else f"{needed[0]}_only"
 
 
@@ -400,7 +401,8 @@ def in_words(sample: Sample) -> str:
 
 
 def grade(words: str) -> float | None:
-    """The number from 0 to 1 before the first space. None for anything else, including `nan`."""
+    """The number before the first space, if it is between 0 and 1. None for anything else,
+    including `nan`."""
     try:
         number = float(words.split(" ")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""MMBench and CCBench: questions with two to four choices, asked in each rotation of the choices.
+"""MMBench and CCBench: questions with two to four choices, asked once per rotation of the choices.
 
 Paper    Liu et al. 2023, MMBench: Is Your Multi-modal Model an All-around Player?,
          https://arxiv.org/abs/2307.06281 (ECCV 2024).
@@ -8,11 +8,11 @@ Data     VLMEvalKit's MMBench_{DEV,TEST}_{EN,CN}[_V11].tsv and CCBench.tsv (`lan
          `dev` has 1,164 questions in 4,329 rows (version 1.0). CCBench has 510 questions in 2,040
          rows.
          Scores on versions 1.0 and 1.1 are not comparable.
-         The answers to test of version 1.1 have been public since the test server closed on 31
-         March 2026 (open-compass/MMBench#61, VLMEvalKit#1516). The MD5s here belong to the files
-         with these answers (VLMEvalKit@0bccf4527f5eb4c2d5837a6492e379f4ca1be63f). Older files have
-         no answers. The MD5s of the older files are 26f0f15381a21720255091d3e0316ce6 (English) and
-         74bbe4556dac745613c7cbe5ad787050 (Chinese).
+         The answers to the split test of version 1.1 have been public since the test server closed
+         on 31 March 2026 (open-compass/MMBench#61, VLMEvalKit#1516). The MD5s here belong to the
+         files with these answers (VLMEvalKit@0bccf4527f5eb4c2d5837a6492e379f4ca1be63f). Older files
+         have no answers. The MD5s of the older files are 26f0f15381a21720255091d3e0316ce6 (English)
+         and 74bbe4556dac745613c7cbe5ad787050 (Chinese).
          The test split of version 1.0 still has no answers: the published digests have not changed
          since 2023.
          A choice such as "None" is text here, while VLMEvalKit, which uses pandas, reads it as a
@@ -22,9 +22,9 @@ Prompt   The picture comes first in all prompts.
          dataset/image_mcq.py#L212-L247.
          `opencompass`, `minigpt4`: the authors' first page (open-compass/opencompass,
          docs/en/MMBench.md, since removed). The published code skips the hint when there is one. We
-         assume that the opposite was intended, and put the hint before the question. The page's
-         example for MiniGPT-4 has no hint. Here, the hint comes before the question in the prompt
-         `minigpt4` too.
+         assume that the opposite was intended: if there is a hint, it comes before the question.
+         The page's example for MiniGPT-4 has no hint. Here, the hint comes before the question in
+         the prompt `minigpt4` too.
          The prompt in lmms-eval is not implemented, so lmms-eval's task names use VLMEvalKit's
          prompt.
          Replies are limited to 1,024 tokens: haotian-liu/
@@ -46,13 +46,14 @@ Scoring  In the metric `circular`, a question is right if the answers in all its
          A row that is missing from a file is wrong too, which makes its question wrong. VLMEvalKit
          treats missing rows differently: it scores each question by the rows that are in the file
          (image_mcq.py#L299-L304), and leaves out questions whose first row is missing
-         (multiple_choice.py#L527-L537). The option `--missing excluded` scores only questions with
-         all replies. If a file lacks only complete questions, the result equals VLMEvalKit's.
+         (multiple_choice.py#L527-L537). The option `--missing excluded` scores only questions for
+         which no row is missing. If the file lacks either all or none of the rows of each question,
+         this result equals VLMEvalKit's.
 Proof    For the published replies of LLaVA-1.5-13B to the first release of dev, 796 of 1,176
          questions are right, which is the published 67.7, and `vanilla` is 75.4 (tests/parity).
          For both versions of the rules, tests compare our letters with those of VLMEvalKit's code
          for 1,500 generated replies.
-         Abilities are checked on examples worked out by hand.
+         The results by ability are checked on examples worked out by hand.
 """
 
 from bisect import insort
@@ -118,7 +119,8 @@ ABILITIES = {
     "relation_reasoning": ("RR", "reasoning"),
     "logic_reasoning": ("LR", "reasoning"),
 }
-"""VLMEvalKit's abbreviation and the L1 ability, keyed by l2-category."""
+"""For each value of the field `l2-category`, VLMEvalKit's abbreviation, and the broader ability
+(L1) that the category belongs to."""
 
 LEAVES = {
     "image_scene": "perception/scene",
@@ -222,7 +224,7 @@ def mmbench(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first scoring is the headline."""
+    """The scorings, keyed by name. The headline scoring comes first."""
     metrics = {
         "circular": circular("pass"),
         "vanilla": vanilla("pass"),

@@ -20,18 +20,18 @@ Scoring  `official`: calculation.py in BradyFU/
          Awesome-Multimodal-Large-Language-Models@dd2950902889cd614d4edf606827240166d29381:tools/
          eval_tool.zip. The answer is yes if the first four characters of the lowercase reply
          contain "yes", and no if they contain "no".
-         `acc` is the share of questions that are right. `acc+` is the share of images for which
-         both questions are right. The score of a task is 100 acc + 100 acc+, so it is at most 200.
-         `perception` is the sum over ten tasks, `cognition` the sum over four, and `score` the sum
-         over all.
+         `acc` is the share of questions answered correctly. `acc+` is the share of images with both
+         questions answered correctly. The score of a task is 100 acc + 100 acc+, so it is at most
+         200. `perception` is the sum over ten tasks, `cognition` the sum over four, and `score` the
+         sum over all.
          `precision` and `recall` are for the answer yes. Replies that contain neither "yes" nor
          "no" are left out.
          The authors' script pairs lines by their order, while Snellen pairs lines by image. If the
-         two pairings of a file differ, a note in the result reports it.
-         `vlmevalkit`: exactly one of the words yes and no occurs in the reply. Other replies are
-         wrong, since VLMEvalKit's judge is not used.
+         two ways of pairing differ for a file, a note in the result says so.
+         `vlmevalkit`: the answer is yes or no if the reply contains exactly one of these two words.
+         Any other reply is wrong, since VLMEvalKit's judge is not used.
          `lmms-eval`: like official, after spaces and full stops are stripped. The letters y and n
-         count as well.
+         alone also count, as yes and no.
          `robust`: Snellen's own rule.
 Proof    For the published outputs of LaVIN, all results of the fourteen tasks, and both sums
          (perception and cognition), equal those of the authors' script (tests/parity).
@@ -310,8 +310,8 @@ def of_sheet(places: Callable[[], Mapping[str, int]], row: Row) -> Sample:
 
 
 def in_pairs(table: Table) -> Mapping[str, int]:
-    """For each row, the position of its question among the questions about the same image, counted
-    from 1. The key is the row's `index` in the TSV."""
+    """The position of each row's question among the questions about the same image, counted from 1,
+    keyed by the row's `index` in the TSV."""
     seen: Counter[tuple[str, str]] = Counter()
     positions = {}
     for row in table:

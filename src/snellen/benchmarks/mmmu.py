@@ -9,12 +9,12 @@ Data     MMMU/MMMU on the Hugging Face hub has a parquet file for each subject a
          subjects in one file), can also be read.
          The authors' answer_dict_val.json can be read only for scoring. The choices are then read
          from the output.json files in the folders below the file's own folder.
-         The answers to test were published in February 2026 as answer_dict_test.json. This file is
-         read if it is in the same folder as the rows. If the file is missing, only the server can
-         score test.
+         The answers to the split test were published in February 2026 as answer_dict_test.json.
+         This file is read if it is in the same folder as the rows. If the file is missing, only the
+         authors' server can score this split.
 Prompt   `official`: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:mmmu/utils/
-         data_utils.py#L136-L174 with mmmu/configs/llava1.5.yaml. In this YAML file, empty lines are
-         folded. Each picture replaces its mark in the text, such as <image 1>.
+         data_utils.py#L136-L174 with mmmu/configs/llava1.5.yaml. YAML reads each empty line in this
+         file as a line break. Each picture replaces its mark in the text, such as <image 1>.
          `llava`: the same text as `official`, as in mmmu/run_llava.py#L88-L95. Only the first
          picture is shown, before the text, and the marks stay in the text.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
@@ -180,7 +180,7 @@ def mmmu(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first scoring is the headline."""
+    """The scorings, keyed by name. The headline scoring comes first."""
     metrics = {"accuracy": mean}
     return {
         "official": Scoring(
@@ -386,11 +386,11 @@ PROMPTS: Mapping[Preset, Callable[[Sample], tuple[Part, ...]]] = {
 # -- scoring, official
 
 SEED = 42
-"""The seed in mmmu/utils/eval_utils.py#L6. The script main_parse_and_eval.py draws subject by
-subject in alphabetical order, and within a subject in the order of output.json."""
+"""The seed in mmmu/utils/eval_utils.py#L6. The script main_parse_and_eval.py draws the random
+letters for the subjects in alphabetical order, and within a subject in the order of output.json."""
 OTHER_ORDER = (
-    "The authors' script draws random letters in the order of its output.json files. In another "
-    "order, the draws differ."
+    "The authors' script draws random letters in the order of its output.json files. In any other "
+    "order, it draws different letters."
 )
 BEFORE = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
 """The texts after which an open answer begins. Such a text may be the end of a longer word: "this "

@@ -1,4 +1,4 @@
-"""MMMU-Pro: MMMU's harder questions, with up to twelve choices or as pictures of whole questions.
+"""MMMU-Pro: harder MMMU questions, with up to twelve choices or with the question in the picture.
 
 Paper    Yue et al. 2024, MMMU-Pro: A More Robust Multi-discipline Multimodal Understanding
          Benchmark, https://arxiv.org/abs/2409.02813 (ACL 2025).
@@ -169,7 +169,7 @@ def mmmu_pro(
 
 
 def scorings(mode: Mode, *, vision: bool) -> dict[str, Scoring]:
-    """The scorings, keyed by name. The first scoring is the headline."""
+    """The scorings, keyed by name. The headline scoring comes first."""
     metrics = {"accuracy": mean}
     return {
         "official": Scoring(
@@ -290,7 +290,8 @@ def lmms_eval(sample: Sample, mode: Mode, vision: bool) -> tuple[Part, ...]:
 
 
 def pictured(sample: Sample) -> tuple[Part, ...]:
-    """The prompt for a question that is completely in the picture: only the picture."""
+    """The prompt for a question whose text is completely in the picture: the picture, without any
+    text."""
     return (shown(sample, 1),)
 
 

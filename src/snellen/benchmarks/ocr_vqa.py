@@ -1,4 +1,4 @@
-"""OCR-VQA: questions about book covers: the title, the author, the genre, and so on.
+"""OCR-VQA: questions about a book cover, such as the title, the author, or the genre.
 
 Paper    Mishra et al. 2019, OCR-VQA: Visual Question Answering by Reading Text in Images (ICDAR),
          https://ocr-vqa.github.io.
@@ -12,8 +12,8 @@ Data     The authors' page has dataset.json, a JSON object that maps ids to cove
          VLMEvalKit's OCRVQA_TEST.tsv is test. `testcore` is VLMEvalKit's OCRVQA_TESTCORE.tsv, with
          96 questions for each of 32 genres, open-compass/
          VLMEvalKit@c090051e984a19954909952d1abcdc6967c854e6:results/VQA.md.
-         Questions have no ids. Here, an id is the cover's id and the question's number, counted
-         from 0, joined by _. For a TSV, the id is the row's index.
+         Questions have no ids. An id here consists of the cover's id and the question's number
+         (counted from 0), joined by _. For a TSV, the id is the row's index.
 Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
          `llava`: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/
          Evaluation.md#L13-L18.
@@ -25,7 +25,8 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          Qwen-VL used 100 tokens.
 Scoring  A question without a reply is wrong under all scorings.
          `official`: accuracy by exact equality. The authors released no scorer, and their paper
-         does not specify the treatment of case and spaces. The rule is google-research/
+         does not specify the treatment of case and spaces. Snellen uses the rule of
+         google-research/
          pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L135-L138.
          `vlmevalkit`: ignores case and surrounding spaces. Qwen-VL's rule, with a published score
          of 75.7, also ignores case and surrounding spaces (evaluate_vqa.py#L168-L179).

@@ -22,8 +22,8 @@ Prompt   `official`: the question as it is stored, then the picture,
 Scoring  `official`: OCRBench/example.py#L120-L151. A reply gets a point if it contains an answer
          anywhere, even inside a word. Case and surrounding whitespace do not matter. For a formula
          (the data set HME100k), case matters, but spaces do not. The authors' script skips a
-         question without a reply, which therefore gets no point. On these questions, VLMEvalKit's
-         rule gives the same results.
+         question without a reply, which therefore gets no point. On the data set's questions,
+         VLMEvalKit's rule gives the same results.
          `lmms-eval`: the same rule, after full-width characters are converted to ASCII,
          utils.py#L20-L79.
          `robust`: Snellen's own rule. The answer must occur as whole words in the phrase that a
@@ -155,8 +155,8 @@ def ocrbench(
 
 
 def published(split: Split = "ocrbench", **_: object) -> tuple[File, ...]:
-    """The published file: VLMEvalKit's TSV, which includes the pictures. For split=full, the
-    authors' file, which has only the questions."""
+    """The published file: VLMEvalKit's TSV, which includes the pictures. With split=full, it is the
+    authors' file, which has the questions but not the pictures."""
     return (SHEET,) if split == "ocrbench" else (FULL,)
 
 

@@ -1,4 +1,4 @@
-"""OK-VQA: questions about a photograph that need outside knowledge.
+"""OK-VQA: questions about photographs; the answers require outside knowledge.
 
 Paper    Marino et al. 2019, OK-VQA: A Visual Question Answering Benchmark Requiring External
          Knowledge, https://arxiv.org/abs/1906.00067 (CVPR).
@@ -7,7 +7,7 @@ Data     The files are at https://okvqa.allenai.org/download.html:
          are COCO's val2014.
          These files are the test set, with 5,046 questions on 5,033 pictures.
          In release 1.0, the answers are word stems ("surf"). In release 1.1, the answers are not
-         stemmed. State which release you use.
+         stemmed. When you report scores, state the release.
          BLIP's list, okvqa_val_eval.json, has the same questions without types. The dataset
          lmms-lab/OK-VQA on the Hugging Face hub has these questions too (parquet; pass the file).
 Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
@@ -29,9 +29,10 @@ Scoring  `official`: VQA's evaluation, GT-Vision-Lab/VQA@a013f0043c1e2cdc995922d
          normalizes it.
          For BLIP-2's published score of 41.22, a spaCy model lemmatized each reply first. Snellen
          does not lemmatize replies.
-Proof    The tests of VQAv2 cover the official rule.
+Proof    The official rule is the same as for VQAv2, and the tests of VQAv2 cover it.
          No model outputs are published with this data.
-         Categories, `lmms-eval`, and `robust` are checked on examples worked out by hand.
+         The results by category, `lmms-eval`, and `robust` are checked on examples worked out by
+         hand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""OVO-Bench: what a model knows at a given time in a video, in twelve tasks on past and future.
+"""OVO-Bench: what a model knows in mid-video about the past, the present, and the future.
 
 Paper    Li et al. 2025, OVO-Bench: How Far is Your Video-LLMs from Real-World Online Video
          Understanding?, https://arxiv.org/abs/2501.05510 (CVPR 2025).
@@ -17,19 +17,20 @@ Prompt   `official`: the video up to the point, then the unchanged text of const
          in models/QWen2VL.py#L23-L57.
          Replies are limited to 128 tokens.
 Scoring  `official`: utils/OVOBenchScore.py. A reply is right if the right letter appears anywhere
-         in it. "Yes" and "No" are treated likewise: the replies "Not sure" and "N" count as No. For
-         REC, a reply is right if all digits in the reply, joined, are the count.
+         in it. The same holds for the words "Yes" and "No", so the reply "Not sure" counts as No.
+         The replies "Y" and "N" count as Yes and No. For REC, a reply is right if the digits in it,
+         joined, form the right count.
          The accuracy of a task is the mean over the task's points. The accuracy of a group is the
          mean over the group's tasks. The total is the mean over the three groups.
          The constant reply "A B C D E" gets 100 % on nine tasks, and the reply "Yes No" gets 100 %
          on SSR and CRR. The constant reply "Yes" gets 67.2 % on SSR and 60 % on CRR. The constant
          reply "1" gets 20.5 % on REC.
-         `as-lists`: the official rule for replies that are lists of one text, as models/QWen2VL.py
-         returns them. For such replies, only the bare letter is right, and the authors' script
-         stops with an error at REC.
+         `as-lists`: the official rule, applied as if each reply were a list with a single text.
+         Replies from models/QWen2VL.py are such lists. Only the bare letter is then right, and the
+         authors' script stops with an error at REC.
          `robust`: Snellen's own rule. `accuracy_by_question` is the paper's metric (its supplement,
-         section 6). This metric first takes the mean over the points of each question, which the
-         authors' script does not do.
+         section 6). This metric first takes the mean over the points of each question. The authors'
+         script does not do this.
 Proof    For the published outputs of six models, in seven folders, every item and every accuracy
          equals the authors' (tests/parity).
          For `as-lists`, the outputs of one model are compared.
@@ -450,8 +451,8 @@ def video_of(sample: Sample) -> str:
 
 
 def window_end(sample: Sample) -> float:
-    """The time in the stream at which a point is asked: the end of the part of the video in the
-    sample."""
+    """The time in the stream at which a point is asked, which is the time at which the sample's
+    video is cut."""
     (video,) = sample.media
     assert isinstance(video, Video) and video.end is not None
     return video.end
@@ -462,7 +463,7 @@ SESSIONS: Mapping[str, Callable[[Sample], str]] = {
     "question": lambda sample: sample.tags["question"],
     "point": lambda sample: sample.id,
 }
-"""A function for each scope that returns the key of a sample's session."""
+"""For each scope, a function that returns the key of a sample's session."""
 
 
 # -- prompts
@@ -629,8 +630,8 @@ def where_scored(metric: Metric) -> Metric:
 
 
 def by_cluster(columns: Columns, code: NDArray[np.intp], n_codes: int) -> NDArray[np.float64]:
-    """The sum of scores and the number of points for each video and code. The shape is (G, 2 C) for
-    G videos and C codes."""
+    """For each video and each value of `code`, the sum of the scores, and the number of points. The
+    shape is (G, 2 C) for G videos and C values: first the sums, then the numbers."""
     import numpy as np
 
     assert columns.score is not None
@@ -827,8 +828,8 @@ class _ResultRows:
             )
         if self._unread:
             yield (
-                f"rows or points that cannot be read: {len(self._unread):,}. All means leave "
-                f"them out. The first problem: {self._unread[0]}"
+                f"rows or points that cannot be read: {len(self._unread):,}. They are left out "
+                f"of every mean. The first problem: {self._unread[0]}"
             )
 
     def _notes(

@@ -24,12 +24,12 @@ Scoring  `official`: evaluate.py#L9-L34. The answer is no if the first sentence 
          No, not, or no. Otherwise, the answer is yes, whatever the reply contains. LLaVA's
          llava/eval/eval_pope.py has the same code.
          The authors' script pairs answers with labels by their order, while Snellen pairs them by
-         id or question. If the two pairings of a file differ, a note in the result reports the
-         difference. `vlmevalkit`: exactly one of the words yes and no occurs in the reply. Other
-         replies are wrong, since VLMEvalKit's judge is not used, and do not count as yes.
-         `lmms-eval`: the reply is exactly yes or no, in any case. Under this scoring, `precision`
-         and `recall` count only such replies, and `yes_ratio` is the share of yes among the right
-         answers, not among the replies.
+         id or question. If the two ways of pairing differ for a file, a note in the result says so.
+         `vlmevalkit`: the answer is yes or no if the reply contains exactly one of these two words.
+         Any other reply is wrong, since VLMEvalKit's judge is not used, and does not count as yes.
+         `lmms-eval`: the answer is yes or no if the reply is exactly this word, in any case. Under
+         this scoring, `precision` and `recall` count only such replies. `yes_ratio` is the share of
+         yes among the right answers, not among the replies.
          `robust`: Snellen's own rule.
          `mean_f1` is the mean of F1 over the sets. Tables of LLaVA and later models call this
          metric "POPE". If there are no true positives, F1 is 0 here, while the official script
@@ -297,8 +297,8 @@ def picture(name: str, data_file: DataFile) -> Image:
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse no if a word of the first sentence is No, not, or no. Otherwise, parse yes, whatever
-    the reply contains."""
+    """The answer is no if a word of the first sentence is No, not, or no. Otherwise, the answer is
+    yes, whatever the reply contains."""
     # Only spaces separate words: "No\\nThe" is one word, and so is "No!". The words NO and Not do
     # not count as no.
     words = reply.text.split(".")[0].replace(",", "").split(" ")
@@ -340,8 +340,9 @@ def lmms_answer(reply: Reply, sample: Sample) -> Reading:
 
 @metric(better=None, unit="fraction")
 def gold_ratio(columns: Columns) -> Estimate:
-    """The share of rows whose right answer is yes, which is one half. In lmms-eval, the name of
-    this metric is pope_yes_ratio."""
+    """The share of rows whose right answer is yes. Since half of the right answers are yes, the
+    value is 0.5 whatever the replies are. In lmms-eval, the name of this metric is
+    pope_yes_ratio."""
     import numpy as np
 
     return stats.mean((columns.target == "yes").astype(np.float64), columns.cluster, columns.weight)

@@ -1,4 +1,4 @@
-"""ScienceQA: school science questions with two to five choices, half of them with a picture.
+"""ScienceQA: multiple-choice questions on school science, half of which have a picture.
 
 Paper    Lu et al. 2022, Learn to Explain: Multimodal Reasoning via Thought Chains for Science
          Question Answering, https://arxiv.org/abs/2209.09513 (NeurIPS).
@@ -25,12 +25,12 @@ Scoring  `official`: models/run_gpt3.py#L52-L70, then tools/evaluate_acc.py#L22-
          With the prompt llava, the headline scoring is llava. With the other prompts, the headline
          scoring is official.
          IMG, TXT, and NO are the authors' categories of questions. TXT and IMG overlap. In
-         mmpretrain's own results, IMG excludes TXT.
-Proof    For the published outputs of GPT-3 and LLaVA-1.5-13B, every stored index and every
-         published accuracy of TXT, IMG, NO, and all questions is reproduced from the published
-         files (tests/parity). For GPT-3, the files contain 249 random letters: 243 for empty
-         replies, and 6 for replies that state the answer twice.
-         Subjects, grades, and topics are checked on examples worked out by hand.
+         mmpretrain's own results, IMG leaves out the questions that are also in TXT.
+Proof    For the published outputs of GPT-3 and LLaVA-1.5-13B, every stored index is reproduced from
+         the published files, and so are the published accuracies on TXT, IMG, NO, and all questions
+         (tests/parity). For GPT-3, the files contain 249 random letters: 243 for empty replies, and
+         6 for replies that state the answer twice.
+         The results by subject, grade, and topic are checked on examples worked out by hand.
 """
 
 import re

@@ -25,9 +25,10 @@ Prompt   With ask=rank, the authors' prompts are in AILab-CVC/
          SEED-Bench@991e849be802b0de1cd4d45d929bf18e249f5b54. Version 1 uses model/
          instruct_blip_interface.py#L44-L45. Versions 2 and 2-plus use the bare question,
          SEED-Bench-2/model/llava_v2_interface.py#L81-L106. The pictures come first, or replace
-         <img>. A video is shown as eight frames, from the middles of eight equal parts. The frames
-         chosen by instruct_blip_interface.py#L62-L123 are at most three frames away from the frames
-         here. With ask=generate, the authors publish no prompt.
+         <img>. A video is shown as eight frames, from the middles of eight equal parts. Each of
+         these frames is at most three frames away from the one that
+         instruct_blip_interface.py#L62-L123 chooses. With ask=generate, the authors publish no
+         prompt.
          `official`: LLaVA's prompt, haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
          docs/Evaluation.md#L22-L29. Replies are limited to 128 tokens, llava/eval/
          model_vqa_loader.py#L141.
@@ -60,11 +61,11 @@ Scoring  The following scorings are for ask=rank.
          scoring. The metric `accuracy` is the mean over all questions, eval.py#L125-L142. The loop
          in the authors' published code fails, because it reads fields that the records do not have.
          `dimension_average` is the mean of the dimensions' accuracies.
-Proof    For the published outputs of GPT-4V on all of version 1, the counts equal those of the
-         authors' rule on the authors' own records, and the accuracy on pictures equals the
+Proof    For the published outputs of GPT-4V on all of version 1, the counts equal those that the
+         authors' rule gives for the authors' own records, and the accuracy on pictures equals the
          leaderboard's 69.1 (tests/parity).
-         Dimensions and rankings are checked on examples worked out by hand. No model outputs with
-         dimensions or log-likelihoods are published.
+         The results by dimension, and the scorings for ask=rank, are checked on examples worked out
+         by hand. No model outputs with dimensions or log-likelihoods are published.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""TextVQA: questions about a photograph whose answers are written in it.
+"""TextVQA: questions about photographs that are answered by reading text in the photograph.
 
 Paper    Singh et al. 2019, Towards VQA Models That Can Read, https://arxiv.org/abs/1904.08920
          (CVPR).
@@ -23,13 +23,14 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          evaluate_vqa.py#L281.
          Replies are limited to 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141.
 Scoring  `official`: mmf's evaluator, in the copy that LLaVA's published scores used, haotian-liu/
-         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/m4c_evaluator.py#L181-L257, over
-         the rows in a file, eval_textvqa.py#L35-L51. The rule in lmms-eval is the same.
+         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/m4c_evaluator.py#L181-L257, and
+         only for the rows in the file of replies, eval_textvqa.py#L35-L51. The rule in lmms-eval is
+         the same.
          `vlmevalkit`: uses VLMEvalKit's normalization.
          `robust`: Snellen's own rule, which takes the phrase that a reply settles on.
          A picture has several questions, so confidence intervals are clustered by picture.
 Proof    Tests compare our scores with those of the authors' evaluator for 1,500 generated pairs of
-         a reply and an answer, and with those of VLMEvalKit for 1,500 more (tests/parity).
+         a reply and a right answer, and with VLMEvalKit's scores for 1,500 others (tests/parity).
          LLaVA-1.5's answers are published, but the questions and right answers are not published
          with them.
          `robust` is checked on examples worked out by hand.

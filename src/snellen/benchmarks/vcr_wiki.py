@@ -17,19 +17,19 @@ Scoring  `official` (English): src/evaluation/evaluation_metrics.py#L57-L187, ut
          gather_results.py#L44-L62. For each covered text, the answer is the run of consecutive
          tokens in the reply that is most similar to the text.
          `exact_match` and `jaccard` are computed from these runs, over all covered texts, not over
-         pictures. `precision`, `recall`, and `f1` are computed likewise. The authors' code stores
-         these three metrics but does not print them.
-         A reply that contains "sorry" scores 0. The authors have a filter for such replies for each
-         kind of model. The filter here is the one that they use for models without a filter of
-         their own (#L199-L329). VLMEvalKit's rules are the same as the authors'. Our rules in
+         pictures. `precision`, `recall`, and `f1` are computed in the same way. The authors' code
+         stores these three metrics but does not print them.
+         A reply that contains "sorry" scores 0. To find such replies, the authors have a separate
+         filter for each of several models. The filter here is the authors' filter for all other
+         models (#L199-L329). VLMEvalKit's rules are the same as the authors'. Our rules in
          text/english.py reproduce spaCy's tokens.
          `characters` (Chinese): Snellen's own rule, with characters as tokens. The authors' scoring
          of Chinese needs the model zh_core_web_sm, whose tokens no rule can reproduce, so there is
          no official scoring for Chinese.
          ROUGE-1, which the authors compute but do not report, is left out.
 Proof    On 1,500 generated English pairs of a reply and a covered text, the similarity, the run of
-         tokens, and all five metrics equal those of the authors' code, such as find_best_match
-         (tests/parity).
+         tokens, and all five metrics equal those of the authors' code (find_best_match and others;
+         tests/parity).
          No model outputs are published.
          The scoring of Chinese is checked on examples worked out by hand.
 """
@@ -388,7 +388,7 @@ def over_texts(measure: Callable[[str, str, Rule], float], rule: Rule) -> Metric
     """The mean of a measure over all covered texts, not over pictures; in [0, 1].
 
     The measure is `is_same` (the run has exactly the tokens of the text), or `precision`, `recall`,
-    or `f1` of the two sets of tokens. A text without a run scores 0.
+    or `f1` of the two sets of tokens. A text for which the reply has no such run scores 0.
     """
 
     def metric(columns: Columns) -> Estimate:

@@ -379,8 +379,8 @@ def first_letter(reply: Reply, deleted: Iterable[str]) -> Reading:
     """Parse the first capital letter A to D that remains in a reply after the phrases are deleted,
     even inside a word.
 
-    The authors have another rule, for replies of more than ten words without a letter. It never
-    changes the result.
+    The authors have another rule, for replies of more than ten words without a letter. That rule
+    never changes the result.
     """
     text = reply.text.strip()
     for phrase in deleted:

@@ -1,4 +1,4 @@
-"""VLMEvalKit's data sets: choices, yes or no, and short answers, scored mostly by our own rules.
+"""VLMEvalKit's data sets with choices, yes or no, or short answers, scored mostly by our own rules.
 
 Paper    none. Each set has its own paper. VLMEvalKit is Duan et al. 2024,
          https://arxiv.org/abs/2407.11691.
@@ -21,15 +21,15 @@ Prompt   `vlmevalkit`: the prompt from build_prompt of the data set's class in t
          MMStar's authors use their own sheet, with the choices in the question, and another prompt.
 Scoring  `official` (MMStar): MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33aecb22819881a1:eval/
          vlmeval/evaluate/mmstar.py#L41-L81. The answer is the letter at the beginning of the reply.
-         The letter may follow "(", "option ", or "the answer is ". Missing rows are wrong. The
-         authors do the same, except in their scores by l2-category, which use only the rows in the
-         file.
+         The letter may follow "(", "option ", or "the answer is ". Missing rows are wrong. They are
+         also wrong in the authors' code, except in its scores by l2-category, which leave missing
+         rows out.
          `generic`: Snellen's own rule, which is not the official scoring of any set. For MCQ, the
          answer is the letter that the reply settles on. For Y/N, the answer is the word yes or no
-         at the beginning of the reply. If the reply begins with neither word, the answer is the
-         only one of the two words that the reply contains. For VQA, the whole reply is compared
-         with the right answer, without case, punctuation, and articles. If there are three or more
-         right answers, the score is min(1, number of equal answers / 3).
+         at the beginning of the reply. If the reply begins with neither word, but contains exactly
+         one of them, that word is the answer. For VQA, the whole reply is compared with the right
+         answer, without case, punctuation, and articles. If there are three or more right answers,
+         the score is min(1, number of equal answers / 3).
          `robust` (VQA): like generic, but applied to the text after "the answer is".
          `judged` (VQA): a judge compares the reply with the answers and gives it a grade from 0 to
          10 (`snellen judge`).
@@ -150,7 +150,7 @@ OTHER_WORDS = {
     "WeMath": LISTED,
     "WeMath_COT": LISTED + "\n{requirement}",
 }
-"""The prompts of data sets that do not use the usual prompt for their kind."""
+"""The prompts of data sets whose prompt differs from that of other data sets of their kind."""
 INTERLEAVED = ("MUIRBench",)
 """The data sets whose pictures replace the marks `<image>` in the text."""
 

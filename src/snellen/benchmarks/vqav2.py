@@ -32,9 +32,9 @@ Scoring  `official`: GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
          normalizes it.
          A picture has several questions, so confidence intervals are clustered by picture.
 Proof    Tests compare our scores with those of the authors' code, LAVIS, and mmpretrain for 1,500
-         generated pairs of a reply and an answer (tests/parity).
+         generated pairs of a reply and a right answer (tests/parity).
          No model outputs are published together with the answers.
-         Types, `lmms-eval`, and `robust` are checked on examples worked out by hand.
+         The results by type, `lmms-eval`, and `robust` are checked on examples worked out by hand.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ LEAVES = {
     "other": "perception/attribute",
 }
 """The capability that most questions of an answer type need, keyed by answer type. The data set
-does not give the capability of single questions."""
+does not state which capability a single question needs."""
 
 
 def vqav2(split: Split = "val", prompt: Preset = "llava", data: Path | None = None) -> Benchmark:

@@ -31,7 +31,7 @@ WRITTEN: Mapping[str, Callable[[Card], str]] = {
     "json": lambda card: CardResult(card).json() + "\n",
 }
 ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
-LEFT_OUT = ("recipe", "missing")
+LEFT_OUT = ("recipe", "missing", "part", "drivers")
 """Options of `snellen run` that `snellen card` does not have."""
 EXAMPLES = (
     "snellen card qwen2-vl -m openai/NAME --base-url http://localhost:8000/v1",
@@ -170,7 +170,7 @@ def _ending(outcome: api.CardOutcome) -> int:
             _say(f"{run.progress.name}: {failed:,} question{'s' * (failed != 1)} without a reply")
         if run.stopped:
             _say(f"{run.progress.name}: stopped: {run.stopped}")
-        if failed or run.stopped:
+        if failed or (run.stopped and not run.has_goal):
             code = FELL_SHORT
     if outcome.unreadable:
         names = ", ".join(outcome.unreadable)

@@ -21,13 +21,15 @@ from snellen.cli.progress_lines import ProgressLines
 from snellen.errors import UsageError, plain
 from snellen.registry import suites
 from snellen.run import until_stderr
+from snellen.run.drivers import run_with_drivers
 from snellen.run.options import BENCHMARK, BUDGET, MODEL, OUTPUT
 from snellen.run.plan import load_benchmarks
 from snellen.scoring.sections.disagreements import ROBUST
-from snellen.store import Run
+from snellen.store import Run, RunPart
 
 if TYPE_CHECKING:
     from snellen.analysis.result import Result
+    from snellen.run.driver_reports import Reporter
 
 SETTINGS = ("frames", "image_size", "effort")
 """Options other than the prompt that may be repeated for a sweep."""
@@ -128,7 +130,11 @@ def command(
     if not models or not benchmarks:
         lacking = "a model (-m)" if not models else "a benchmark (-b)"
         raise UsageError(f"{lacking} is missing. Add {lacking} to the command or to the plan file.")
-    plan = _plan(models, benchmarks, options, score=not no_score)
+    driver: Reporter | None = click.get_current_context().obj
+    plan = _plan(models, benchmarks, options, score=not no_score, is_driver=driver is not None)
+    if driver is not None:
+        driver.ended(api.run_plan(plan, driver.show, leave_at_once))
+        return DONE
     _floors.check_floors(floors, plan.benchmarks, no_score=no_score)
     is_sweep = len(options["prompt"]) > 1 or any(part.setting for part in plan.by_setting())
     if not quiet:
@@ -142,7 +148,8 @@ def command(
         else:
             print("\n".join(_cost.lines(estimates)))
         return DONE
-    finished = api.run_plan(plan, None if quiet else ProgressLines(), leave_at_once)
+    show = None if quiet else ProgressLines()
+    finished = run_with_drivers(plan, plan.command, show, leave_at_once)
     results = [run.result for run in finished if run.result is not None]
     if as_json and no_score:
         put([{"name": run.progress.name, "run": f"{run.run}"} for run in finished])
@@ -162,11 +169,16 @@ def command(
             report.print_companions(results, companions)
         except UsageError as error:  # the results were shown, so the exit code stays theirs
             _say(f"--also: {error}")
-    return _ending(finished, floors, options["until_stderr"])
+    return _ending(finished, floors, options["until_stderr"], options["part"])
 
 
 def _plan(
-    models: Sequence[str], specs: Sequence[str], options: Mapping[str, Any], *, score: bool
+    models: Sequence[str],
+    specs: Sequence[str],
+    options: Mapping[str, Any],
+    *,
+    score: bool,
+    is_driver: bool,
 ) -> api.Plan:
     """The plan from the command line and the plan file.
 
@@ -191,7 +203,8 @@ def _plan(
         profiles_source="plan" if profiles else "profile",
         settings=settings,
         sources=sources_of(ctx, options),
-        score=score,
+        score=score and not is_driver,
+        is_driver=is_driver,
         command=sys.argv[1:],
         **values,
     )
@@ -243,7 +256,10 @@ def _show_without_probe(result: Result) -> None:
 
 
 def _ending(
-    finished: Sequence[api.Finished], floors: Mapping[str, float], most_stderr: float | None
+    finished: Sequence[api.Finished],
+    floors: Mapping[str, float],
+    most_stderr: float | None,
+    part: RunPart | None,
 ) -> int:
     """Print what remains to be done, if anything. Returns the exit code."""
     code = DONE
@@ -257,10 +273,16 @@ def _ending(
             _say(f"{name}: {failed:,} question{'s' * (failed != 1)} without a reply")
         if run.stopped:
             _say(f"{name}: stopped: {run.stopped}")
-        if run.result is None:
+        if run.result is None and part is not None:
+            command = Run(run.run).command("score")
+            _say(
+                f"{name}: stored. The run is scored when all parts are complete; to score the "
+                f"replies so far, run `{command}`"
+            )
+        elif run.result is None:
             _say(f"{name}: not scored; run `{Run(run.run).command('score')}`")
         else:
-            if run.scope_note is not None:
+            if run.scope_note is not None and part is None:
                 _say(run.scope_note)
             lines, shortfall = _floors.shortfalls(floors, run.result, known)
             for line in lines:

@@ -67,7 +67,7 @@ class Benchmark:
     scorings: Mapping[str, Scoring]
     """The scorings, keyed by name. The first is the headline scoring."""
     max_answer_tokens: int = 512
-    """The token limit of a reply, unless an option or a profile sets one."""
+    """The default token limit of a reply, which an option or a profile can override."""
     cluster_by: Callable[[Sample], str] | None = None
     """Returns the key of a sample's cluster. Samples that share something, such as an image, form a
     cluster, which confidence intervals take into account. The function may use only the sample's
@@ -272,8 +272,8 @@ def with_note(benchmark: Benchmark, note: str) -> Benchmark:
 
 
 def _with_sizes(sample: Sample) -> Sample:
-    """Give the pictures of a sample the sizes that a run stores, so that a scoring always sees the
-    same sizes."""
+    """Give the pictures of a sample their sizes. A run stores the sizes but not the pictures, so a
+    scoring sees the same sample with and without the pictures."""
     if not sample.media:
         return sample
     media = [

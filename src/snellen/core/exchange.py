@@ -15,7 +15,7 @@ class Submission:
     """The file that a benchmark's test server accepts."""
 
     name: str
-    """The usual name of the file. The suffix of the name determines the format."""
+    """The default name of the file. The suffix of the name determines the format."""
     columns: tuple[str, ...]
     """The names of the columns."""
     row: Callable[[Sample, str], Sequence[object]]
@@ -38,14 +38,14 @@ class Published:
     only_these: bool = False
     """Whether the authors score only the rows in the file."""
     readings: Mapping[str, Mapping[str, Reading]] = field(default_factory=dict)
-    """Readings of the answers that the file states, keyed by scoring and then by sample id. These
-    readings replace the results of `parse`."""
+    """If the file states the parsed answers, a reading for each of these answers, keyed by scoring
+    and then by sample id. These readings replace the results of `parse`."""
     tags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Tags of the samples, keyed by sample id, if the authors' code groups samples by tags in the
     file."""
     unread: tuple[str, ...] = ()
-    """Sentences that say why rows or files could not be read. If there are any such sentences, the
-    result is incomplete."""
+    """Messages that state why rows or files could not be read. If there are any, the result is
+    incomplete."""
     notes: tuple[str, ...] = ()
     """Notes that are shown with the result."""
 
@@ -55,7 +55,7 @@ class Results:
     """A file of one model's replies, in the format that a benchmark's authors publish."""
 
     name: str
-    """The usual name of the file."""
+    """The default name of the file."""
     holds: Mapping[str, Any]
     """The contents, as JSON."""
     notes: tuple[str, ...] = ()

@@ -61,7 +61,7 @@ class Request:
     generation: Generation = field(default_factory=Generation)
     """How the reply is generated; by default with the server's settings."""
     seed: int | None = None
-    """The sampling seed; None: no seed is sent."""
+    """The sampling seed; None if no seed is sent."""
     stop: tuple[str, ...] = ()
     """Stop sequences: generation ends when the model writes one of these texts."""
     origin: Origin | None = None
@@ -178,9 +178,9 @@ class Usage:
 
 
 BELOW = 0.9
-"""If a truncated reply has less than this share of the tokens that the limit allows, the limit is
-not why the reply was cut. The share is below 1 because servers may count a few tokens of a reply
-differently."""
+"""A truncated reply with less than this share of the tokens that the limit allows was cut for a
+reason other than the limit. The share is below 1 because servers may differ by a few tokens in how
+they count a reply."""
 
 
 def is_cut_early(output: int | None, limit: int | None) -> bool:
@@ -305,7 +305,8 @@ class Query:
     """A question that is sent to a session."""
 
     id: str
-    """The id by which emissions name the question."""
+    """The question's id. A message that answers the question contains this id as
+    `Emission.query`."""
     text: str
     """The question, with its instructions."""
     choices: tuple[str, ...] = ()

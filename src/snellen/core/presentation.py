@@ -36,8 +36,9 @@ class Presentation:
     metric_tags: tuple[str, ...] = ()
     """Tags that are used only by metrics, not for breakdowns."""
     ladders: Mapping[str, str] = field(default_factory=dict)
-    """Maps each tag whose categories are levels of difficulty to the name of a metric. The metric
-    estimates the threshold, the most difficult level that the model can still read."""
+    """The names of metrics, keyed by tag. The categories of each of these tags are levels of
+    difficulty, and the metric estimates the threshold: the most difficult level that the model can
+    still read."""
     capabilities: Capabilities | None = None
     """The capabilities that the categories require. None: there are no results by capability."""
     notes: tuple[str, ...] = ()

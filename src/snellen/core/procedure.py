@@ -28,18 +28,19 @@ class Procedure:
     kind: Kind = "generate"
     """What the model returns: text, log-probabilities of the choices, or messages in a session."""
     temperature: float | None = 0.0
-    """The sampling temperature, unless an option or a profile sets one. None: the model's
+    """The sampling temperature, which an option or a profile can override. None: the model's
     default."""
     frames: str | None = None
-    """The policy that chooses the frames of videos, such as `uniform:16`, unless an option sets
-    one. None: the benchmark has no videos."""
+    """The policy that chooses the frames of videos, such as `uniform:16`. An option can override
+    it. None: the benchmark has no videos."""
     group_by: Callable[[Sample], str] | None = None
     """Returns a key that is the same for samples whose questions are asked together, such as
     questions about one video. The function may use only the sample's id, tags, and data. None: each
     question is asked separately."""
     together: Callable[[Sample], str] | None = None
     """Returns a key that is the same for samples that are meaningful only together, such as the
-    passes of a question. They are selected together. None: each sample is selected on its own."""
+    passes of a question. A selection of samples contains all samples with the same key or none of
+    them. None: each sample is selected independently."""
     conversation: Conversation = Conversation()
     """The turns of a sample; by default there is one turn."""
     streaming: Streaming | None = None

@@ -26,15 +26,16 @@ KEY = re.compile(r"(^|_)(key|token|secret|password)$", re.IGNORECASE)
 """Matches the names of options and attributes that hold a secret."""
 Word = Annotated[str, msgspec.Meta(pattern=r"^\S{1,12}$")]
 Effort = Literal["none", "low", "medium", "high"] | Count
-"""How much a model thinks: a level, or the maximum number of tokens of its thoughts."""
+"""How much a model thinks: a level, or the maximum number of tokens that it may spend on
+thinking."""
 ImageRule = Literal["qwen2-vl", "qwen3-vl", "openai-tiles", "anthropic", "anthropic-high", "gemini"]
 """The rule that computes a picture's number of tokens from the picture's size
 (`models/image_tokens.py`)."""
 
 
 class StrictStruct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A struct that checks its fields' types and bounds even if it is made in Python. msgspec
-    itself checks only what it decodes.
+    """A struct that checks the types and bounds of its fields even if it is created in Python.
+    msgspec itself checks only structs that it decodes.
 
     Raises:
         UsageError: a field has the wrong type or is out of bounds.
@@ -135,7 +136,8 @@ class ImageLimits(StrictStruct, frozen=True, omit_defaults=True):
 
     @property
     def per_picture(self) -> dict[str, int]:
-        """The limits that are set for each picture, keyed by the limit's name."""
+        """The limits that apply to each picture by itself, keyed by name. Limits that are not set
+        are left out."""
         limits: dict[str, int] = msgspec.to_builtins(self)
         return {name: limit for name, limit in limits.items() if name != "max_images"}
 
@@ -173,17 +175,17 @@ class Profile(StrictStruct, frozen=True):
     """The address of the server; None: the service's official address."""
     api_key_env: str | None = None
     """The environment variable that holds the API key (never the key itself); None: the service's
-    usual variable."""
+    default variable."""
     key_header: HeaderName | None = None
-    """The HTTP header in which the key is sent; None: the service's usual header."""
+    """The HTTP header in which the key is sent; None: the service's default header."""
     stream: bool = False
-    """Whether replies are streamed. The run stores the complete reply in either case."""
+    """Whether replies are streamed. Streamed or not, the run stores the complete reply."""
     revision: str | None = None
     """The revision of the model's weights. The revision is part of a run's identity. None: the
     revision that the back end reports."""
     temperature: Amount | Literal["default"] | None = None
-    """The sampling temperature. With `default`, no temperature is sent, which some services
-    require. None: the benchmark's temperature."""
+    """The sampling temperature. `default`: no temperature is sent, for services that reject
+    requests that set one. None: the benchmark's temperature."""
     top_p: Share | None = None
     """The probability mass from which tokens are sampled; None: the model's default."""
     max_tokens: Count | None = None
@@ -218,8 +220,8 @@ class Profile(StrictStruct, frozen=True):
     not known."""
 
     def changes_answers(self, *, but: Collection[str] = ()) -> dict[str, object]:
-        """The fields that are set and are part of a run's identity. Options of `extra` that are in
-        `but` are left out."""
+        """The fields that are set and are part of a run's identity, without the options of `extra`
+        that `but` names."""
         fields = {
             "token_floor": self.token_floor,
             "extra": {name: value for name, value in self.extra.items() if name not in but},
@@ -231,7 +233,8 @@ class Profile(StrictStruct, frozen=True):
 
 
 def refuse_keys(model: str, extra: Mapping[str, object]) -> None:
-    """Check that the `extra` of a profile contains no key for a model that runs on this machine.
+    """Check that no option in a profile's `extra` is a key. Call this for a model that runs on this
+    machine, whose `extra` is stored with the run.
 
     Raises:
         UsageError: the profile contains a key.
@@ -261,9 +264,9 @@ def read_profile(path: Path) -> Profile:
 
 
 def fields_of(error: str) -> str:
-    """A sentence that lists the fields of the table in which a field is unknown or missing. The end
-    of the error message names the table. If no table is named, the sentence lists the fields of a
-    profile."""
+    """For an error about an unknown or missing field, a sentence that lists the fields of the TOML
+    table that the end of the error message names. If the message names no table, the sentence lists
+    the fields of a profile."""
     match = re.search(r"(?:unknown|required) field .* at `\$\.([\w.]+)`$", error)
     kind: Any = Profile
     for name in match[1].split(".") if match else ():
@@ -273,7 +276,7 @@ def fields_of(error: str) -> str:
 
 
 def _struct(kind: Any) -> Any:
-    """The struct in a type, which is either the struct itself or a union that contains it."""
+    """The struct that a type is or, if the type is a union, contains."""
     return next(part for part in (kind, *get_args(kind)) if hasattr(part, "__struct_fields__"))
 
 
@@ -283,8 +286,8 @@ def _field_type(struct: Any, name: str) -> Any:
 
 
 def _allowed(error: str) -> str:
-    """A sentence that lists the allowed values of a field whose value is invalid. The end of the
-    error message names the field. "" for other errors."""
+    """For an error about an invalid value, a sentence that lists the allowed values of the field
+    that the end of the error message names. "" for other errors."""
     match = re.search(r"Invalid enum value .* at `\$\.([\w.]+)`$", error)
     kind: Any = Profile
     for name in match[1].split(".") if match else ():

@@ -28,8 +28,8 @@ class Provenance:
     facts are not part of the run's identity, because two recipes that send the same prompts lead to
     the same run."""
     called: str | None = None
-    """The benchmark's name, by which models with their own prompts choose a prompt; None: the
-    benchmark's usual name."""
+    """The name of the benchmark for which a model with its own prompts chooses a prompt; None if it
+    is the name of this benchmark."""
     notes: tuple[str, ...] = ()
     """Notes that are shown with every result, after the author's notes."""
     from_catalog: bool = field(default=False, repr=False, compare=False)

@@ -39,7 +39,7 @@ class Reading:
     answer: Answer | None
     """The answer; None if no answer was found."""
     rule: str
-    """The name of the rule that found the answer."""
+    """The name of the rule that found the answer, or the reason why none was found."""
     guessed: bool = False
     """Whether the benchmark authors' code picks the answer at random."""
     candidates: tuple[Answer, ...] = ()
@@ -52,8 +52,8 @@ class Reading:
 
 
 Order = Literal["data", "authors", "file"]
-"""The order of a table of replies. A run has the data set's order (`data`). A file has its own
-order, and is either in the benchmark authors' format (`authors`) or another file of predictions
+"""The order of a table of replies: that of the data set, for the replies of a run (`data`); that of
+a file in the benchmark authors' format (`authors`); or that of another file of predictions
 (`file`)."""
 
 
@@ -109,18 +109,18 @@ class Judge:
     max_answer_tokens: int = 512
     """The token limit of a verdict."""
     temperature: float | None = 0.0
-    """The sampling temperature, unless a profile sets one; None: the model's default."""
+    """The sampling temperature, which a profile can override; None: the model's default."""
     reads_cut: bool = False
     """Whether a verdict that was cut at the token limit is parsed. Some authors set the limit so
     low that judges often reach it."""
     needs_target: bool = True
     """Whether published verdicts are used only for samples whose right answer is public."""
     authors_model: str | None = None
-    """The judge model with which the authors computed their figures; None: the prompt is not the
-    authors' prompt."""
+    """The judge model with which the benchmark's authors computed their published scores; None if
+    the prompt is not the authors' prompt."""
     on_request: bool = False
-    """Whether a judge is asked only if the user names this scoring, because this scoring needs
-    additional verdicts."""
+    """Whether a judge is asked only if the user names this scoring: the scoring needs verdicts of
+    its own, in addition to those of the other scorings."""
     perfect: Callable[[Sample, Reply], str] | None = None
     """The verdict of a perfect judge on a reply, for tests; None: the verdict of
     `Check.verdict`."""
@@ -159,9 +159,9 @@ def total_score(score: Score) -> float | None:
 
 
 Verdicts = Mapping[str, Callable[[Sample, Reply], Sequence[str | None]]]
-"""For each scoring, a function that returns the judges' verdicts on a reply. A judge that was asked
-several times has several items. An item is the text of the verdict, or None if the judge gave none.
-All replies have the same number of items, in the same order."""
+"""For each scoring, a function that returns the judges' verdicts on a reply. Each verdict is a
+text, or None if the judge gave no verdict. A judge that was asked several times has several
+verdicts. All replies have the same number of verdicts, in the same order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,17 +187,18 @@ class Scoring:
     judge: Judge | None = None
     """The judge for replies that rules cannot decide. None: rules decide every reply."""
     best: float = 1.0
-    """The score of a perfect answer, for the bounds of an incomplete run."""
+    """The score of a perfect answer. It is used to compute the bounds of an incomplete run; see
+    `has_bounds`."""
     partial: bool = False
     """Whether an answer can get partial credit, which is a score between 0 and `best`."""
     extra_metrics: Callable[[Columns], Mapping[str, Estimate]] | None = None
     """Computes further metrics of the whole set, whose names depend on the answers."""
     resolve: Callable[[ReplyTable], Resolution] | None = None
-    """Decides readings that depend on all replies or on the order of the replies. The function is
-    called once for each repeat. None: there are no such readings."""
+    """Completes the readings that depend on all replies or on the order of the replies. The
+    function is called once for each repeat. None: there are no such readings."""
     on_missing: str = ""
-    """A sentence about how the authors' code treats a file that lacks rows. Empty if the authors'
-    code treats such a file in the way that `missing` states."""
+    """A sentence that describes how the authors' code treats a file in which rows are missing.
+    Empty if their code does what `missing` states."""
 
     @property
     def better(self) -> Direction | None:
@@ -215,14 +216,15 @@ class Scoring:
         return self.better == "higher"
 
     def has_bounds(self, metric: str) -> bool:
-        """Whether a metric's bounds can be computed. The bounds are the values if all missing
-        answers were wrong, and if all were right. There are no bounds if the metric's direction is
-        unknown, or if scores may be distances."""
+        """Whether a metric's bounds can be computed. The bounds are the value that the metric would
+        have if all missing answers were wrong, and the value if all were right. There are no bounds
+        if the metric's direction is unknown. There are also none if a lower headline value is
+        better, because scores may then be distances."""
         return self.direction(metric) is not None and self.better != "lower"
 
 
 def reading_state(reading: Reading, sample: Sample) -> ReadingState:
-    """The state of the reading of a reply that exists."""
+    """The state of a reading. The question must have a reply."""
     if sample.hidden:
         return "no-target"
     if reading.answer is None:

@@ -25,16 +25,17 @@ class Streaming:
     """Returns the media time, in seconds, until which the question may be answered. None: questions
     must be answered immediately."""
     memory: Literal["fork", "keep"] = "fork"
-    """Whether a question that must be answered immediately goes to a copy of the session (`fork`)
-    or to the session itself (`keep`)."""
+    """Where a question that must be answered immediately is sent: to a copy of the session
+    (`fork`), or to the session itself (`keep`)."""
     clock: Literal["logical", "simulated", "real"] = "logical"
-    """The clock: frames wait for the model (`logical`), arrive at times that are computed from the
-    durations of calls (`simulated`), or arrive in real time (`real`)."""
+    """The kind of clock, which determines when frames arrive: they wait for the model (`logical`),
+    arrive at times that are computed from the durations of calls (`simulated`), or arrive in real
+    time (`real`)."""
     drop: Literal["none", "latest", "oldest"] = "none"
     """Which frames are dropped while the model is busy: none, all except the newest (`latest`), or
     the oldest if more than 256 are waiting (`oldest`)."""
     speed: float = 1.0
-    """How many times faster calls are on the simulated clock than in reality."""
+    """The factor by which calls are faster on the simulated clock than in reality."""
     costs: Mapping[str, float] = field(default_factory=dict)
     """The duration, in seconds, of each kind of call on the simulated clock; empty: the actual
     durations."""

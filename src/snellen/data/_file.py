@@ -1,7 +1,7 @@
 """The base class of tables that read one file, with a row index and access to rows by position."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from snellen.data.lines import opened, packed
@@ -64,6 +64,19 @@ class FileTable:
         entry = index.entry(position)
         with opened(path) as file:
             return self._row(self._bytes(file.fileno(), entry), entry, position, path, index)
+
+    def rows(self, positions: Iterable[int]) -> Iterator[Row]:
+        """Read the rows at these positions, in this order, from one opening of the file.
+
+        Raises:
+            DataError: The file cannot be opened, or a row cannot be read.
+            IndexError: There is no row at one of the positions.
+        """
+        path, index = self._path, self.index()
+        with opened(path) as file:
+            for position in positions:
+                entry = index.entry(position)
+                yield self._row(self._bytes(file.fileno(), entry), entry, position, path, index)
 
     def index(self) -> RowIndex:
         """The index of the file in its current state."""

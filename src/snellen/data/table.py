@@ -72,6 +72,13 @@ class Seekable(Protocol):
     def at(self, position: int) -> Row: ...
 
 
+@runtime_checkable
+class ReadsMany(Seekable, Protocol):
+    """A seekable table that reads many rows faster than one row at a time."""
+
+    def rows(self, positions: Iterable[int]) -> Iterator[Row]: ...
+
+
 def rows_at(table: Table, places: Iterable[int]) -> Iterator[Row]:
     """Yield the rows at these positions, in the order of the table. If the table cannot seek, it is
     read up to the last of these rows.
@@ -81,7 +88,7 @@ def rows_at(table: Table, places: Iterable[int]) -> Iterator[Row]:
     """
     wanted = sorted(set(places))
     if isinstance(table, Seekable) and table.seeks:
-        yield from map(table.at, wanted)
+        yield from table.rows(wanted) if isinstance(table, ReadsMany) else map(table.at, wanted)
         return
     left = iter(wanted)
     position = next(left, None)

@@ -8,9 +8,9 @@ from typing import Any
 from snellen.data import csv, spreadsheets, tsv
 from snellen.data.spreadsheet_cells import original
 from snellen.errors import DataError
-from snellen.interop import _json, every_eval_ever, inspect_log, lm_eval
+from snellen.interop import _json, every_eval_ever, inspect_log, lm_eval, lmms_eval
 from snellen.interop._answered import EXPORTED
-from snellen.interop._layout import REPEAT, REPLY, repeat_of
+from snellen.interop._layout import ID, REPEAT, REPLY, repeat_of
 
 INSPECT = ".eval"
 KINDS = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", INSPECT)
@@ -59,12 +59,14 @@ def _of_log(path: Path, label: str, row: Mapping[str, Any]) -> Iterator[LabeledR
     if every_eval_ever.is_line(row):
         yield label, every_eval_ever.row_of(row, where)
         return
-    texts = lm_eval.responses(row)
+    texts = lm_eval.responses(row) or lmms_eval.responses(row)
     if texts is None or (len(texts) == 1 and not lm_eval.has_repeats(row)):
         yield label, row
         return
+    name = lm_eval.sample_id(row)
+    own_id = {} if name is None else {ID: name}
     for repeat, text in texts:
-        yield label, {**row, REPEAT: repeat_of(repeat, where), REPLY: text}
+        yield label, {**row, **own_id, REPEAT: repeat_of(repeat, where), REPLY: text}
 
 
 def _as_stored(row: Mapping[str, Any]) -> Mapping[str, Any]:

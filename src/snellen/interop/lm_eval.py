@@ -66,7 +66,7 @@ def write(
                 unscored += not line["metrics"]
                 file.write(orjson.dumps(line) + b"\n")
     results = folder / f"results_{time}.json"
-    write_results(results, facts, when, errors)
+    write_results(results, facts, when.timestamp(), errors)
     notes = [f"the results of all samples are in {results}"]
     if errors:
         notes.append(
@@ -138,15 +138,19 @@ def _lines(facts: RunFacts, repeats: list[RunSample]) -> Iterator[dict[str, Any]
         "tags": question.tags,
         "media": media_of(first),
     }
+    ours = {
+        "repeats": [sample.repeat for sample in repeats],
+        "readings": {
+            figure.scoring: scoring_facts(repeats, figure.scoring) for figure in facts.first_figures
+        },
+    }
     base = {
-        "id": first.id,
         "doc_id": question.place,
-        "doc": doc,
+        "doc": doc | ours,
         "target": target,
         "arguments": {"gen_args_0": {"arg_0": prompt, "arg_1": dict(facts.generation)}},
         "resps": [replies],
-        "filtered_resps": replies,
-        "repeats": [sample.repeat for sample in repeats],
+        "filtered_resps": replies[:1],
         "doc_hash": _hash(orjson.dumps(doc)),
         "prompt_hash": _hash(prompt.encode()),
         "target_hash": _hash(target.encode()),
@@ -162,7 +166,6 @@ def _lines(facts: RunFacts, repeats: list[RunSample]) -> Iterator[dict[str, Any]
                 "filter": figure.scoring,
                 "metrics": [figure.metric],
                 figure.metric: score,
-                "readings": scoring_facts(repeats, figure.scoring),
             }
     if not lines:
         yield {**base, "filter": "none", "metrics": []}
@@ -171,7 +174,7 @@ def _lines(facts: RunFacts, repeats: list[RunSample]) -> Iterator[dict[str, Any]
 def write_results(
     path: Path,
     facts: RunFacts,
-    when: datetime,
+    date: float | str,
     errors: Mapping[str, Mapping[str, str]] | None = None,
 ) -> None:
     """Write the metrics of a run in the format of lm-eval and lmms-eval. The key `METRIC,SCORING`
@@ -222,7 +225,7 @@ def write_results(
         "config": {"model": "snellen", "model_args": f"model={facts.model}"},
         "model_source": "snellen",
         "model_name": facts.model,
-        "date": when.timestamp(),
+        "date": date,
     }
     with placed(path) as part:
         part.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
@@ -268,3 +271,15 @@ def responses(row: Mapping[str, Any]) -> list[tuple[object, str | None]] | None:
                 return [*zip(numbers, texts, strict=True)]  # in our own files
             return [*enumerate(texts)]
     return None
+
+
+def sample_id(row: Mapping[str, Any]) -> str | None:
+    """The sample's id in one of our own files; None in other files."""
+    name = _own_doc(row).get("id")
+    return name if isinstance(name, str) else None
+
+
+def _own_doc(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The field `doc` of a line in one of our own files; empty in other files."""
+    doc = row.get("doc")
+    return doc if isinstance(doc, Mapping) and {"id", "repeats", "readings"} <= doc.keys() else {}

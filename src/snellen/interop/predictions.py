@@ -290,8 +290,8 @@ def _single_response(value: object, file: str, label: str) -> object:
     while isinstance(value, list):
         if len(value) != 1:
             raise DataError(
-                f"{file}: {label} has {len(value)} responses (choices ranked by likelihood, or "
-                "repeats). Use a file with one reply per question."
+                f"{file}: {label} has {len(value)} responses (choices ranked by likelihood, rounds "
+                "of a conversation, or filtered repeats). Use a file with one reply per question."
             )
         value = value[0]
     return value

@@ -1,4 +1,4 @@
-"""Images and videos: finds, checks, decodes, and draws the media in messages.
+"""Finds, checks, and decodes the images and videos in messages, and draws pictures and clips.
 
 May import only errors. No other package of Snellen imports Pillow or PyAV. Start with `content.py`,
 then `images.py`.

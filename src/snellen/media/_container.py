@@ -47,7 +47,8 @@ def _check_regular(video: Video, path: str) -> None:
 
 
 class OpenedVideo:
-    """An open video file. Opening the file reads facts about the video."""
+    """An open video file. When it is opened, the times of its frames and its declared duration are
+    read."""
 
     def __init__(self, video: Video) -> None:
         self.video = video

@@ -39,8 +39,8 @@ longer side by at most this factor."""
 
 
 class Decoder:
-    """An encoded picture, which methods convert to other forms. `label` is the name of the picture
-    in error messages.
+    """Converts an encoded picture to other forms. `label` is the name of the picture in error
+    messages.
 
     Raises:
         MediaError: The data is damaged or too large. All methods except `upright_size` can raise
@@ -83,8 +83,8 @@ class Decoder:
     def smaller(
         self, mime: str | None, max_side: int | None, max_pixels: int | None, max_bytes: int | None
     ) -> bytes | None:
-        """A picture file within the limits; None if every size has too many bytes. The file has the
-        type `mime` if that type can be saved, otherwise PNG."""
+        """A picture file within the limits; None if the file is too large however far the picture
+        is scaled down. The file has the type `mime` if that type can be saved, otherwise PNG."""
         kind = SAVED.get(mime or "", SAVED["image/png"])
         with self._decoded() as picture:
             upright = _scalable(picture)

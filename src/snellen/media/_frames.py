@@ -50,13 +50,13 @@ class Policy:
     max: int | None = None
     """The maximum number of frames for `fps`; None means no limit."""
     at: Literal["ends", "middles"] = "ends"
-    """Whether uniform frames include the first and last frame (`ends`), or are the middle frames of
-    n equal parts (`middles`)."""
+    """Which frames a `uniform` policy picks: evenly spaced frames that include the first and the
+    last (`ends`), or the middle frame of each of n equal parts (`middles`)."""
     few: Literal["all", "less2"] = "all"
     """The number of frames that are picked if a window has fewer than n frames: all frames, or all
     but two."""
     round: Literal["down", "nearest"] = "down"
-    """How positions are rounded to frame indexes: down, or to the nearest integer."""
+    """How fractional positions are rounded to frame indexes: down, or to the nearest integer."""
     even: bool = False
     """Whether the number of frames is rounded to an even number."""
     latest: bool = False
@@ -250,7 +250,7 @@ def on_grid(
 
 
 def _uniform(policy: Policy, there: int) -> list[int]:
-    """The indexes that a uniform policy picks from `there` frames."""
+    """The indexes that a uniform policy picks from a window of `there` frames."""
     assert policy.n is not None
     n = policy.n
     if there < n:

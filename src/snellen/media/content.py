@@ -82,7 +82,7 @@ class Image:
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """One video frame. A frame contains no information about later frames."""
+    """One video frame. It contains nothing from which a model could learn about later frames."""
 
     time: float
     """The time of the frame in the video, in seconds from the first frame."""

@@ -1,4 +1,4 @@
-"""Encodes frames that Snellen draws as videos."""
+"""Encodes frames that Snellen draws, and writes them as video files."""
 
 from __future__ import annotations
 

@@ -1,21 +1,22 @@
 """Decides whether a value is text, a picture, or a video. The same rules apply wherever a prompt
 can come from.
 
-There are three kinds of places in which a value can occur.
+A part of a prompt can accept only text, only media, or both.
 
-- Places for text only, such as the column `question`, `{"type": "text", ...}`, or a model's reply.
-  The value is text even if it looks like a picture, and this module is not used.
+- Only text is accepted, for example in the column `question`, `{"type": "text", ...}`, or a model's
+  reply. The value is text even if it looks like a picture, and this module is not used.
 
-- Places for media only, such as the column `image` or `{"type": "image", ...}`. The value must be a
-  picture or a video. Anything else is an error. See `medium`.
+- Only media are accepted, for example in the column `image` or `{"type": "image", ...}`. The value
+  must be a picture or a video. Anything else is an error. See `medium`.
 
-- Places for text or media, such as an item of a list of parts, an argument of `snellen.ask`, or a
-  part of a message. The form of the value decides whether it is text. See `parts`.
+- Both text and media are accepted, for example in an item of a list of parts, an argument of
+  `snellen.ask`, or a part of a message. The form of the value decides whether it is text. See
+  `parts`.
 
 Where both text and media are accepted, these values are pictures and videos:
 
-- all values that are not text: `Image`, `Video`, `Path`, bytes, a Pillow image, a NumPy array of
-  8-bit pixels, an object with a type such as `image`, `image_url`, or `video`, and lists of these;
+- any value that is not a string: `Image`, `Video`, `Path`, bytes, a Pillow image, a NumPy array of
+  8-bit pixels, an object with a type such as `image`, `image_url`, or `video`, or a list of these;
 - text that consists only of a `data:` URL or the base64 of a picture or video;
 - a URL (`https://...`) whose path has the extension of a picture or video, or no extension; a URL
   with a query; a `file://` URL;
@@ -64,7 +65,7 @@ MEDIUM_KEYS = (
 """The fields that contain the picture or video in the objects that other tools use."""
 OTHER_KEYS = frozenset({"type", "role", "media_type", "path", "mime_type", "detail"})
 """The other fields that such objects may have. `path` is the file that `bytes` came from. `detail`
-says how a server scales a picture; only the value "auto" is accepted."""
+states how a server scales a picture; only the value "auto" is accepted."""
 LONGEST_PATH = 4096
 IN_BASE64 = 1024
 """Where only media are accepted, a string with more characters than this limit counts as base64,
@@ -85,8 +86,9 @@ def kind_of(text: str) -> Kind | None:
     and media; None if the string is plain text.
 
     Usually, only the text itself is examined. However, a path with spaces that does not begin with
-    `/`, `./`, `~/`, or the like counts only if the file exists. An absolute path without a known
-    extension counts only if the file begins like a picture or video.
+    `/`, `./`, `~/`, or the like counts as media only if the file exists. An absolute path without a
+    known extension counts as media only if the first bytes of the file are those of a picture or
+    video.
     """
     text = text.strip()
     if "." not in text and "/" not in text and ":" not in text:  # true of most choices
@@ -111,15 +113,15 @@ def kind_of(text: str) -> Kind | None:
 
 
 def is_encoded(text: str) -> bool:
-    """Whether a string where only media are accepted is an encoded picture or video rather than a
-    path. A string counts as encoded if it begins like encoded media, or if it is too long to be a
-    path."""
+    """Whether a string is an encoded picture or video rather than a path. Use this only where text
+    is not accepted. A string counts as encoded if it begins like encoded media, or if it is too
+    long to be a path."""
     return text.startswith(BEGINNINGS) or len(text) > IN_BASE64 or _DATA.match(text) is not None
 
 
 def parts(value: object, label: str) -> tuple[Part, ...]:
-    """The message parts in a value that may be text or media. `label` is the name of the value in
-    error messages.
+    """Convert a value that may be text or media, or a list of both, to the parts of a message.
+    `label` is the name of the value in error messages.
 
     Raises:
         MediaError: The value looks like a picture or video but cannot be shown, or it is neither
@@ -146,9 +148,9 @@ def medium(
 ) -> Image | Video:
     """Convert a value that must be a picture or a video to an `Image` or a `Video`.
 
-    `kind` is the kind of medium that the place is for. If `kind` is None, the form of the value
-    decides, and a value that could be a picture or a video is a picture. With a `folder`, paths are
-    relative to the folder and must not lead out of the folder.
+    `kind` is the only kind of medium that is accepted. If `kind` is None, both are accepted, and
+    the form of the value decides; if the form does not show the kind, the value is a picture. With
+    a `folder`, paths are relative to the folder and must not lead out of the folder.
 
     Raises:
         MediaError: The value is not a picture or video, or it cannot be shown.

@@ -73,8 +73,8 @@ def load(image: Image) -> Image:
     whether to apply the orientation. If an image was converted, the loaded image's `label` says so.
 
     Raises:
-        MediaError: The image is missing, empty, outside its folder, not an image, cut off, or has
-            too many pixels or bytes. The message names the image.
+        MediaError: The file is missing, empty, cut off, outside the allowed folder, or not an
+            image, or it has too many pixels or bytes. The message names the image.
     """
     if image.digest is not None and isinstance(image.source, bytes) and image.source:
         return image
@@ -155,9 +155,9 @@ def _unsized(image: Image) -> tuple[object, ...]:
 
 
 HEADS = (1 << 12, 1 << 18, MAX_BYTES)
-"""The numbers of bytes that are tried, in this order, until the size of an image is found. In a
-JPEG from a camera, a thumbnail of up to 64 kB, or an even larger color profile, may precede the
-size."""
+"""How many bytes are read from the beginning of a file in the first attempt, the second, and the
+third, until the width and height of the image are found. In a JPEG from a camera, a thumbnail of up
+to 64 kB, or an even larger color profile, may precede the width and height."""
 
 
 def _size(image: Image) -> tuple[int, int] | None:
@@ -176,7 +176,8 @@ def _size(image: Image) -> tuple[int, int] | None:
 
 
 def _beginning(image: Image, most: int) -> bytes:
-    """About the first `most` bytes of the image."""
+    """The first bytes of the image, at most `most` of them; empty for a URL, and for a path that is
+    not a regular file."""
     source = image.source
     text = most // 3 * 4
     if isinstance(source, Address):
@@ -223,8 +224,8 @@ def smaller(
     PNG. The color profile is kept, but no other metadata.
 
     Raises:
-        MediaError: The image cannot be loaded (see `load`), the compressed data is damaged, or
-            every size has more than `max_bytes` bytes.
+        MediaError: The image cannot be loaded (see `load`), the compressed data is damaged, or the
+            file has more than `max_bytes` bytes however far the image is scaled down.
     """
     image = load(image)
     assert isinstance(image.source, bytes) and image.width and image.height
@@ -286,7 +287,7 @@ def pixels(image: Image) -> NDArray[np.uint8]:
 def gray(image: Image, side: int) -> NDArray[np.uint8]:
     """The gray pixels of the picture, scaled to a square: (side, side), 0 to 255.
 
-    Pictures are compared by these pixels. Each pixel is the mean of the original pixels that it
+    These pixels are used to compare pictures. Each pixel is the mean of the original pixels that it
     covers. A JPEG is decoded at the smallest scale with enough pixels, which is several times as
     fast as decoding the full size.
 

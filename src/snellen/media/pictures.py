@@ -15,11 +15,11 @@ from snellen.media.sizes import tile_grid
 
 
 def as_pillow(image: Image) -> pillow.Image:
-    """Decode a picture to a Pillow image in RGB, upright and as an image viewer shows the picture.
-    See `images.pixels`.
+    """Decode a picture to a Pillow image in RGB that looks as in an image viewer. See
+    `images.pixels`.
 
     Raises:
-        MediaError: The image cannot be loaded, or the compressed data are damaged.
+        MediaError: The image cannot be loaded, or the compressed data is damaged.
     """
     return of_pixels(images.pixels(image))
 
@@ -44,7 +44,7 @@ def cut(
     internvl_chat/internvl/train/dataset.py, `dynamic_preprocess`.
 
     Raises:
-        MediaError: The image cannot be loaded, or the compressed data are damaged.
+        MediaError: The image cannot be loaded, or the compressed data is damaged.
     """
     picture = as_pillow(image)
     columns, rows = tile_grid(*picture.size, most=most, least=least, size=size)

@@ -136,15 +136,15 @@ def facts(video: Video) -> VideoFacts:
 
 
 Shown = tuple[int, tuple[Frame, ...] | MediaError]
-"""The number of a window, and either the window's frames or the error that prevented their
+"""The index of a window, from 0, and either the window's frames or the error that prevented their
 decoding."""
 
 
 def decoded(
     video: Video, windows: Sequence[Window], ended: Callable[[], bool] = lambda: False
 ) -> Iterator[Shown]:
-    """Yield the frames of each window, as soon as all frames of the window are decoded. Windows are
-    sorted by their last frame.
+    """Yield the frames of each window, as soon as all frames of the window are decoded. The windows
+    are yielded in the order of their last frames.
 
     The video is decoded in one pass, or in several if the frames of all windows need too much
     memory. If several windows need a frame at the same size, the frame is encoded once per pass. If
@@ -323,8 +323,8 @@ class _DecodingPass:
         return self._picked[number][-1] if self._picked[number] else -1
 
     def _users(self, numbers: Collection[int]) -> dict[int, dict[Policy, int]]:
-        """For each frame that these windows need, the number of windows that need the frame in each
-        size and format."""
+        """How many of these windows need each frame, keyed by the frame's index and then by the
+        frame's size and format."""
         users: dict[int, dict[Policy, int]] = {}
         for number in numbers:
             look = look_of(self._policies[number])
@@ -338,7 +338,7 @@ class _DecodingPass:
         self._held += _size(frame)
 
     def _forget(self, number: int, users: dict[int, dict[Policy, int]]) -> None:
-        """Drop the frames of a window that no other window needs."""
+        """Remove the frames of a window from memory, except those that other windows still need."""
         look = look_of(self._policies[number])
         for index in self._picked[number]:
             users[index][look] -= 1
@@ -348,8 +348,8 @@ class _DecodingPass:
                     self._held -= _size(self._encoded.pop((index, look)))
 
     def _lacks(self, number: int) -> MediaError | None:
-        """The error for a window with missing frames; None if no frame is known to be missing
-        before decoding."""
+        """The error for a window of which frames are missing. None if the times of the frames and
+        the declared duration do not show that any is missing."""
         window, facts = self._windows[number], self._facts
         name = label(self._opened.video)
         if not self._picked[number]:

@@ -115,7 +115,8 @@ def _model_class(config: Mapping[str, Any], own: Mapping[str, Any]) -> tuple[str
         MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as known,
     )
 
-    if USUAL not in own and config.get("model_type") in known:
+    model_type = config.get("model_type")
+    if USUAL not in own and isinstance(model_type, str) and model_type in known:
         return USUAL, None
     return next(((name, own[name]) for name in AUTO_CLASSES if name in own), (USUAL, None))
 

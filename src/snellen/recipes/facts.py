@@ -21,7 +21,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class CardFigure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A published figure, from `[[figures]]`. The source may not state how the questions were
+    """A published figure, from `[[figures]]`. The source need not state how the questions were
     asked."""
 
     benchmark: str
@@ -50,7 +50,7 @@ class RecipeScoring(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """How the published figures were scored."""
 
     rule: str
-    """The rule, in words."""
+    """The rule, as readable text."""
     judge: str = ""
     """The judge model; empty if there is no judge or if the judge is not known."""
     fallback: str = ""

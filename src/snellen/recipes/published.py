@@ -28,7 +28,8 @@ class FigureMetric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     scoring: str = ""
     """The scoring that computes the metric; empty: the headline scoring."""
     points: int = 0
-    """The highest possible score, if figures are in points out of more than 100; otherwise 0."""
+    """The highest possible score, if figures are in points and the highest possible score is above
+    100; otherwise 0."""
 
 
 class PublishedTables(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -139,7 +139,7 @@ def _recipe(file: Path, provider: str) -> Recipe:
             if key not in asks:
                 raise UsageError(
                     f"{file}: [[figures]]: the recipe does not ask {' '.join(key).strip()}. Leave "
-                    "data_set out if no source states how the data set is asked."
+                    "data_set out if no source states how its questions are asked."
                 )
             manner = asks[key].manner
             figures = [*manner.figures, figure.figure]
@@ -201,9 +201,12 @@ def _asks(content: RecipeFile, file: Path) -> Iterator[tuple[str, Ask]]:
     load = partial(_template, content.prompts)
     stated: set[str] = set()
     for text in texts:
+        numbers: dict[str, int] = {}
         for i, entry in enumerate(text.asks, start=1):
             where = f"{file if text is content else content.base}: [[asks]] number {i}"
             table = converted(entry, AskTable, where)
+            _check_data_sets(table, numbers, where)
+            numbers |= dict.fromkeys(table.data_sets, i)
             if unknown := sorted(table.variants.keys() - text.variants.keys()):
                 known = ", ".join(text.variants) or "none"
                 raise UsageError(
@@ -222,6 +225,21 @@ def _asks(content: RecipeFile, file: Path) -> Iterator[tuple[str, Ask]]:
                 for data_set in data_sets:
                     yield variant, _ask(content, file, load, data_set, variant, fields, where)
         stated |= {name for entry in text.asks for name in entry["data_sets"]}
+
+
+def _check_data_sets(table: AskTable, numbers: Mapping[str, int], where: str) -> None:
+    """Check that a table of settings names data sets, and that no earlier table names them.
+
+    Raises:
+        UsageError: the table names no data set, or an earlier table has settings for one of them.
+    """
+    if not table.data_sets:
+        raise UsageError(f"{where}: `data_sets` is empty. Name the data sets of these settings.")
+    if twice := [name for name in table.data_sets if name in numbers]:
+        raise UsageError(
+            f"{where}: [[asks]] number {numbers[twice[0]]} has settings for {twice[0]} too. Name "
+            "each data set only once."
+        )
 
 
 def _base(content: RecipeFile, file: Path) -> RecipeFile:

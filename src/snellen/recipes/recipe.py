@@ -1,4 +1,5 @@
-"""The contents of a recipe: who asked which data sets, with which prompts and settings."""
+"""The contents of a recipe: the prompts and settings with which the questions of data sets are
+asked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -66,8 +67,8 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     this."""
 
     def is_of(self, benchmark: str) -> bool:
-        """Return whether these settings are for the named benchmark in Snellen, with or without its
-        options."""
+        """Return whether these settings are for this benchmark in Snellen. `benchmark` is the
+        benchmark's name, with or without its options."""
         spec = (self.benchmark or "").casefold()
         return bool(spec) and benchmark.casefold() in (spec, spec.partition(":")[0])
 

@@ -2,7 +2,7 @@
 
 This package may import the code of every object that it finds. Only this package reads API keys.
 The package's modules are imported on first use, so that listing names does not import the objects.
-Start reading at `benchmarks.py` and `models.py`. The lists are in `index.py`.
+Start reading at `benchmarks.py` and `models.py`. The code that lists all names is in `index.py`.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         Opened as Opened,
         check_extra as check_extra,
         check_replicated as check_replicated,
+        runs_in_this_process as runs_in_this_process,
         from_object as from_object,
         model as model,
         with_profile as with_profile,
@@ -76,6 +77,7 @@ _FILES = {
     "check_extra": "models",
     "check_names": "benchmarks",
     "check_replicated": "models",
+    "runs_in_this_process": "models",
     "entries": "index",
     "entry_of": "benchmarks",
     "few_shot": "benchmarks",

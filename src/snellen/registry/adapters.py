@@ -1,4 +1,4 @@
-"""Adapters, which let models watch streams although they accept only single requests."""
+"""Adapters, with which models that answer only single requests can watch streams."""
 
 from __future__ import annotations
 

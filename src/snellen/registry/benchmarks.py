@@ -140,14 +140,14 @@ def of_run(
 def supplied(
     specs: Sequence[str | Benchmark], manifest: Mapping[str, Any], *, data: Path | None = None
 ) -> Benchmark | None:
-    """Find a run's benchmark among the benchmarks that the user passed. Return the user's own
-    benchmark with the name of the run's benchmark, created with the run's options. Return None if
-    no passed benchmark has that name.
+    """Find a run's benchmark among the benchmarks that the user passed. Return the passed benchmark
+    that has the name of the run's benchmark; if it comes from a file or a module, it is created
+    with the run's options. Return None if no passed benchmark has that name.
 
     Raises:
         CatalogError: `specs` contains a name that no benchmark has.
-        UsageError: a file or a module cannot be loaded, or no benchmark has the right name and one
-            benchmark could not be created.
+        UsageError: a file or a module cannot be loaded, or one benchmark, which may be the run's,
+            could not be created.
     """
     name = manifest.get("benchmark")
     failures: list[SnellenError] = []
@@ -176,8 +176,8 @@ def supplied(
 
 
 def _name_by_itself(spec: str) -> str | None:
-    """Return the name of the benchmark that a spec creates without a run's options. Return None if
-    the spec needs the run's options."""
+    """Return the name of the benchmark that a spec creates, or None if the spec creates a benchmark
+    only together with a run's options."""
     try:
         return benchmark(spec).name
     except SnellenError:
@@ -400,7 +400,7 @@ def _of_spec(manifest: Mapping[str, Any], spec: str, data: Path | None) -> Bench
 
 
 def _is_rows(options: Mapping[str, object]) -> bool:
-    """Return whether these are the options of a file of rows."""
+    """Return whether a run with these options has a file of rows as its benchmark."""
     return {"task", "columns"} <= set(options)
 
 

@@ -64,7 +64,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     size: int | None = None
     """The number of samples, from the constant `SIZE` in the benchmark's file."""
     reads_data: bool
-    """Whether the benchmark reads files. A benchmark that draws its own rows rejects `data`."""
+    """Whether the benchmark reads files. A benchmark that generates its own rows rejects `data`."""
     bundled: Path | None
     """The folder of the bundled rows, `rows/NAME/` next to the benchmark's file; None if there is
     no such folder."""
@@ -144,7 +144,7 @@ def normalized(name: str) -> str:
 
 
 def bundled(stem: str) -> Path | None:
-    """Return the folder of a benchmark's bundled rows, or None if the benchmark draws its own
+    """Return the folder of a benchmark's bundled rows, or None if the benchmark generates its own
     rows."""
     return bundled_rows(FOLDER / f"{stem}.py", stem)
 

@@ -37,7 +37,7 @@ EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "hf-stream": ("hf", ("torch", "transformers")),
     "vllm": ("vllm", ("vllm",)),
 }
-"""Maps each back end that needs an extra to the extra and the packages in the extra."""
+"""For each back end that needs one of Snellen's extras, the extra and the packages in it."""
 IN_PROCESS = 32
 """The number of concurrent requests to a model that runs on this machine, unless the model's back
 end sets a number."""
@@ -95,6 +95,12 @@ def model(
     opened = _open(spec, profile) if profile.serve is None else _served(spec, profile, logs)
     # `recorded/` looks replies up by the original request, so its pictures must not be scaled.
     return opened if spec.startswith("recorded/") else _within_limits(opened, profile)
+
+
+def runs_in_this_process(spec: str) -> bool:
+    """Whether a model of this name runs in the process that asks it, so that each process would
+    load the model."""
+    return re.split("[:/]", spec)[0] in IN_THIS_PROCESS
 
 
 def check_replicated(spec: str, profile: Profile) -> None:
@@ -325,8 +331,8 @@ def _of_plugin(plugin: Plugin, spec: str, profile: Profile) -> Opened:
 
 
 def _with_no_seconds(spec: str) -> str:
-    """Replace the seconds in a model's name as in `MODELS`: `baseline/after:5` becomes
-    `baseline/after:SECONDS`."""
+    """Replace the number of seconds in a model's name with the word that stands for it in `MODELS`:
+    `baseline/after:5` becomes `baseline/after:SECONDS`."""
     return re.sub(r"^(baseline/after)(:.*)?$", r"\1:SECONDS", spec)
 
 

@@ -100,8 +100,8 @@ def lmms_eval_name(manifest: Mapping[str, Any]) -> str:
     """Return lmms-eval's name for a run's benchmark and options, or Snellen's name if lmms-eval has
     none.
 
-    lmms-eval's names are the lowercase aliases that are not values of the option `name`. Values of
-    the option `name` are VLMEvalKit's names.
+    An alias is lmms-eval's if it is in lowercase and is not the value of the option `name`. That
+    value is always one of VLMEvalKit's names.
     """
     return _name_elsewhere(
         manifest, lambda alias, options: alias.islower() and alias != options.get("name")
@@ -163,8 +163,8 @@ def _refuse(name: str, known: Sequence[Entry], alike: Sequence[str]) -> NoReturn
 
 
 def _close_matches(name: str, known: Sequence[str]) -> list[str]:
-    """Return at most three of the known names that are close to `name`. Case is ignored only if no
-    name is close in its exact case."""
+    """Return at most three of the known names that are spelled almost like `name`. If there are
+    none, the comparison is repeated without regard to case."""
     close = difflib.get_close_matches(name, known, 3, cutoff=0.5)
     if close:
         return close

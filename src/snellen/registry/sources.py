@@ -83,8 +83,8 @@ def load_plugin(plugin: Plugin) -> Any:
 
 @lru_cache(maxsize=64)
 def _module_of_file(path: Path, files: tuple[tuple[Path, str], ...], title: str) -> ModuleType:
-    """Return the module of a file. The file runs again only if one of `files` has changed, which
-    are the file itself and the files that it imports."""
+    """Return the module of a file. `files` are the file itself and the files that it imports. The
+    file runs again only if one of them has changed."""
     _forget_changed(dict(files[1:]))
     return module_of(f"{path}", title)
 

@@ -19,7 +19,8 @@ class Spec:
     kind: Literal["name", "rows", "file", "module"]
     """What `name` is."""
     name: str
-    """A benchmark's name, a path or address of rows, the path of a `.py` file, or a module."""
+    """A benchmark's name, the path or URL of a file of rows, the path of a `.py` file, or a
+    module."""
     attribute: str | None = None
     """The name of the benchmark in the file or module; None if the spec does not name it."""
     options: Mapping[str, str]

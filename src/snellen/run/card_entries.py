@@ -136,10 +136,16 @@ def card_entries(request: CardRequest) -> list[CardEntry]:
 
     Raises:
         UsageError: the recipe does not exist, the recipe lacks a requested data set, variant, or
-            benchmark, or the request does not name one of the recipe's modes.
+            benchmark, the request names data sets in two ways, or the request does not name one of
+            the recipe's modes.
     """
     recipe = registry.recipe(request.recipe_name)
     if request.data_set:
+        if request.benchmarks:
+            raise UsageError(
+                f"{request.recipe} names the data set {request.data_set}, and -b names "
+                f"{', '.join(request.benchmarks)}. Name the data sets in one of the two ways."
+            )
         chosen = [_entry_of(recipe.ask(request.data_set, request.variant))]
     else:
         entries = [*_data_sets(recipe, request.variant), *_unasked(recipe)]

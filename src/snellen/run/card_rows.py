@@ -22,7 +22,8 @@ from snellen.scoring import MetricReport
 def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
     """Create the row of one benchmark."""
     figures = [_published(figure) for figure in entry.figures]
-    published = _of(figures, checkpoint)
+    matches = _of(figures, checkpoint)
+    published = matches[0] if matches else None
     first = entry.by_recipe or entry.official
     result = None if first is None else first.result
     headline = result.report.headline if result is not None and result.report.scorings else None
@@ -54,7 +55,12 @@ def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
         runs=[f"{done.run}" for done in (entry.by_recipe, entry.official) if done is not None],
         reason=entry.reason,
         report_notes=report_notes(entry),
-        notes=[*entry.notes, *run_notes(entry, against), *([why_not] if why_not else [])],
+        notes=[
+            *entry.notes,
+            *(f"also published: {other.value:g} ({other.source})" for other in matches[1:]),
+            *run_notes(entry, against),
+            *([why_not] if why_not else []),
+        ],
     )
     return _with_difference(_in_points(row, entry.metric), entry, against)
 
@@ -139,12 +145,12 @@ def _scaled(report: MetricReport, points: int) -> MetricReport:
     )
 
 
-def _of(figures: Sequence[PublishedFigure], checkpoint: str | None) -> PublishedFigure | None:
-    """Find the figure of a checkpoint."""
+def _of(figures: Sequence[PublishedFigure], checkpoint: str | None) -> list[PublishedFigure]:
+    """Find the figures of a checkpoint. There are several if sources disagree."""
     if checkpoint is None:
-        return None
+        return []
     wanted = plain_name(checkpoint)
-    return next((figure for figure in figures if plain_name(figure.checkpoint) == wanted), None)
+    return [figure for figure in figures if plain_name(figure.checkpoint) == wanted]
 
 
 def _published(figure: recipes.Figure) -> PublishedFigure:

@@ -22,7 +22,7 @@ from snellen.run.card_entries import (
 )
 from snellen.run.card_rows import adjusted, card_row
 from snellen.run.declarations import checked
-from snellen.run.gap_run import GapRun
+from snellen.run.gap_run import GAP_BUDGET, GapRun
 from snellen.run.lifecycle import Show
 from snellen.run.options import RunOptions
 from snellen.run.plan import Finished, Plan
@@ -59,8 +59,10 @@ class PlanRunner:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether a run ended before its last question."""
-        return any(done.interrupted or done.stopped for done in self.finished)
+        """Whether a run ended before its last question and before its goal."""
+        return any(
+            done.interrupted or (done.stopped and not done.has_goal) for done in self.finished
+        )
 
     def run(self, plan: Plan) -> Finished:
         """Execute a plan that consists of a single run. The result covers only the rows that the
@@ -101,9 +103,11 @@ def card_run(
 
     Raises:
         SnellenError: the recipe or the checkpoint does not exist, the request does not name one of
-            the recipe's modes, or no benchmark of the card can be run.
+            the recipe's modes, an option has no meaning for a card, or no benchmark of the card can
+            be run.
     """
     options = checked(options)
+    _check_options(request, options)
     entries = card_entries(request)
     checkpoint = card_checkpoint(request, entries)
     _check_without(options, entries)
@@ -148,6 +152,29 @@ def _without_data(
         f"{len(names)} benchmarks are missing or cannot be read: {', '.join(names)}. The first "
         f"error: {error} To run one benchmark, name it with -b."
     )
+
+
+def _check_options(request: CardRequest, options: RunOptions) -> None:
+    """Reject options that a card ignores or must not have.
+
+    Raises:
+        UsageError: such an option is set.
+    """
+    if options.get("missing") == "wrong":
+        raise UsageError(
+            "A card has no option missing: published figures do not count failed requests as "
+            "wrong. Run the same card again to send the questions without a reply."
+        )
+    if request.explain_gap and options.get("until_stderr") is not None:
+        raise UsageError(
+            "--until-stderr does not work with --explain-gap, which asks the same questions in "
+            "every run. Use --budget N instead."
+        )
+    if not request.explain_gap and request.budget != GAP_BUDGET:
+        raise UsageError(
+            "--budget is only for --explain-gap. To limit the requests of a card, use "
+            "--max-requests N."
+        )
 
 
 def _nothing_to_run(request: CardRequest, entries: Sequence[CardEntry]) -> UsageError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from snellen.analysis.comparing import LoadedSide
@@ -63,6 +64,9 @@ class Sampled:
     """The number of requests in each run."""
     runs: int
     """The maximum number of runs, not counting those that exchange pairs of fields."""
+    most_runs: int
+    """The maximum number of runs, counting those that exchange pairs of fields, as far as the
+    budget allows them."""
     ids: frozenset[str]
     """The ids of the questions."""
 
@@ -97,12 +101,16 @@ class GapRun:
         names = self.ways.exchangeable
         if not names:
             return f"{self._data_set}: the two ways of asking do not differ in any field"
-        most = self.sampled.per_run * self.sampled.runs
         return (
             f"{self._data_set}: {len(names)} fields differ ({', '.join(names)}); at most "
-            f"{most:,} requests: {self.sampled.questions:,} questions in {self.sampled.runs} runs; "
-            f"{2 * self.sampled.per_run:,} first, and no more if they show no gap"
+            f"{self._most_requests:,} requests: {self.sampled.questions:,} questions in "
+            f"{self.sampled.most_runs} runs; {2 * self.sampled.per_run:,} first, and no more if "
+            "they show no gap"
         )
+
+    @property
+    def _most_requests(self) -> int:
+        return self.sampled.per_run * self.sampled.most_runs
 
     @property
     def _benchmark(self) -> Benchmark:
@@ -141,8 +149,9 @@ class GapRun:
         if total.difference.n < FEWEST_CLUSTERS:
             raise UsageError(
                 f"{self._benchmark.name}: {total.difference.n} of {self.sampled.questions} "
-                "questions have a score in both runs, which is too few to explain the gap. If the "
-                "replies have not been judged yet, run `snellen judge` on "
+                "questions have a score in both runs, which is too few to explain the gap. Run the "
+                "same command again to send the questions without a reply. If the replies have "
+                "not been judged yet, run `snellen judge` on "
                 f"{' and '.join(f'{done.run}' for done in self.finished.values())}."
             )
         if total.p > GAP_LEVEL:
@@ -315,7 +324,7 @@ class GapRun:
             against=against(self.ways.base),
             scoring=self.scoring or self._benchmark.headline,
             questions=self.sampled.questions,
-            requests=self.sampled.per_run * self.sampled.runs,
+            requests=self._most_requests,
             kind=kind,
             fields=[*fields],
             matters=matters,
@@ -349,7 +358,10 @@ def sampled(ways: TwoWays, budget: int) -> Sampled:
     per_question = turns * options["repeats"]
     count = len(ways.exchangeable)
     ends = [frozenset[str](), frozenset(ways.exchangeable)]
-    runs = len({*map(_sent, [*ends, *exchanges(ways.exchangeable)])}) + (2 if count > 3 else 0)
+    singles = {*map(_sent, [*ends, *exchanges(ways.exchangeable)])}
+    runs = len(singles) + (2 if count > 3 else 0)
+    pairs = [frozenset(pair) for pair in combinations(ways.exchangeable, 2)]
+    all_runs = len(singles | {_sent(way) for pair in pairs for way in (pair, ends[1] - pair)})
     most = min(rows, options["sample"] or rows, options["limit"] or rows)
     questions = min(most, budget // (runs * per_question))
     if questions < min(most, FEWEST_QUESTIONS):
@@ -376,11 +388,13 @@ def sampled(ways: TwoWays, budget: int) -> Sampled:
             "Questions about the same picture form one group."
         )
     ids = frozenset(turn.id for sample in samples for turn in benchmark.turn_samples(sample))
+    per_run = selection.rows * per_question
     return Sampled(
         questions=selection.rows,
         available=most,
-        per_run=selection.rows * per_question,
+        per_run=per_run,
         runs=runs,
+        most_runs=max(runs, min(all_runs, budget // per_run)),
         ids=ids,
     )
 
@@ -397,13 +411,15 @@ def question_scores(side: LoadedSide) -> dict[str, float]:
     import numpy as np
 
     columns = [rows.columns.score for rows in side.rows]
-    if any(column is None for column in columns):
+    if any(column is None for column in columns) and side.in_mean.any():
         raise UsageError(
             f"{side.where}: the scoring {side.scoring} of {side.benchmark.name} does not score "
             "single replies, so the effect of a field cannot be tested."
         )
-    score = np.mean([column for column in columns if column is not None], axis=0)
     counted = side.in_mean
+    if not counted.any():
+        return {}
+    score = np.mean([column for column in columns if column is not None], axis=0)
     of = side.sample[counted]
     sums = np.bincount(of, weights=score[counted], minlength=len(side.ids))
     counts = np.bincount(of, minlength=len(side.ids))

@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from snellen.store import RunPart
+
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 LEVELS = ("none", "low", "medium", "high")
 TIMEOUTS = "connect=S,first=S,total=S"
@@ -123,6 +125,24 @@ def image_size(text: str) -> int | Literal["original"]:
     if not re.fullmatch("[1-9][0-9]{0,4}", text):
         raise ValueError(f"{text!r} is neither a number of pixels nor original.")
     return int(text)
+
+
+def part(text: str) -> RunPart:
+    """Parse a part of a run.
+
+    >>> part("3/8")
+    RunPart(number=3, total=8)
+
+    Raises:
+        ValueError: the text is not a part, or there is no such part.
+    """
+    match = re.fullmatch(r"([0-9]{1,5})/([0-9]{1,5})", text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a part of a run. Write 3/8 for the third of eight.")
+    number, total = map(int, match.groups())
+    if not 1 <= number <= total:
+        raise ValueError(f"there is no part {text}. Parts are numbered from 1: 1/{max(total, 1)}.")
+    return RunPart(number, total)
 
 
 def pairs(texts: Sequence[str], form: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ import msgspec
 from snellen.core.profile import Amount, Count, Profile, Seconds
 from snellen.core.scoring import Missing
 from snellen.run import option_text
-from snellen.store import data_at, path_of, runs_at
+from snellen.store import RunPart, data_at, path_of, runs_at
 from snellen.transforms.probes import CHANGES, Blind
 
 Role = Literal["identity", "amount", "environment"]
@@ -67,12 +67,13 @@ PROBES = OptionGroup("Probes", "identity")
 MODEL = OptionGroup("Model", "identity")
 SERVER = OptionGroup("Server and replicas", "environment")
 SAMPLING = OptionGroup("Sampling", "identity")
+DRIVERS = OptionGroup("Several drivers", "environment")
 REQUESTS = OptionGroup("Requests", "environment")
 BUDGET = OptionGroup("Budget", "amount")
 OUTPUT = OptionGroup("Replies and results", "environment")
 GROUPS = (
     *(BENCHMARK, MODEL, QUESTIONS, HOW, SAMPLING, SHOTS, PROBES),
-    *(SERVER, REQUESTS, BUDGET, OUTPUT),
+    *(SERVER, REQUESTS, DRIVERS, BUDGET, OUTPUT),
 )
 """All groups, in the order of `--help`."""
 
@@ -370,6 +371,25 @@ class RunOptions(TypedDict, total=False):
             metavar=option_text.TIMEOUTS,
             expected="a mapping of connect, first, or total to seconds",
             read=option_text.timeouts,
+        ),
+    ]
+    drivers: Annotated[
+        Count | None,
+        Option(
+            DRIVERS,
+            "The number of processes on this machine that send the questions of a run, each a part "
+            "of them, within one budget and one --concurrency.",
+        ),
+    ]
+    part: Annotated[
+        RunPart | None,
+        Option(
+            DRIVERS,
+            "Send only the questions of this part of the run, such as 3/8. Other processes, also "
+            "on other machines, may send the other parts at the same time.",
+            metavar="I/N",
+            expected="a part, such as 3/8",
+            read=option_text.part,
         ),
     ]
     max_requests: Annotated[

@@ -23,6 +23,7 @@ from snellen.run import Progress
 from snellen.run.declarations import declarations, with_defaults
 from snellen.run.effort import sent_fields
 from snellen.run.options import RunOptions
+from snellen.run.parts import check_divisible
 from snellen.run.run_config import RunConfig, Source, resolve, with_options
 from snellen.run.unused_options import check_benchmark_object, check_model_object
 from snellen.transforms.probes import probed
@@ -56,6 +57,8 @@ class PlanArguments(RunOptions, total=False):
     """Whether it is an error if a model has no run among the runs to reuse."""
     command: Sequence[str]
     """The words of the command line, for the manifest."""
+    is_driver: bool
+    """Whether a supervisor has started this process to ask a part of its runs (`drivers`)."""
     retry: Mapping[str, Any]
     """Fields of `Settings` about retries."""
     on_sample: OnSample | None
@@ -103,6 +106,7 @@ class Plan:
         self.score = arguments.get("score", True)
         self.reuse_strictly = arguments.get("reuse_strictly", True)
         self.command = arguments.get("command", ())
+        self.is_driver = arguments.get("is_driver", False)
         self.retry = arguments.get("retry", {})
         self.on_sample = arguments.get("on_sample")
         self.replicas = _replicas(self.options)
@@ -226,6 +230,13 @@ class Plan:
             if not isinstance(model, str):
                 check_model_object(model.name, self.profile_of(model.name))
         options = self.options
+        if options["part"] is not None or (options["drivers"] or 1) > 1:
+            check_divisible(options)
+            if options["part"] is not None and options["drivers"] and not self.is_driver:
+                raise UsageError(
+                    "--drivers divides the run into parts by itself. Leave out --part. For several "
+                    "machines, start one process for each part (--part I/N) on each machine."
+                )
         names = ", ".join(benchmark.name for benchmark in self.benchmarks)
         videos = [benchmark.name for benchmark in self.benchmarks if benchmark.procedure.frames]
         if options["frames"] is not None:

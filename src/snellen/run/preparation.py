@@ -13,7 +13,7 @@ from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Model, Prompts
 from snellen.core.profile import Profile
 from snellen.data import Facts
-from snellen.errors import DataError
+from snellen.errors import DataError, UsageError
 from snellen.run import (
     Budget,
     Job,
@@ -33,7 +33,9 @@ from snellen.run import (
 from snellen.run.earlier_runs import check_pictures, reuse_of
 from snellen.run.effort import expects_thoughts
 from snellen.run.identity import manifest_of, run_identity
+from snellen.run.limiter import START
 from snellen.run.machine_bound import machine_bound
+from snellen.run.parts import PATIENCE, enter_lock, in_part, share
 from snellen.run.plan import OnSample, Plan
 from snellen.run.reply_watch import RAISED, ReplyWatch
 from snellen.run.run_config import RunConfig
@@ -103,6 +105,9 @@ class Preparation:
         run, was, nearest = open_run(self._plan.out, benchmark.name, identity["model"], identity)
         if any(job.run.path == run.path for job in self.jobs):
             return None
+        part = self._plan.options["part"]
+        if part is not None:
+            run = run.part(part.number, part.total)
         if was == "new":
             try:
                 check(benchmark)
@@ -111,7 +116,7 @@ class Preparation:
                 with suppress(OSError):
                     run.path.rmdir()
                 raise
-        self._stack.enter_context(run.folder.lock())
+        enter_lock(self._stack, run.folder.lock, PATIENCE if self._plan.is_driver else 0.0)
         self._stack.callback(run.close)
         before = {} if run.folder.get(MANIFEST) is None else run.manifest()
         options = self._plan.options
@@ -147,8 +152,11 @@ class Preparation:
             seed=options["sample_seed"],
             in_random_order=options["until_stderr"] is not None,
         )
+        all_parts, part = selection, options["part"]
+        if part is not None:
+            selection = in_part(benchmark, selection, part)
         progress = Progress(
-            name=_name(benchmark, opened, self._plan.setting),
+            name=_name(benchmark, opened, self._plan),
             total=selection.rows * settings.repeats,
             prices=config.profile.prices,
             notes=notes,
@@ -161,7 +169,7 @@ class Preparation:
         watch = ReplyWatch(progress, run, stop, limit, settings, thinks)
         if opened.server not in self._limiters:
             concurrency = config.profile.concurrency or opened.concurrency
-            self._limiters[opened.server] = Limiter(concurrency, bound=machine_bound)
+            self._limiters[opened.server] = _limiter(concurrency, self._plan)
         observers = [watch, *_observers(self._plan.on_sample, benchmark, stop)]
         if (most := options["until_stderr"]) is not None:
             total = selection.rows * settings.repeats
@@ -171,6 +179,7 @@ class Preparation:
             model=opened.model,
             run=run,
             selection=selection,
+            all_parts=None if part is None else all_parts,
             settings=settings,
             limiter=self._limiters[opened.server],
             budget=self._budget,
@@ -182,10 +191,28 @@ class Preparation:
         )
 
 
-def _name(benchmark: Benchmark, opened: registry.Opened, setting: Mapping[str, Any]) -> str:
+def _limiter(concurrency: int | None, plan: Plan) -> Limiter:
+    """The limit of the concurrent requests to a server. A driver has a share of the limit of its
+    supervisor."""
+    part = plan.options["part"]
+    if part is None or not plan.is_driver:
+        return Limiter(concurrency, bound=machine_bound)
+    if concurrency is None:
+        return Limiter(start=max(1, share(START, part)), bound=machine_bound)
+    if concurrency < part.total:
+        raise UsageError(
+            f"--drivers {part.total} divides {concurrency} concurrent requests among "
+            f"{part.total} processes. Raise --concurrency, or use --drivers {concurrency}."
+        )
+    return Limiter(share(concurrency, part))
+
+
+def _name(benchmark: Benchmark, opened: registry.Opened, plan: Plan) -> str:
     """The name of a run in messages. The name includes the setting if the plan has several
-    settings."""
-    values = [f"{name}={value}" for name, value in setting.items()]
+    settings, and the part if the process asks a part of the run."""
+    values = [f"{name}={value}" for name, value in plan.setting.items()]
+    if (part := plan.options["part"]) is not None and not plan.is_driver:
+        values.append(f"part {part}")
     return ", ".join([f"{benchmark.name} × {opened.name}", *values])
 
 

@@ -131,10 +131,7 @@ def _judged_by(run: Run, benchmark: Benchmark, name: str, judges: Sequence[Run])
     stored = list(_stored(run.path, benchmark.name, name)) if others else []
     if not others or (authors is None and not stored):
         return JudgedBy(judges=models, authors=authors)
-    latest = {
-        manifest["model"]: _latest(stored, manifest["identity"], benchmark, name)
-        for manifest in others
-    }
+    latest = {manifest["model"]: _latest(stored, manifest, benchmark, name) for manifest in others}
     reasons = {
         model: _why_none(stored, model) if of_judge is None else of_judge.agreement.summary
         for model, of_judge in latest.items()
@@ -156,20 +153,31 @@ def _judged_by(run: Run, benchmark: Benchmark, name: str, judges: Sequence[Run])
 
 
 def _latest(
-    stored: Sequence[Qualification], identity: Mapping[str, Any], benchmark: Benchmark, name: str
+    stored: Sequence[Qualification], manifest: Mapping[str, Any], benchmark: Benchmark, name: str
 ) -> Qualification | None:
-    """The latest qualification of the judge with this identity; None if there is none."""
+    """The latest qualification of the judge whose run has this manifest; None if there is none. A
+    qualification by the mean of several verdicts does not hold for fewer verdicts."""
     if not stored:
         return None
-    key = qualification_key(identity, benchmark, name)
-    same = [qualification for qualification in stored if qualification.key == key]
+    key, repeats = qualification_key(manifest["identity"], benchmark, name), _repeats(manifest)
+    same = [
+        qualification
+        for qualification in stored
+        if qualification.key == key and qualification.repeats <= repeats
+    ]
     return max(same, key=lambda qualification: qualification.measured, default=None)
+
+
+def _repeats(manifest: Mapping[str, Any]) -> int:
+    """How often the judge was asked about each reply."""
+    repeats: int = manifest.get("repeats", 1)
+    return repeats
 
 
 def _why_none(stored: Sequence[Qualification], model: str) -> str:
     if any(qualification.judge == model for qualification in stored):
         return (
-            "it was measured with another revision, other settings, or another prompt; measure it "
-            "again with `snellen judge --qualify`"
+            "it was measured with another revision, other settings, or another prompt, or by more "
+            "verdicts on each reply; measure it again with `snellen judge --qualify`"
         )
     return "it was not measured against published verdicts; `snellen judge --qualify` does that"

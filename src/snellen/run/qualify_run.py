@@ -113,7 +113,14 @@ def qualify_run(
     )
     judge_plan = plan.replaced(benchmarks=[asking], out=out / QUALIFIED, reuse=[], score=False)
     finished = run_plan(judge_plan, show, budget=budget or budget_of(plan))
-    subject = _Subject(benchmark, name, published_as, [path.name for path in files], replies)
+    subject = _Subject(
+        benchmark=benchmark,
+        scoring=name,
+        published_as=published_as,
+        sources=[path.name for path in files],
+        replies=replies,
+        repeats=plan.options["repeats"],
+    )
     share = TOLERANCE if tolerance is None else tolerance
     qualifications = [
         _measured(Run(done.run), subject, share * rules.best, limits)
@@ -123,7 +130,7 @@ def qualify_run(
     return qualifications, finished
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Subject:
     """The published replies and verdicts with which judges are compared."""
 
@@ -137,6 +144,8 @@ class _Subject:
     """The names of the files."""
     replies: Sequence[PublishedReply]
     """The replies."""
+    repeats: int
+    """How many verdicts of the judge are used for each reply."""
 
 
 def _measured(
@@ -148,7 +157,7 @@ def _measured(
         UsageError: none of the judge's verdicts can be read.
     """
     benchmark, name = subject.benchmark, subject.scoring
-    pairs = _pairs(judging, benchmark, name, subject.replies)
+    pairs = _pairs(judging, benchmark, name, subject.replies, subject.repeats)
     identity = judging.manifest()["identity"]
     if all(pair.judge is None for pair in pairs):
         raise UsageError(
@@ -177,6 +186,7 @@ def _measured(
         agreement=agreement,
         qualified=all(criterion.met for criterion in agreement.criteria),
         run=str(judging.path),
+        repeats=subject.repeats,
     )
     raw = msgspec.json.format(msgspec.json.encode(qualification), indent=2)
     judging.folder.put_atomic(QUALIFICATION, raw + b"\n")
@@ -277,15 +287,14 @@ def _digest(replies: Sequence[PublishedReply]) -> str:
 
 
 def _pairs(
-    judging: Run, benchmark: Benchmark, name: str, replies: Sequence[PublishedReply]
+    judging: Run, benchmark: Benchmark, name: str, replies: Sequence[PublishedReply], repeats: int
 ) -> list[VerdictPair]:
     """Pair the published score with the judge's score for each reply that needs a judge. The
-    judge's score is the mean over all repeats."""
+    judge's score is the mean over the first `repeats` repeats."""
     rules, reads_cut = judge.scoring_of(benchmark, name), judge.judge_of(benchmark, name).reads_cut
     pairs = []
     with closing(judging):
         judging.load()
-        repeats = judging.manifest().get("repeats", 1)
         for reply in replies:
             if not reply.is_open:
                 continue

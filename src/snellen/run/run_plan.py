@@ -3,23 +3,30 @@ scores the replies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, closing
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import NoReturn
 
 from snellen import registry
+from snellen.analysis.result import Result
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Model
 from snellen.core.profile import Profile
+from snellen.core.scoring import Missing
 from snellen.errors import UsageError
 from snellen.run import Budget, Job
 from snellen.run.effort import with_sent_fields
 from snellen.run.lifecycle import Show, close_model, run_async, run_jobs
+from snellen.run.outcome import Outcome
+from snellen.run.parts import PATIENCE, enter_lock, is_complete
 from snellen.run.plan import Finished, Plan
 from snellen.run.preparation import MOST_FREQUENT, Preparation
 from snellen.run.score_run import scored
 from snellen.run.token_limit import check_asks_again
+from snellen.store import HeldError, Run, pull
 
 
 def run_plan(
@@ -31,6 +38,8 @@ def run_plan(
     """Run each benchmark with each model. In each setting, all runs are concurrent, and those that
     use the same server share its limit. Several plans may share a `budget`, which takes precedence
     over the plan's limits.
+
+    If the plan asks a part of its runs, the process that stores the last reply of a run scores it.
 
     Ctrl-C stops the runs cleanly; a second Ctrl-C calls `at_once` (None: raises KeyboardInterrupt).
 
@@ -53,6 +62,8 @@ def run_plan(
                 f"--max-cost needs the token prices of {name}. Set `prices` in its profile "
                 "(--profile)."
             )
+    if (plan.options["drivers"] or 1) > 1 and not plan.is_driver:
+        raise UsageError("--drivers works with `snellen run` and `evaluate` only. Leave it out.")
     budget = budget or budget_of(plan)
     finished: dict[Path, Finished] = {}
     for setting in plan.by_setting():
@@ -73,12 +84,10 @@ def budget_of(plan: Plan) -> Budget:
     )
 
 
-async def _run_plan(
-    plan: Plan,
-    show: Show | None,
-    at_once: Callable[[], NoReturn] | None,
-    budget: Budget,
-) -> list[Finished]:
+@asynccontextmanager
+async def prepared(plan: Plan, budget: Budget) -> AsyncIterator[list[Job]]:
+    """Prepare the jobs of a plan. Their runs are locked, and their models are open, until the
+    context is left."""
     ours: list[Model] = []
     with ExitStack() as stack:
         preparation = Preparation(plan, budget, stack)
@@ -94,24 +103,57 @@ async def _run_plan(
                     ours.append(opened.model)
                 for benchmark, facts in read:
                     preparation.add(plan.config(spec, benchmark), opened, facts)
-            jobs = preparation.jobs
-            errors = await run_jobs(jobs, show, at_once)
-            finished = [
-                _finish(plan, job) for job, error in zip(jobs, errors, strict=True) if error is None
-            ]
-            crashes = [error for error in errors if error is not None]
-            if crashes:
-                raise crashes[0]
+            yield preparation.jobs
         finally:
             # Models that the caller opened are not closed.
             for model in ours:
                 await close_model(model)
+
+
+async def _run_plan(
+    plan: Plan,
+    show: Show | None,
+    at_once: Callable[[], NoReturn] | None,
+    budget: Budget,
+) -> list[Finished]:
+    async with prepared(plan, budget) as jobs:
+        errors = await run_jobs(jobs, show, at_once)
+        finished = [
+            _finish(plan, job) for job, error in zip(jobs, errors, strict=True) if error is None
+        ]
+        crashes = [error for error in errors if error is not None]
+        if crashes:
+            raise crashes[0]
+    if plan.options["part"] is not None and plan.score:
+        # The locks have been released, and everything is in the store.
+        return [_score_if_complete(plan, *pair) for pair in zip(jobs, finished, strict=True)]
     return finished
+
+
+def end_plan(plan: Plan, outcomes: Sequence[Outcome]) -> list[Finished]:
+    """Score the runs of a plan, which other processes have asked in parts."""
+    by_path = {outcome.path: outcome for outcome in outcomes}
+    finished: dict[Path, Finished] = {}
+    for setting in plan.by_setting():
+        results = run_async(_end_plan(setting, by_path))
+        finished |= {result.run: result for result in results}
+        if any(result.interrupted for result in results):
+            break
+    return [*finished.values()]
+
+
+async def _end_plan(plan: Plan, outcomes: Mapping[Path, Outcome]) -> list[Finished]:
+    async with prepared(plan, budget_of(plan)) as jobs:
+        return [
+            _finish(plan, outcomes[job.run.path].applied_to(job))
+            for job in jobs
+            if job.run.path in outcomes
+        ]
 
 
 def _finish(plan: Plan, job: Job) -> Finished:
     stop, result = job.stop, None
-    if plan.score:
+    if plan.score and plan.options["part"] is None:
         result = scored(
             job.run, job.benchmark, missing=plan.options["missing"], stopped=stop.reason
         )
@@ -124,6 +166,38 @@ def _finish(plan: Plan, job: Job) -> Finished:
         has_goal=stop.is_goal,
         row_indices=job.selection.places,
     )
+
+
+def _score_if_complete(plan: Plan, job: Job, finished: Finished) -> Finished:
+    """Score a run of which this process has asked a part, if all parts are complete. Of several
+    processes that end at the same time, the last one sees all replies."""
+    if finished.stopped or finished.progress.failed or job.all_parts is None:
+        return finished
+    path = job.run.path
+    pull(path)
+    with closing(Run(path)) as run:
+        run.load()
+        if not is_complete(run, job.all_parts, job.settings.repeats):
+            return finished
+    try:
+        result = score_parts(path, job.benchmark, plan.options["missing"])
+    except HeldError:
+        return finished  # another process scores the run
+    return replace(finished, result=result)
+
+
+def score_parts(path: Path, benchmark: Benchmark, missing: Missing | None) -> Result:
+    """Score a run whose parts may still be written. If another process scores the run, wait for
+    it.
+
+    Raises:
+        StoreError: the other process takes too long, or the run cannot be read.
+    """
+    run = Run(path)
+    with closing(run), ExitStack() as stack:
+        enter_lock(stack, run.folder.scores_lock, PATIENCE)
+        run.load()
+        return scored(run, benchmark, missing=missing)
 
 
 def _open(spec: str | registry.Opened, profile: Profile, plan: Plan) -> registry.Opened | None:

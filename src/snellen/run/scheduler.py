@@ -63,6 +63,8 @@ class Job:
     """Says whether the run must stop, and for what reason."""
     progress: Progress
     """Counts the progress of the run."""
+    all_parts: Selection | None = None
+    """The selected rows of all parts, if this job asks a part of the run; None otherwise."""
     reuse: Reuse | None = None
     """Looks up another run's reply to a request."""
     limit: TokenLimit = field(default_factory=lambda: TokenLimit(None))

@@ -118,7 +118,7 @@ def explain(
     if _is_run(path, benchmark, data):
         run = Run(path)
         benchmark = benchmark_of(path, run.manifest(), benchmark)
-        with run.folder.lock(), closing(run), ExitStack() as stack:
+        with run.folder.scores_lock(), closing(run), ExitStack() as stack:
             run.load()
             replies_left = partial(judgeable, run, benchmark)
             verdicts = judge.verdicts(run, benchmark, replies_left, stack).by_scoring
@@ -170,7 +170,7 @@ def _score_folder(
 ) -> Result:
     run = Run(path)
     benchmark = benchmark_of(path, run.manifest(), benchmark)
-    with run.folder.lock(), closing(run):
+    with run.folder.scores_lock(), closing(run):
         run.load()
         return scored(run, benchmark, scorings=scorings, missing=missing)
 

@@ -48,6 +48,8 @@ JUDGING_REASONS: Mapping[str, str] = {
     "reuse": "Verdicts of the same judge in other runs in the same folder are always reused.",
     "missing": "Pass this option to `score`.",
     "until_stderr": "All open replies are judged.",
+    "part": "All open replies are judged.",
+    "drivers": "One process judges all open replies.",
 }
 """Options that have no effect on judging, and the reason."""
 

@@ -128,7 +128,7 @@ class VerdictAgreement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
         )
 
 
-class Qualification(msgspec.Struct, frozen=True, kw_only=True):
+class Qualification(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of comparing a judge with published verdicts for one scoring. The result is stored
     as `qualification.json` in the folder of the judge's run."""
 
@@ -161,6 +161,9 @@ class Qualification(msgspec.Struct, frozen=True, kw_only=True):
     """Whether all criteria are met."""
     run: str
     """The folder of the judge's run."""
+    repeats: int = 1
+    """How often the judge was asked about each reply. If it was asked several times, `agreement` is
+    that of its mean score, which agrees better than a single verdict does."""
 
 
 def _number(metric: MetricReport) -> str:

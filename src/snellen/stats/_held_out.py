@@ -61,7 +61,7 @@ def held_out(
     """
     import numpy as np
 
-    choice = _Choice.from_settings(settings, lower_is_better=lower_is_better, seed=seed)
+    choice = _SettingChoice.from_settings(settings, lower_is_better=lower_is_better, seed=seed)
     groups = choice.groups
     if not groups:
         return Estimate(value=None, unit=unit, n=n, reason="no scores")
@@ -88,7 +88,7 @@ def held_out(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Choice:
+class _SettingChoice:
     """Chooses among settings on two thirds of the clusters, and computes the value of the choice on
     the other third."""
 
@@ -103,7 +103,7 @@ class _Choice:
     @classmethod
     def from_settings(
         cls, settings: Sequence[Sums], *, lower_is_better: bool, seed: int
-    ) -> _Choice:
+    ) -> _SettingChoice:
         """Prepare the choice among settings, whose clusters are matched by label.
 
         Raises:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         path_of as path_of,
         runs_at as runs_at,
     )
+    from snellen.store.locks import HeldError as HeldError, RunPart as RunPart
     from snellen.store.manifest import MANIFEST as MANIFEST, command_on as command_on
     from snellen.store.mirrored import pull as pull
     from snellen.store.opening import open_run as open_run
@@ -72,9 +73,11 @@ _FILES = {
     "EventRecord": "records",
     "Failure": "records",
     "Folder": "folder",
+    "HeldError": "locks",
     "Key": "key",
     "LabelRecord": "records",
     "Mirror": "_mirror",
+    "RunPart": "locks",
     "Placed": "run_folder",
     "Question": "records",
     "ReplyRecord": "records",

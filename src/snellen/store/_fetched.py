@@ -11,8 +11,10 @@ from functools import partial
 
 import msgspec
 
+from snellen.store._faults import store_error
 from snellen.store._mirror import Mirror, is_name
-from snellen.store.folder import Folder, exclusive, store_error
+from snellen.store.folder import Folder
+from snellen.store.locks import exclusive
 from snellen.store.remote import Object, Remote, in_parallel
 
 FETCHED = ".fetched.json"

@@ -8,7 +8,8 @@ from pathlib import Path, PosixPath
 from snellen.errors import UsageError
 
 SCHEMES = {"s3": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}
-"""The package that fsspec needs for each scheme of addresses on object stores, keyed by scheme."""
+"""The packages that fsspec needs for addresses on object stores, keyed by the scheme of the
+address."""
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/+(.*)", re.DOTALL)
 _LONGEST = 255
 """The maximum length, in bytes, that file systems allow for one name."""

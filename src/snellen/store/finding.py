@@ -54,8 +54,8 @@ def started(run: Path) -> str:
 
 
 def runs_elsewhere(folder: Path, runs: Sequence[Path]) -> str | None:
-    """A note that lists the runs of a folder; None if all runs are in the usual place,
-    BENCHMARK/MODEL/IDENTITY."""
+    """A note that lists the runs of a folder; None if the path of each run below the folder has the
+    form BENCHMARK/MODEL/IDENTITY."""
     names = [run.relative_to(folder).as_posix() for run in runs if run != folder]
     if all(name.count("/") == 2 for name in names):
         return None

@@ -8,29 +8,28 @@ incomplete last line is reported and removed before the next append.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import re
-import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
-from types import MappingProxyType, TracebackType
-from typing import NamedTuple, Self
+from types import MappingProxyType
+from typing import NamedTuple
 
-from snellen.errors import StoreError, check_regular
-from snellen.store._mirror import Mirror
+from snellen.errors import check_regular
+from snellen.store._faults import store_error
+from snellen.store.locks import Lock, PartLock, RunPart, ScoresLock
 
 BLOCK = 1 << 20
-NO_LOCKS = "The file system does not support locks. Choose another folder with --out."
 HELD = Path("/proc/locks")
 """The file in which Linux lists the locks that processes hold, with lines such as `1: FLOCK
 ADVISORY WRITE 123 08:01:4711 0 EOF`."""
 SEGMENT = re.compile(r"(\w+?)(?:\.part-(\d{5}))?(?:-(\d+))?\.jsonl")
-"""The name of a journal file: its stem, its part of the run, and its number."""
+"""Matches the name of a journal file, and captures its stem, its part of the run, and its
+number."""
 
 
 def file_order(name: str) -> tuple[int, int]:
@@ -52,7 +51,7 @@ class Stamp(NamedTuple):
 
 
 class _Elsewhere(Exception):
-    """Wraps an OSError that is not about the file being written."""
+    """Wraps an OSError that may concern a file other than the one that is being written."""
 
     def __init__(self, cause: OSError) -> None:
         super().__init__(str(cause))
@@ -62,11 +61,11 @@ class _Elsewhere(Exception):
 class Folder:
     """The files of one run. Opening a folder for reading changes nothing.
 
-    A folder reads the files of all parts of the run, but appends only to the files of one `part`,
-    counted from 1. With `part=0`, a folder appends to the files of a run without parts.
+    A folder reads the files of all parts of the run, but appends only to the files of one `part`.
+    Without a part, a folder appends to the files of a run without parts.
     """
 
-    def __init__(self, root: Path, part: int = 0) -> None:
+    def __init__(self, root: Path, part: RunPart | None = None) -> None:
         self.root = root
         self.part = part
         self._appending: dict[str, _Appending] = {}
@@ -94,6 +93,15 @@ class Folder:
         """
         return PartLock(self.root, self.part) if self.part else Lock(self.root / "lock")
 
+    def scores_lock(self) -> Lock:
+        """A context manager that keeps other processes from scoring the run or writing the whole
+        run. Parts of the run may be written in the meantime.
+
+        Raises:
+            StoreError: another process is scoring or writing this run.
+        """
+        return ScoresLock(self.root)
+
     def append(self, name: str, line: bytes) -> int:
         """Append one line (passed without line break) to a file, and return the line's offset.
 
@@ -108,7 +116,7 @@ class Folder:
 
     def segment(self, stem: str) -> str:
         """The name of the file `stem*.jsonl` to which lines are appended now."""
-        return f"{stem}.part-{self.part:05d}.jsonl" if self.part else f"{stem}.jsonl"
+        return f"{stem}.part-{self.part.number:05d}.jsonl" if self.part else f"{stem}.jsonl"
 
     def flush(self) -> None:
         """Wait until all appended lines are on the disk."""
@@ -173,6 +181,25 @@ class Folder:
         finally:
             fresh.unlink(missing_ok=True)
 
+    def put_first(self, name: str, data: bytes) -> bool:
+        """Create a file with this content. Returns False if the file exists. Of several processes
+        that create the same file at once, one succeeds."""
+        path = self.root / name
+        fresh = path.with_name(f".{name}.{os.getpid()}.first")
+        try:
+            with fresh.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.link(fresh, path)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise store_error(path, "be written", error) from error
+        finally:
+            fresh.unlink(missing_ok=True)
+        return True
+
     def get(self, name: str) -> bytes | None:
         """The content of a file; None if it does not exist."""
         try:
@@ -217,7 +244,7 @@ class Folder:
 
     @property
     def has_parts(self) -> bool:
-        """Whether the run has files of parts."""
+        """Whether the folder has journal files of a part."""
         return any((match := SEGMENT.fullmatch(name)) and match[2] for name in self.names())
 
     def names(self) -> list[str]:
@@ -239,88 +266,6 @@ def _shows_locks() -> bool:
             return f":{os.fstat(file.fileno()).st_ino} " in HELD.read_text()
     except OSError:
         return False
-
-
-class Lock:
-    """An advisory lock, which the system releases when the process ends."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._fd: int | None = None
-
-    def __enter__(self) -> Self:
-        self._fd = _locked(self._path, fcntl.LOCK_EX, "this run")
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
-
-
-class PartLock(Lock):
-    """The lock of one part of a run. A process that holds the lock of a part also holds the run's
-    own lock, which all parts share."""
-
-    def __init__(self, root: Path, part: int) -> None:
-        super().__init__(root / f"lock.part-{part:05d}")
-        self._run = root / "lock"
-        self._part = part
-        self._run_fd: int | None = None
-
-    def __enter__(self) -> Self:
-        run = _locked(self._run, fcntl.LOCK_SH, "this run")
-        try:
-            self._fd = _locked(self._path, fcntl.LOCK_EX, f"part {self._part} of this run")
-        except StoreError:
-            os.close(run)
-            raise
-        self._run_fd = run
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        super().__exit__(kind, error, trace)
-        if self._run_fd is not None:
-            os.close(self._run_fd)
-            self._run_fd = None
-
-
-def _locked(path: Path, operation: int, what: str) -> int:
-    """Open and lock a file, and write the name of this process into it. Returns the file
-    descriptor.
-
-    Raises:
-        StoreError: another process holds the lock, or the file system does not support locks.
-    """
-    try:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise store_error(path, "be opened", error) from error
-    try:
-        fcntl.flock(fd, operation | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        holder = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another process"
-        os.close(fd)
-        raise StoreError(
-            f"{path.parent}: {holder} is writing {what}. Wait until it ends, or stop it, and start "
-            "again."
-        ) from error
-    except OSError as error:
-        os.close(fd)
-        raise store_error(path, "be locked", error) from error
-    os.ftruncate(fd, 0)
-    os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
-    return fd
 
 
 class LineReader:
@@ -397,14 +342,6 @@ class _Appending:
             os.close(self._fd)
 
 
-def exclusive(fd: int, path: Path) -> None:
-    """Wait until this process has the exclusive lock of an open file."""
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-    except OSError as error:
-        raise store_error(path, "be locked", error) from error
-
-
 def size_of_complete_lines(fd: int, size: int) -> int:
     """The size of a file up to the end of its last complete line."""
     end = size
@@ -415,25 +352,3 @@ def size_of_complete_lines(fd: int, size: int) -> int:
             return start + newline + 1
         end = start
     return 0
-
-
-def store_error(path: Path, what: str, error: OSError) -> StoreError:
-    remedy = {
-        errno.ENOSPC: "The disk is full. Make room and start the same command again; nothing "
-        "stored is lost.",
-        errno.EDQUOT: "The disk quota is used up. Make room and start the same command again; "
-        "nothing stored is lost.",
-        errno.EFBIG: "The file has reached a size limit of the system. Raise the limit and start "
-        "the same command again.",
-        errno.EROFS: "The file system is read-only. Choose another folder with --out.",
-        errno.EMFILE: "Each request in flight needs an open file. Raise the limit (`ulimit -Hn`) "
-        "or lower --concurrency, and start the same command again; nothing stored is lost.",
-        errno.ENOLCK: NO_LOCKS,
-        errno.ENOSYS: NO_LOCKS,
-        errno.EACCES: "You have no permission to write there. Choose another folder with --out, or "
-        "fix its permissions.",
-    }.get(error.errno or 0, "")
-    where = os.fspath(path)  # for a mirror, the local file, since the problem is there
-    if isinstance(path, Mirror):
-        remedy = remedy.replace("folder with --out", "folder for mirrors with SNELLEN_MIRROR")
-    return StoreError(f"{where} cannot {what}: {error.strerror}. {remedy}".rstrip())

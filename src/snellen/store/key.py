@@ -12,9 +12,9 @@ class Key(tuple[Any, ...]):
     """The (sample, repeat, turn, step) of one reply.
 
     `turn` counts the benchmark's questions in a conversation. `step` counts the requests within a
-    turn, for example of a model that uses tools. The reply to a turn is the reply to its last step.
-    If the step is 0, the key is a tuple of only the other three values, in memory and in files.
-    Keys with step 0 are equal to the keys that earlier versions wrote.
+    turn; there can be several if the model uses tools. The reply to a turn is the reply to its last
+    step. If the step is 0, the key is a tuple of only the other three values, in memory and in
+    files. Keys with step 0 are equal to the keys that earlier versions wrote.
 
     >>> Key("a", 0, 1) == ("a", 0, 1)
     True

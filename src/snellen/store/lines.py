@@ -68,8 +68,8 @@ _ENCODER = msgspec.json.Encoder(enc_hook=_plain)
 
 
 def encode(record: msgspec.Struct) -> bytes:
-    """Encode a record as a line, with the lowest format number that a reader of the line must
-    support."""
+    """Encode a record as a line. The line gets the lowest format number that covers all features
+    that the record uses."""
     if isinstance(record, ReplyRecord | EndRecord | Question | ScoreRow):
         least = record.least_format
         if record.format < least:

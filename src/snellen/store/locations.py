@@ -17,7 +17,8 @@ from snellen.store.mirrored import pull
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 """The environment variables that set a private endpoint instead of a store's public endpoint."""
 DATA = "data:"
-"""The name of the folder that contains the mirrors of data. No endpoint can have this name."""
+"""The name of the folder that contains the mirrors of data. No folder of a private endpoint has
+this name, because colons are replaced in the names of those folders."""
 
 
 def mirrors() -> Path:

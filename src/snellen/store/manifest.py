@@ -11,10 +11,11 @@ import msgspec
 import orjson
 
 from snellen.errors import StoreError
+from snellen.store import part_files
 from snellen.store.folder import Folder
 from snellen.store.formats import Count, FormatNumber, check_format
 
-MANIFEST = "manifest.json"
+MANIFEST = part_files.MANIFEST
 
 
 class RunIdentity(msgspec.Struct, frozen=True):
@@ -34,8 +35,8 @@ class SessionFields(msgspec.Struct, frozen=True):
     profile: dict[str, Any] = {}
     """The model's profile, without API keys."""
     retry_truncated: Count | None = None
-    """The token limit with which the process repeated questions whose replies were truncated; None
-    if it repeated no such questions."""
+    """If the process asked questions again because their replies were truncated, the token limit
+    that it used; None if it did not."""
     packages: dict[str, Any] = {}
     """The versions of the packages that the process used."""
 
@@ -44,7 +45,7 @@ class ManifestFields(msgspec.Struct, frozen=True):
     """The fields of `manifest.json` that other code relies on. The file has further fields."""
 
     format: FormatNumber
-    """The lowest format number that a reader of this run must support."""
+    """The format number that a reader must support to read this run."""
     benchmark: str = ""
     """The benchmark's name."""
     benchmark_object: bool = False
@@ -62,10 +63,10 @@ class ManifestFields(msgspec.Struct, frozen=True):
     missing: str | None = None
     """How questions without a reply are scored; None means the default."""
     notes: list[str] = []
-    """Notes for the readers of reports."""
+    """Notes that reports show."""
     noticed: dict[str, str] = {}
-    """Notes for the readers of reports about problems with the first replies, keyed by `truncated`
-    or `thoughts`."""
+    """Notes that reports show about problems with the first replies, keyed by the kind of problem:
+    `truncated` or `thoughts`."""
     raised: Count | None = None
     """The token limit to which `--on-truncation raise` has raised the run's limit; None if the
     limit was not raised."""
@@ -74,8 +75,8 @@ class ManifestFields(msgspec.Struct, frozen=True):
 
 
 def command_on(verb: str, path: Path, manifest: Mapping[str, Any], *arguments: str) -> str:
-    """A command on a run, ready to be pasted. If the user's own benchmark must be passed again, the
-    command includes its file or module as `-b`."""
+    """A `snellen` command for a run, quoted so that it can be pasted into a shell. If the user's
+    own benchmark must be passed again, the command includes its file or module as `-b`."""
     source = manifest.get("benchmark_source", {})
     own = ["-b", source["spec"]] if source.get("kind") in ("file", "module") else []
     return shlex.join(["snellen", verb, f"{path}", *own, *arguments])
@@ -99,6 +100,8 @@ def read_manifest(folder: Folder) -> dict[str, Any]:
     try:
         manifest = orjson.loads(raw)
         check_format(manifest["format"], path / MANIFEST)
+        if manifest["format"] >= 1:  # the run may have parts
+            manifest = part_files.with_additions(folder, manifest)
         msgspec.convert(manifest, ManifestFields)
     except (orjson.JSONDecodeError, KeyError, TypeError, msgspec.ValidationError) as error:
         raise StoreError(f"{path / MANIFEST} is not a manifest: {error}") from error

@@ -15,38 +15,42 @@ import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from snellen.errors import StoreError
+from snellen.store._faults import store_error
 from snellen.store._mirror import Mirror, is_name
-from snellen.store.folder import BLOCK, Folder, exclusive, size_of_complete_lines, store_error
+from snellen.store.folder import BLOCK, Folder, file_order, size_of_complete_lines
+from snellen.store.locks import RunPart, exclusive, free_lock, part_lock_name
 from snellen.store.remote import Object, Remote, in_parallel, say
-from snellen.store.remote_lock import RemoteLock
+from snellen.store.remote_lock import RUN_LOCK, RemoteLock
 
 SEGMENT = 4 << 20
 """When a segment has at least this many bytes, a new segment is started."""
 PUTS = 32
-"""The number of uploads of a segment after which a new segment is started. The total size of all
-uploads is at most (PUTS + 1) / 2 times the size of the journal."""
+"""The number of uploads of a segment after which a new segment is started. This limits the total
+size of all uploads to (PUTS + 1) / 2 times the size of the journal."""
 PER_LOCK = 1_000_000
 """The segments of the n-th holder of a run's lock have numbers from n * PER_LOCK + 1."""
 KNOWN = ".remote.json"
 """The file in a mirror that records the state of the store at the last check."""
 MUTEX = ".remote.lock"
 JOURNAL = re.compile(r"(?:questions|replies|events)(?:\.part-\d{5})?(?:-(\d{1,15}))?\.jsonl")
-REPLACED = re.compile(r"(?:manifest|report|steering)\.json|report\.md|(?:scores|labels)\.jsonl")
+REPLACED = re.compile(
+    r"manifest(?:\.part-\d{5})?\.json|(?:report|steering)\.json|report\.md|(?:scores|labels)\.jsonl"
+)
 DEEPEST = 16
 """The maximum depth of folders below an address. Files in deeper folders do not belong to a run."""
 
 
 class _Copy(msgspec.Struct):
     """A file that exists in the mirror and in the store. `stamp` is the version of the object; None
-    if the object has not been listed since its upload. `changed` is the file's time of change,
-    which is used only for files that are replaced as a whole."""
+    if the object has not been listed since its upload. `changed` is the time at which the file last
+    changed. It is used only for files that are replaced as a whole."""
 
     size: int
     stamp: str | None = None
@@ -55,10 +59,15 @@ class _Copy(msgspec.Struct):
 
 class _Known(msgspec.Struct):
     """The state of a run's objects at the last check, which is stored in the mirror. `token`
-    identifies the process that held the lock last."""
+    identifies the process that held the run's lock last, and `tokens` the processes that held other
+    locks last, keyed by the stem of the lock's objects."""
 
     copies: dict[str, _Copy] = {}
     token: str | None = None
+    tokens: dict[str, str] = {}
+
+    def token_of(self, stem: str) -> str | None:
+        return self.token if stem == RUN_LOCK else self.tokens.get(stem)
 
 
 _writing: dict[Path, RemoteFolder] = {}
@@ -135,8 +144,8 @@ class RemoteFolder(Folder):
     lock, a file is uploaded as soon as it is replaced.
     """
 
-    def __init__(self, root: Mirror) -> None:
-        super().__init__(root)
+    def __init__(self, root: Mirror, part: RunPart | None = None) -> None:
+        super().__init__(root, part)
         assert root.url is not None
         self.url = root.url
         self._at: Remote | None = None
@@ -163,7 +172,10 @@ class RemoteFolder(Folder):
         Raises:
             StoreError: another process is writing the run, or the store cannot be reached.
         """
-        return RemoteLock(self)
+        return RemoteLock(self, super().lock(), self.part)
+
+    def scores_lock(self) -> RemoteLock:
+        return RemoteLock(self, super().scores_lock(), scores=True)
 
     def segment(self, stem: str) -> str:
         assert self._number is not None, "lines are appended under the lock"
@@ -173,7 +185,10 @@ class RemoteFolder(Folder):
             if segment is not None and (file := self._appending.pop(segment.name, None)):
                 file.sync()
                 file.close()
-            segment = _Segment(stem, self._number, position)
+            start = stem if self.part is None else f"{stem}.part-{self.part.number:05d}"
+            segment = _Segment(
+                stem, f"{start}-{self._number * PER_LOCK + position}.jsonl", position
+            )
             self._growing[stem] = segment
             self._unsent.append(segment)
         return segment.name
@@ -188,6 +203,15 @@ class RemoteFolder(Folder):
         if self.root not in _writing:  # otherwise, the holder of the lock uploads it
             with self.mutex():
                 self.send([name])
+
+    def put_first(self, name: str, data: bytes) -> bool:
+        with self.mutex():
+            if self.remote.create(name, data):
+                super().put_atomic(name, data)
+                self._note(name, self._replaced_copy(name))
+                return True
+            self.fetch(self.objects(), only=name)
+            return False
 
     def is_locked(self) -> bool | None:
         return super().is_locked() or None  # writers on other machines cannot be seen from here
@@ -302,17 +326,24 @@ class RemoteFolder(Folder):
         """Upload files of the mirror.
 
         Raises:
-            StoreError: a file cannot be uploaded. The files before that file were uploaded.
+            StoreError: a file cannot be uploaded. Earlier files in `names` have been uploaded, and
+                later ones have not.
         """
         for name in names:
-            self._send_and_note(name)
+            self._note(name, self._send_object(name))
 
-    def _send_and_note(self, name: str) -> _Copy:
+    def send_while_locked(self, name: str) -> _Copy:
+        """Upload a file of the mirror. Other processes may write other parts of the run."""
         copy = self._send_object(name)
+        with self.mutex():
+            self._note(name, copy)
+        return copy
+
+    def _note(self, name: str, copy: _Copy) -> None:
+        """Record what the store has of a file. The mirror must not be updated in the meantime."""
         known = self.known()  # read again, since the upload may take long
         known.copies[name] = copy
         self._keep(known)
-        return copy
 
     def _send_object(self, name: str) -> _Copy:
         path = self.root / name
@@ -320,7 +351,7 @@ class RemoteFolder(Folder):
             status = path.stat()
             if REPLACED.fullmatch(name):
                 self.remote.put_file(name, path)
-                return _Copy(status.st_size, self.remote.stamp(name), status.st_mtime_ns)
+                return self._replaced_copy(name, status)
             with path.open("rb") as file:
                 # so that the store is never ahead of the disk after a power failure
                 os.fsync(file.fileno())
@@ -334,20 +365,29 @@ class RemoteFolder(Folder):
         except OSError as error:
             raise store_error(path, "be read", error) from error
 
+    def _replaced_copy(self, name: str, status: os.stat_result | None = None) -> _Copy:
+        status = status or (self.root / name).stat()
+        return _Copy(status.st_size, self.remote.stamp(name), status.st_mtime_ns)
+
     # -- under the lock
 
     def last_writer(self, names: Iterable[str]) -> int:
-        """The number of the last lock under which any of these segments was written; 0 if there are
-        no segments."""
-        matches = (JOURNAL.fullmatch(name) for name in names)
+        """The number of the last lock under which any of these segments was written by this part of
+        the run; 0 if there are no such segments."""
+        number = 0 if self.part is None else self.part.number
+        matches = (JOURNAL.fullmatch(name) for name in names if _part_of(name) == number)
         return max((int(match[1] or 0) // PER_LOCK for match in matches if match), default=0)
 
-    def claim(self) -> None:
-        """Record this process as the owner of the lock before acquiring the lock, so that the next
+    def claim(self, stem: str) -> None:
+        """Record this process as the owner of a lock before acquiring the lock, so that the next
         process on this machine can identify the owner."""
-        known = self.known()
-        known.token = self.token
-        self._keep(known)
+        with self.mutex():
+            known = self.known()
+            if stem == RUN_LOCK:
+                known.token = self.token
+            else:
+                known.tokens[stem] = self.token
+            self._keep(known)
 
     def begin(self, number: int) -> None:
         """Make the mirror and the store equal, and start new segments for this holder of the
@@ -355,16 +395,30 @@ class RemoteFolder(Folder):
         pull(self.root)  # for judges' runs in its subfolders; this run is locked
         with self.mutex():
             self.fetch(self.objects())
-            self.send(self._changed())
+            self._send_changed()
         self._number = number
         _writing[self.root] = self
+
+    def _send_changed(self) -> None:
+        """Upload what earlier processes on this machine could not upload. The segments of parts
+        that other processes are writing are left to these processes."""
+        for name in self._changed():
+            with ExitStack() as stack:
+                if (
+                    JOURNAL.fullmatch(name)
+                    and (number := _part_of(name))
+                    and (self.part is None or self.part.number != number)
+                    and not stack.enter_context(free_lock(self.root / part_lock_name(number)))
+                ):
+                    continue
+                self.send([name])
 
     def send_grown(self) -> None:
         """Upload the segments that have grown since their last upload."""
         for segment in [*self._unsent]:
             size = segment.size(self.root)
             if size > segment.sent:
-                segment.sent = self._send_and_note(segment.name).size
+                segment.sent = self.send_while_locked(segment.name).size
                 segment.puts += 1
             if self._growing[segment.stem] is not segment and segment.sent == segment.size(
                 self.root
@@ -385,10 +439,10 @@ class RemoteFolder(Folder):
 class _Segment:
     """A segment of a journal. Lines are appended only to the newest segment with the same stem."""
 
-    def __init__(self, stem: str, lock: int, position: int) -> None:
+    def __init__(self, stem: str, name: str, position: int) -> None:
         self.stem = stem
+        self.name = name
         self.position = position
-        self.name = f"{stem}-{lock * PER_LOCK + position}.jsonl"
         self.sent = 0
         self.puts = 0
 
@@ -400,6 +454,11 @@ class _Segment:
 
     def is_full(self, root: Path) -> bool:
         return self.puts >= PUTS or self.size(root) >= SEGMENT
+
+
+def _part_of(name: str) -> int:
+    """The number of the part to which a journal file belongs; 0 for a run without parts."""
+    return file_order(name)[0] if JOURNAL.fullmatch(name) else 0
 
 
 def _grown(path: Path, fresh: Path) -> bool:

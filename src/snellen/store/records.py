@@ -138,7 +138,7 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     @property
     def least_format(self) -> int:
-        """The lowest format number that a reader of this line must support."""
+        """The lowest format number that covers all features that this line uses."""
         return NEWEST if len(self.key) > 3 or self.tool_calls else FORMAT
 
     def as_reply(self) -> Reply:
@@ -180,12 +180,12 @@ class EndRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def least_format(self) -> int:
-        """The lowest format number that a reader of this line must support."""
+        """The lowest format number that covers all features that this line uses."""
         return NEWEST if len(self.key) > 3 else FORMAT
 
 
 def _utf8(text: str) -> str:
-    """Replace unpaired surrogates, which UTF-8 cannot encode, by `?`."""
+    """Replace unpaired surrogates, which UTF-8 cannot encode, with `?`."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -367,8 +367,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     media: list[ShownMedia] = []
     """The media of the messages."""
     sample_media: list[ShownMedia] | None = None
-    """The sample's own media, if the messages do not show exactly these media: with few-shot
-    examples, with a probe, or in the first of several turns."""
+    """The sample's own media; absent if the messages show exactly these media. The messages may
+    show other media because of few-shot examples or a probe, or because this is only the first of
+    several turns."""
     choices: list[str] = []
     """The choices."""
     target: str | None = None
@@ -382,7 +383,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def least_format(self) -> int:
-        """The lowest format number that a reader of this line must support."""
+        """The lowest format number that covers all features that this line uses."""
         return NEWEST if len(self.key) > 3 or self.tools else FORMAT
 
 
@@ -394,7 +395,7 @@ class EventRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     session: str
     """The session."""
     seq: int
-    """The number of the event in its session."""
+    """The number of the event in its session, from 0."""
     ev: str
     """The kind of event, such as `frame`, `ask`, or `emit`."""
     data: dict[str, Any] = {}
@@ -418,7 +419,7 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: int
     """The version of the scoring."""
     state: Literal["answered", "guessed", "unparsed", "not-judged", "no-target", "no-reply"]
-    """How the reply was read."""
+    """The result of parsing the reply."""
     reply: ReplyState | Literal["absent"]
     """The state of the reply; `absent` if there is no record of a reply."""
     score: float | None = None
@@ -434,7 +435,7 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def least_format(self) -> int:
-        """The lowest format number that a reader of this line must support."""
+        """The lowest format number that covers all features that this line uses."""
         return NEWEST if self.step else FORMAT
 
 

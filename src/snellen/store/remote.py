@@ -24,8 +24,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
         }
     }
 }
-"""Settings for each store's package, which turn a missing response of the store into an error. The
-package also uses its own environment variables and profiles."""
+"""Settings for each store's package. They set timeouts, so that a store that does not respond leads
+to an error. The package also uses its own environment variables and profiles."""
 STAMPS = ("ETag", "etag", "md5", "content_md5", "last_modified", "mtime", "created")
 """The fields by which stores distinguish versions of an object, from the most to the least
 reliable."""
@@ -35,7 +35,7 @@ _opening = threading.Lock()
 
 
 class Object(NamedTuple):
-    """An object of an object store."""
+    """An object in an object store."""
 
     name: str
     """The object's name, relative to the listed folder."""
@@ -103,8 +103,8 @@ class Remote:
             self._fs.pipe_file(self._at(name), data)
 
     def put_file(self, name: str, path: Path) -> None:
-        """Replace an object by a file. A large file is uploaded in parts, and the old object
-        remains until the last part has arrived."""
+        """Replace an object with the content of a file. A large file is uploaded in parts, and the
+        old object remains until the last part has arrived."""
         with self._faults("be written", name):
             self._fs.put_file(str(path), self._at(name))
 

@@ -106,7 +106,7 @@ class ReplyIndex:
         return self._files[final >> OFFSET_BITS + 1], (final >> 1) & ((1 << OFFSET_BITS) - 1)
 
     def has_reply(self, key: Key) -> bool:
-        """Whether the key's final record is a reply whose question is not asked again."""
+        """Whether the key has a final reply that is kept. False if the question is asked again."""
         short = _short(key)
         return not self._finals.get(short, 1) & 1 and short not in self._reopened
 
@@ -115,8 +115,8 @@ class ReplyIndex:
         return key in self._ends
 
     def finished_at(self, row: int) -> int:
-        """The number of repeats of a row's first turn that have a reply; 0 if any question of the
-        row has no reply."""
+        """How many repeats of a row have a reply to their first turn; 0 if any of the row's stored
+        questions has no reply."""
         if row >= len(self._finished) or row in self._unfinished:
             return 0
         return self._finished[row]

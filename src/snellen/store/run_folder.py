@@ -13,12 +13,13 @@ import msgspec
 import orjson
 
 from snellen.errors import StoreError
-from snellen.store import lines
+from snellen.store import lines, part_files
 from snellen.store._mirror import Mirror
 from snellen.store.folder import Folder, LineReader, file_order
 from snellen.store.formats import FORMAT, NEWEST, check_format
 from snellen.store.key import AnyKey, Key
 from snellen.store.lines import LineReading, T
+from snellen.store.locks import RunPart
 from snellen.store.manifest import MANIFEST, command_on, read_manifest
 from snellen.store.mirrored import RemoteFolder
 from snellen.store.records import (
@@ -66,32 +67,30 @@ class Run:
     `part`. Each process reads the whole run.
     """
 
-    def __init__(self, path: Path, part: int = 0) -> None:
-        if part and isinstance(path, Mirror):
-            raise StoreError(
-                f"{path}: parts of a run need a local folder. Write the run to a local folder "
-                "(--out) and copy it."
-            )
+    def __init__(self, path: Path, part: RunPart | None = None) -> None:
         self.path = path
-        self.folder = RemoteFolder(path) if isinstance(path, Mirror) else Folder(path, part)
+        self.folder = RemoteFolder(path, part) if isinstance(path, Mirror) else Folder(path, part)
         self.notes: list[str] = self.folder.repairs
         self._lines = LineReading(path, self.notes)
         self._index = ReplyIndex()
         self._readers: dict[str, LineReader] = {}
         self._is_marked = False
-        """Whether this object has made sure that the manifest's format number states that the run
-        has parts."""
+        """If True, the format number in the manifest is known to be high enough for a run with
+        parts. Used only when a part is written."""
 
-    def part(self, number: int) -> Run:
-        """Open the same run for a process that writes one part of the run. Each part has its own
-        journal and lock. Parts are numbered from 1. The run must have a manifest.
+    def part(self, number: int, total: int) -> Run:
+        """Open the same run for a process that writes one of `total` parts of the run. Each part
+        has its own journal and lock. Parts are numbered from 1.
 
         Raises:
-            StoreError: the run is on an object store, or the number is not valid.
+            StoreError: the number is not valid.
         """
-        if not 1 <= number <= MOST_PARTS:
-            raise StoreError(f"{self.path}: the number of a part must be from 1 to {MOST_PARTS:,}.")
-        return Run(self.path, number)
+        if not 1 <= number <= total <= MOST_PARTS:
+            raise StoreError(
+                f"{self.path}: there is no part {number} of {total:,}. A run has at most "
+                f"{MOST_PARTS:,} parts, numbered from 1."
+            )
+        return Run(self.path, RunPart(number, total))
 
     # -- the manifest
 
@@ -104,11 +103,15 @@ class Run:
         return read_manifest(self.folder)
 
     def command(self, verb: str, *arguments: str) -> str:
-        """A command on this run, ready to be pasted."""
+        """A `snellen` command for this run, quoted so that it can be pasted into a shell."""
         return command_on(verb, self.path, self.manifest(), *arguments)
 
     def put_manifest(self, manifest: Mapping[str, Any]) -> None:
-        """Store the manifest, replacing an earlier one."""
+        """Store the manifest, replacing an earlier one. A process that writes a part creates the
+        manifest if there is none, and otherwise stores only what the part adds to it."""
+        if self.folder.part is not None:
+            part_files.put_manifest(self.folder, self.folder.part, manifest)
+            return
         document = {"format": FORMAT, **manifest}
         if self.folder.has_parts:
             document["format"] = NEWEST
@@ -117,7 +120,7 @@ class Run:
     # -- the contents, once it is loaded
 
     def load(self, asks_again: Callable[[ReplyRecord], bool] | None = None) -> None:
-        """Read which keys have a reply, and which have a question but no reply.
+        """Find the keys that have a reply, and the keys that have a question but no reply.
 
         If `asks_again` returns True for a key's final reply, the key counts as having no reply
         until the run is closed, so that its question is asked again.
@@ -155,7 +158,7 @@ class Run:
         return self._lines.certain_record(lines.REPLY, reader.line(offset), name, offset)
 
     def has_reply(self, key: AnyKey) -> bool:
-        """Whether the key's final record is a reply whose question is not asked again."""
+        """Whether the key has a final reply that is kept. False if the question is asked again."""
         return self._index.has_reply(Key.of(key))
 
     def has_ended(self, sample: str, repeat: int, turns: int) -> bool:
@@ -163,9 +166,9 @@ class Run:
         return self._index.has_end(Key(sample, repeat, turns))
 
     def finished_at(self, row_index: int) -> int:
-        """The number of repeats of a row's first turn that had a reply when the run was loaded; 0
-        if any question of the row had no reply. With this number, finished rows can be recognized
-        without creating their samples."""
+        """How many repeats of a row had a reply to their first turn when the run was loaded; 0 if
+        any of the row's stored questions had no reply. With this number, finished rows can be
+        recognized without creating their samples."""
         return self._index.finished_at(row_index)
 
     def has_row(self, row_index: int) -> bool:
@@ -216,6 +219,8 @@ class Run:
         before: list[int] | None = None
         # In a judge's run, several rows share a position: those with replies to the same question.
         names: set[str] = set()
+        # Processes that write different parts do not see each other's rows.
+        positions: dict[AnyKey, int] | None = {} if self.folder.has_parts else None
         try:
             for *position, file, offset in map(np.ndarray.tolist, rows):
                 if position != before:
@@ -225,10 +230,26 @@ class Run:
                 question = self._lines.certain_record(lines.QUESTION, line, files[file], offset)
                 if question.key.sample not in names:
                     names.add(question.key.sample)
+                    if positions is not None:
+                        self._check_position(question, positions)
                     yield question
         finally:
             for reader in readers:
                 reader.close()
+
+    def _check_position(self, question: Question, positions: dict[AnyKey, int]) -> None:
+        """Check that no two rows have the same id.
+
+        Raises:
+            StoreError: an earlier row has the key of this question.
+        """
+        before = positions.setdefault(question.key, question.place)
+        if before != question.place:
+            raise StoreError(
+                f"{self.path}: rows {before + 1} and {question.place + 1} of the data have the "
+                f"same id {question.key.sample!r}, so their replies cannot be told apart. Ids must "
+                "be unique: give each row its own, and start a new run."
+            )
 
     def first_questions(self, n: int) -> list[Question]:
         """The questions of first turns and first repeats among the first `n` rows of the file, in
@@ -347,11 +368,8 @@ class Run:
 
     def _append(self, stem: str, record: msgspec.Struct) -> tuple[str, int]:
         """Append a line, and return its file and offset."""
-        if self.folder.part and not self._is_marked:
-            if not self.folder.has_parts:
-                # Readers that do not know parts would not see them and would ask all questions
-                # again.
-                self.put_manifest({**self.manifest(), "format": NEWEST})
+        if self.folder.part is not None and not self._is_marked:
+            part_files.mark(self.folder)
             self._is_marked = True
         name = self.folder.segment(stem)
         return name, self.folder.append(name, lines.encode(record))
@@ -386,7 +404,7 @@ class Run:
 
 
 def _size(paths: Iterable[Path]) -> int:
-    """The total size of the files that exist, in bytes."""
+    """The total size in bytes of these files. Files that do not exist are ignored."""
     size = 0
     for path in paths:
         with suppress(FileNotFoundError):

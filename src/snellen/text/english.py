@@ -8,7 +8,7 @@ those of explosion/spaCy, version 3.8: spacy/tokenizer.pyx,
 spacy/lang/{punctuation,char_classes,tokenizer_exceptions}.py, and
 spacy/lang/en/{punctuation,tokenizer_exceptions}.py. There are two differences. Symbols, and letters
 that are not Latin, Greek, or Cyrillic, are recognized by their Unicode blocks. The rule for URLs is
-simpler. `tests/test_text/test_english.py` measures the agreement.
+simpler than spaCy's. `tests/test_text/test_english.py` measures the agreement.
 """
 
 import re
@@ -32,7 +32,7 @@ _ADDRESS = re.compile(
 
 
 def english_tokens(text: str) -> list[str]:
-    """Return the tokens of a text, in order. White space other than a single space is a token, too.
+    """Return the tokens of a text, in order. Whitespace other than a single space is a token, too.
 
     >>> english_tokens("It's a city-state (of 3.5%).")
     ['It', "'s", 'a', 'city', '-', 'state', '(', 'of', '3.5', '%', ')', '.']
@@ -51,8 +51,8 @@ def english_tokens(text: str) -> list[str]:
 class _Rules(NamedTuple):
     words: Mapping[str, Sequence[str]]
     runs: Mapping[tuple[str, ...], str]
-    """Words with their own rule that the other rules would split, keyed by the tokens that the
-    other rules would give."""
+    """The words in `words` that the general rules would split. Each key is the tokens into which
+    the general rules would split the word."""
     longest: Mapping[str, int]
     """The maximum number of tokens in a key of `runs`, for each first token."""
     letters: int
@@ -63,8 +63,8 @@ class _Rules(NamedTuple):
 
 
 def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the pieces of a text between spaces, and for each piece whether a space follows. White
-    space other than a single space between two words is a piece, too."""
+    """Yield the pieces of a text between spaces, and for each piece whether a space follows.
+    Whitespace other than a single space between two words is a piece, too."""
     for match in re.finditer(r"(\s+)|(\S+)( ?)", text):
         blanks, word, space = match.groups()
         if blanks is None:

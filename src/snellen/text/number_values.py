@@ -19,7 +19,7 @@ MAX_FACTORIAL = 5_000
 
 
 class NoNumber(Exception):
-    """An exception for a text that has no value."""
+    """The exception that is raised if a text has no value."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,9 @@ class ProductTerm:
 
 Node = Fraction | Number | PowerTerm | ProductTerm
 """A Fraction is a number that was written in the text, and an int or float is a computed number.
-The difference matters for exponents: only a written -1, 1/2, or 0 is treated as an inverse, as a
-square root, or as absent."""
+The difference matters for exponents. Only a written -1 makes a divisor (or, after the name of a
+function, the inverse function), only a written 1/2 makes a square root, and only a written 0 after
+the name of a function is ignored."""
 Factors = tuple[Fraction | Number | PowerTerm, ...]
 
 

@@ -54,8 +54,8 @@ def questions(n: int) -> str:
 
 
 def left_out(reasons: Counter[str]) -> str:
-    """Format the counts, as in `; left out: 13 without choices, 6 with an empty choice`. If there
-    are no counts, the text is empty."""
+    """Format the numbers of questions that are left out, keyed by reason, as in `; left out: 13
+    without choices, 6 with an empty choice`. If no question is left out, the text is empty."""
     counts = ", ".join(f"{n:,} {why}" for why, n in reasons.most_common())
     return f"; left out: {counts}" if counts else ""
 

@@ -37,8 +37,8 @@ CHANGES = {
     "blank": "with gray pictures",
     "other": "with other questions' pictures",
 }
-"""How the questions are asked, for each kind of blind run. Comparisons and the option's help text
-contain these words."""
+"""A phrase for each kind of blind run that states how the questions are asked. Comparisons and the
+help text of `--blind` contain this phrase."""
 
 
 def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
@@ -233,8 +233,8 @@ class _Others:
 
     @cached_property
     def _kept(self) -> Mapping[int, Sample]:
-        """The samples whose media replace the media of other samples. This is used only if the data
-        do not support random access."""
+        """The samples whose media replace the media of other samples. These samples are read only
+        if the data does not support random access."""
         rows = rows_at(self._benchmark.data, self._circle.values())
         return {row.position: self._benchmark.read(row) for row in rows}
 

@@ -30,7 +30,8 @@ MOST = 120
 OURS = (ORDER, PASSES, LETTERED)
 """The keys that this module adds to a sample's data."""
 Order = tuple[int, ...]
-"""For each position, the index in the data of the choice at this position."""
+"""An order of the choices: item i is the index that the choice at position i has in the data. Both
+count from 0."""
 
 
 def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
@@ -96,10 +97,11 @@ def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
 def orders(options: int, most: int, key: str) -> Sequence[Order]:
     """Return up to `most` distinct orders of `options` choices. The first is the original order.
 
-    If `most` is at least the number of choices, the result starts with all shifts of the original
-    order, so that each choice is in each position once. If more orders fit, all shifts of other
-    orders follow, which are drawn at random with `key`. If `most` is less than the number of
-    choices, the result contains only some shifts of the original order, drawn at random with `key`.
+    If `most` is at least the number of choices, the result starts with all rotations of the
+    original order, so that each choice is in each position once. All rotations of as many other
+    orders as fit follow. If `most` is less than the number of choices, the result contains only
+    some rotations of the original order. The other orders, or these rotations, are drawn at random
+    with the seed `key`.
 
     >>> orders(3, 4, "any")
     [(0, 1, 2), (1, 2, 0), (2, 0, 1)]

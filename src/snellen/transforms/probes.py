@@ -49,7 +49,7 @@ def probed(
         )
     if benchmark.procedure.kind != "generate" or benchmark.procedure.streaming is not None:
         raise UsageError(
-            f"{flag} is only for separate questions that are answered in words, but "
+            f"{flag} is only for separate questions that are answered with text, but "
             f"{benchmark.name} asks for "
             f"{'sessions' if benchmark.procedure.kind == 'session' else 'a ranking'} here. Leave "
             f"out {flag}."

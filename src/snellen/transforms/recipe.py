@@ -93,14 +93,14 @@ def in_words_of_recipe(benchmark: Benchmark, name: str, load: Load = recipes.loa
 
     Raises:
         UsageError: the recipe does not cover this benchmark or requires something that no back end
-            can send, or the benchmark does not consist of separate questions that are answered in
-            words.
+            can send, or the benchmark does not consist of separate questions that are answered with
+            text.
     """
     ask = ask_for(benchmark, name, load)
     procedure = benchmark.procedure
     if procedure.kind != "generate" or procedure.streaming is not None:
         raise UsageError(
-            f"--recipe is for separate questions with answers in words, and {benchmark.name} asks "
+            f"--recipe is only for separate questions with text answers, but {benchmark.name} asks "
             f"for {'sessions' if procedure.kind == 'session' else 'a ranking'} here."
         )
     if benchmark.provenance.shots:

@@ -60,7 +60,7 @@ def with_shots(
         raise UsageError(f"--shots must be a whole number of at least 1, not {n!r}.")
     if benchmark.procedure.conversation.turns != 1 or benchmark.procedure.kind != "generate":
         raise UsageError(
-            "--shots is only for questions that are asked in one message and answered in words, "
+            "--shots is only for questions that are asked in one message and answered with text, "
             f"but those of {name} are not. Leave out --shots."
         )
     if benchmark.procedure.frames is not None:

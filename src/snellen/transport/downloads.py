@@ -155,8 +155,9 @@ def _redirected(url: URL, location: str) -> URL:
 def _head(reply: aiohttp.ClientResponse, start: int) -> FileHead:
     """Return the file's head from a reply, or raise an error if the reply is not the file.
 
-    RFC 9110: a weak ETag does not validate a part of a file (13.1.5). In replies of status 416
-    (15.5.17) and 206 (15.3.7), Content-Range contains the size of the whole file.
+    By RFC 9110, a weak ETag does not validate a part of a file (section 13.1.5), and the
+    Content-Range of a reply with status 206 or 416 contains the size of the whole file (sections
+    15.3.7 and 15.5.17).
     """
     where = shown_address(str(reply.url))
     etag = reply.headers.get("ETag", "")

@@ -64,7 +64,7 @@ class Response:
     @property
     def retry_after(self) -> float | None:
         """The number of seconds that the server asks the client to wait; None if the server does
-        not ask the client to wait."""
+        not ask for this."""
         return wait_of(self.headers)
 
 

@@ -553,7 +553,7 @@ def test_one_side_is_too_few(two: tuple[Path, Path]) -> None:
 
 def test_a_folder_without_runs_needs_a_benchmark(tmp_path: Path) -> None:
     with pytest.raises(
-        UsageError, match=r"there is no run in this folder, .* If it has predictions, name"
+        UsageError, match=r"there is no run in this folder, .* If the folder has predictions, name"
     ):
         compare(tmp_path, tmp_path)
     with pytest.raises(UsageError, match="there is no such file or folder"):

@@ -78,11 +78,12 @@ class Canvas:
 
 
 def _shared(first: int, last: int, start: int, side: int, cells: int) -> NDArray[np.int64]:
-    """The length that each cell covers of each pixel from `first` to `last`, in one dimension:
-    (pixels, cells).
+    """How much of each pixel each cell of a mask covers along one axis: (pixels, cells). The pixels
+    are those from `first` up to but not including `last`.
 
-    The cells divide the length `side`, which begins at `start`, into equal parts. The result is in
-    units of 1/(UNIT x cells) of a pixel. All boundaries of cells are integers in this unit.
+    The `cells` cells have the same length. Together, they cover the length `side`, which begins at
+    `start`. The results are lengths in units of 1/(UNIT x cells) of a pixel, in which all
+    boundaries of cells are integers.
     """
     pixels = np.arange(first, max(first, last), dtype=np.int64)[:, None] * UNIT * cells
     edges = start * cells + np.arange(cells, dtype=np.int64)[None, :] * side

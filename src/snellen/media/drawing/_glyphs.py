@@ -13,7 +13,8 @@ SIDE, TURNED_SIDE = 40, 60
 """The numbers of cells along the side of an upright glyph and along the side of a turned glyph. The
 pen is 8 cells wide."""
 PEN = 8
-"""The radius of the pen, and the distance between points of the grid below, both in half cells."""
+"""The radius of the pen in half cells. The distance between neighboring points of the grid of
+`STROKES` equals this radius."""
 COSINES = (256, 247, 222, 181, 128, 66, 0)
 """The cosines of 0, 15, ..., 90 degrees in units of 1/256, rounded. Because of the rounding, the
 size of a turned letter is off by at most 0.2 %."""
@@ -98,8 +99,8 @@ def glyph(sign: str, turn: int = 0) -> NDArray[np.bool_]:
 
 
 def _turned(x: int, y: int, turn: int) -> tuple[int, int]:
-    """Rotate a point of the grid, given relative to the center. The unit of the result is 1/256 of
-    half a cell."""
+    """Rotate a point of the grid about the center. The coordinates of the point are relative to the
+    center, and those of the result are in units of 1/256 of half a cell."""
     cos, sin = PEN * _cosine(turn), PEN * _cosine(turn - 90)
     return x * cos - y * sin, x * sin + y * cos
 

@@ -68,7 +68,7 @@ class ClipQuestion:
     target: str
     """The right answer."""
     tags: Mapping[str, str] = field(default_factory=dict)
-    """The tags of the question. The tag `flash` says how long the letter was on the screen."""
+    """The tags of the question. The tag `flash` states how long the letter was on the screen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +141,7 @@ def _screen(shown: ShownLetter | None) -> NDArray[np.uint8]:
 
 def _letter(draw: Draw) -> Script:
     """Show 6 to 8 letters for 2 to 5 seconds each; successive letters differ. A question is asked
-    during every second letter."""
+    while every second letter is on the screen."""
     letters = [_choice(draw, LETTERS)]
     for _ in range(5 + draw(3)):
         letters.append(_choice(draw, LETTERS.replace(letters[-1], "")))
@@ -273,7 +273,8 @@ def _after(draw: Draw, shown: Sequence[ShownLetter], index: int, n_frames: int) 
 
 
 def _between(draw: Draw, first: int, end: int) -> float:
-    """The middle time of a random frame that is at least `CLEAR` frames away from both ends."""
+    """The time in the middle of a random frame that is at least `CLEAR` frames after `first` and
+    before `end`."""
     frame = first + CLEAR + draw(end - first - 2 * CLEAR)
     return (2 * frame + 1) / (2 * FPS)
 

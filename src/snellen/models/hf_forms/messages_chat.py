@@ -47,7 +47,7 @@ class MessagesChatForm:
             name
             for name, parameter in parameters.items()
             if parameter.default is parameter.empty
-            and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+            and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
         }
         return {"msgs", "tokenizer", "max_new_tokens"} <= parameters.keys() and required <= OURS
 

@@ -1,0 +1,289 @@
+"""The supervisor of several drivers: starts them, shows their progress as one, and ends them.
+
+A driver that is killed is started again once. Everything that it stored is kept. If the supervisor
+is killed, its drivers stop by themselves, and the same command resumes the run.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import IO, NoReturn
+
+import msgspec
+
+from snellen.errors import SnellenError, plain
+from snellen.run.driver_reports import HURRY, STOP, DriverReport
+from snellen.run.lifecycle import SHOWN_EVERY, Show
+from snellen.run.outcome import Outcome, continued, merge_progress, merged_outcome
+from snellen.run.progress import Progress
+from snellen.store import RunPart
+
+COMMAND = (sys.executable, "-m", "snellen.cli.driver_process")
+"""The command that starts a driver; the words of the command line follow."""
+LEAVING = 2.0
+"""Seconds that drivers have to end after a second Ctrl-C."""
+RunName = tuple[str, int]
+"""Identifies a run in the reports of all drivers: its name, and how many runs before it in the same
+report have this name."""
+
+
+class Driver:
+    """A driver: its process, and what that process has reported."""
+
+    def __init__(self, part: RunPart) -> None:
+        self.part = part
+        self.is_restarted = False
+        self.error: str | None = None
+        """The error that ended the driver; None if there was none."""
+        self.lost: str | None = None
+        """Why the driver ended without a report; None if it did not."""
+        self.outcomes: dict[RunName, Outcome] | None = None
+        """How its runs ended; None until it reports that."""
+        self._progress: dict[RunName, Progress] = {}
+        self._before: dict[RunName, Progress] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._threads: list[threading.Thread] = []
+
+    def __str__(self) -> str:
+        return f"driver {self.part.number} of {self.part.total}"
+
+    def start(self, words: Sequence[str], say: Callable[[str], None]) -> None:
+        """Start the process. Lines that it writes to standard error are passed to `say`."""
+        self._before = self.progress
+        self._progress = {}
+        # In a session of its own, so that Ctrl-C reaches only the supervisor.
+        process = self._process = subprocess.Popen(
+            [*COMMAND, *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert process.stdout is not None and process.stderr is not None
+        self._threads = [
+            threading.Thread(target=self._read, args=(process.stdout,), daemon=True),
+            threading.Thread(target=_say_lines, args=(process.stderr, say), daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def progress(self) -> dict[RunName, Progress]:
+        """The progress of each run, including that of an earlier process of this driver."""
+        before = self._before
+        latest = [*self._progress.items()]
+        return {
+            **before,
+            **{
+                name: continued(progress, before[name]) if name in before else progress
+                for name, progress in latest
+            },
+        }
+
+    def exit_code(self) -> int | None:
+        """The exit code of the process, once it has ended and everything that it wrote was read."""
+        assert self._process is not None
+        code = self._process.poll()
+        if code is not None:
+            for thread in self._threads:
+                thread.join()
+            self._close()
+        return code
+
+    def send(self, message: bytes) -> None:
+        """Write a message to the process, unless it has ended."""
+        pipe = None if self._process is None else self._process.stdin
+        if pipe is not None and not pipe.closed:
+            with suppress(OSError):
+                pipe.write(message)
+                pipe.flush()
+
+    def kill(self) -> None:
+        """End the process if it has not ended."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+            self._close()
+
+    def _close(self) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.close()
+
+    def _read(self, lines: IO[bytes]) -> None:
+        with lines:
+            for line in lines:
+                # If the process was killed while it wrote a line, the line is incomplete.
+                with suppress(msgspec.DecodeError):
+                    self._note(msgspec.json.decode(line, type=DriverReport))
+
+    def _note(self, report: DriverReport) -> None:
+        if report.runs:
+            self._progress |= dict(zip(_names(report.runs), report.runs, strict=True))
+        if report.error is not None:
+            self.error = report.error
+        if report.outcomes is not None:
+            names = _names([outcome.progress for outcome in report.outcomes])
+            self.outcomes = dict(zip(names, report.outcomes, strict=True))
+            self._progress |= {name: run.progress for name, run in self.outcomes.items()}
+
+
+class Supervisor:
+    """Runs several drivers until all have ended.
+
+    `words_of` gives the command line of the driver of a part. With `restarts`, a driver that is
+    killed is started again once.
+    """
+
+    def __init__(
+        self,
+        drivers: int,
+        words_of: Callable[[RunPart], Sequence[str]],
+        show: Show | None,
+        at_once: Callable[[], NoReturn] | None,
+        *,
+        restarts: bool,
+    ) -> None:
+        self._drivers = [Driver(RunPart(number, drivers)) for number in range(1, drivers + 1)]
+        self._words_of = words_of
+        self._show = show
+        self._at_once = at_once
+        self._restarts = restarts
+        self._shown: dict[RunName, Progress] = {}
+        self._lines: set[str] = set()
+        self._interrupts = 0
+        self._is_stopping = False
+
+    def run(self) -> list[Outcome]:
+        """Run the drivers, and return how each run ended.
+
+        Raises:
+            SnellenError: a driver ended with an error. Stored replies are kept.
+        """
+        before = None
+        if threading.current_thread() is threading.main_thread():
+            before = signal.signal(signal.SIGINT, self._interrupt)
+        try:
+            for driver in self._drivers:
+                driver.start(self._words_of(driver.part), self._say)
+            self._watch()
+        finally:
+            for driver in self._drivers:
+                driver.kill()
+            if before is not None:
+                signal.signal(signal.SIGINT, before)
+        return self._ending()
+
+    def _watch(self) -> None:
+        """Wait until all drivers have ended."""
+        running = self._drivers
+        deadline: float | None = None
+        while running:
+            time.sleep(SHOWN_EVERY)
+            running = [driver for driver in running if not self._has_ended(driver)]
+            self._show_all()
+            if self._interrupts > 1 and deadline is None:
+                deadline = time.monotonic() + LEAVING
+            if deadline is not None and time.monotonic() > deadline:
+                for driver in running:
+                    driver.kill()
+
+    def _has_ended(self, driver: Driver) -> bool:
+        """Whether a driver has ended for good. If one has failed, the others are stopped."""
+        code = driver.exit_code()
+        if code is None:
+            return False
+        if driver.error is not None or driver.outcomes is not None or self._is_stopping:
+            if driver.error is not None:
+                self._stop(STOP)
+            return True
+        if code >= 0:
+            driver.error = f"{driver} ended with exit code {code}, without a report."
+            self._stop(STOP)
+            return True
+        reason = f"{driver} was killed by signal {-code}"
+        if driver.is_restarted or not self._restarts:
+            driver.lost = reason
+            self._say(f"{reason}. The other drivers continue")
+            return True
+        self._say(f"{reason}, and is started again")
+        driver.is_restarted = True
+        driver.start(self._words_of(driver.part), self._say)
+        return False
+
+    def _interrupt(self, *_: object) -> None:
+        self._interrupts += 1
+        self._stop(STOP if self._interrupts == 1 else HURRY)
+        if self._interrupts > 2:
+            for driver in self._drivers:
+                driver.kill()
+
+    def _stop(self, message: bytes) -> None:
+        if message != STOP or not self._is_stopping:
+            self._is_stopping = True
+            for driver in self._drivers:
+                driver.send(message)
+
+    def _say(self, line: str) -> None:
+        """Print a line, unless another driver has written the same line."""
+        if line not in self._lines:
+            self._lines.add(line)
+            print(plain(line), file=sys.stderr, flush=True)
+
+    def _show_all(self) -> None:
+        by_driver = [driver.progress for driver in self._drivers]
+        for name in dict.fromkeys(name for progress in by_driver for name in progress):
+            parts = [progress[name] for progress in by_driver if name in progress]
+            shown = self._shown.setdefault(name, Progress(name=name[0]))
+            merge_progress(shown, parts, are_all=len(parts) == len(by_driver))
+        if self._show is not None and self._shown:
+            self._show([*self._shown.values()])
+
+    def _ending(self) -> list[Outcome]:
+        if self._interrupts > 1:
+            if self._at_once is not None:
+                self._at_once()
+            raise KeyboardInterrupt
+        for driver in self._drivers:
+            if driver.error is not None:
+                raise SnellenError(driver.error)
+        names = dict.fromkeys(name for driver in self._drivers for name in driver.outcomes or ())
+        if not names:
+            if self._interrupts:
+                raise KeyboardInterrupt
+            lost = "; ".join(driver.lost for driver in self._drivers if driver.lost)
+            raise SnellenError(f"{lost}. Replies are kept; the same command resumes the run.")
+        return [self._outcome(name) for name in names]
+
+    def _outcome(self, name: RunName) -> Outcome:
+        """How a run ended in all drivers together."""
+        reported = [driver.outcomes or {} for driver in self._drivers]
+        merged = merged_outcome(ended[name] for ended in reported if name in ended)
+        by_driver = [driver.progress for driver in self._drivers]
+        parts = [progress[name] for progress in by_driver if name in progress]
+        merge_progress(merged.progress, parts, are_all=True)
+        lost = [driver for driver in self._drivers if name not in (driver.outcomes or ())]
+        if lost:
+            reasons = [driver.lost or f"{driver} was stopped" for driver in lost]
+            merged.stopped = "; ".join(filter(None, [merged.stopped, *reasons]))
+            merged.interrupted = merged.interrupted or bool(self._interrupts)
+        return merged
+
+
+def _names(runs: Sequence[Progress]) -> list[RunName]:
+    names: list[RunName] = []
+    for run in runs:
+        names.append((run.name, sum(name == run.name for name, _ in names)))
+    return names
+
+
+def _say_lines(lines: IO[bytes], say: Callable[[str], None]) -> None:
+    with lines:
+        for line in lines:
+            say(line.decode(errors="replace").rstrip())
