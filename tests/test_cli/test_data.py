@@ -774,3 +774,24 @@ def test_the_name_of_a_file_to_verify_leads_to_no_module(
 
     assert not mark.exists()
     assert "'x.jsonl' is not an option" in done.err
+
+
+def test_pictures_of_rows_that_cannot_be_read_are_not_counted(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.jsonl"
+    lines = [{"id": "1", "question": "Which?", "A": "x", "B": "y", "answer": "A"}]
+    lines.append({"id": "2", "question": "How many?", "answer": "3"})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    out = snellen("data", "verify", path).out
+    assert "1 of 2 rows cannot be read" in out
+    assert "0 of 0 pictures in the other 1 row cannot be read" in out
+
+
+def test_a_file_that_cannot_be_read_has_no_counts_of_rows(snellen: Snellen, tmp_path: Path) -> None:
+    path = tmp_path / "mine.xlsx"
+    path.write_text("no spreadsheet")
+    done = snellen("data", "verify", path)
+    assert done.code == 1
+    assert "WRONG: " in done.out
+    assert "cannot be read\n" not in done.out and "0 of 0" not in done.out

@@ -163,7 +163,7 @@ official and robust score 3 replies differently, such as those to 7, 31, 90:
 - robust, readings: 200 answered, 5 no-reply
 - tokens (per question): 61,500 input (300.0), 205 output (1.0)
 - cost (per question): 0.410 USD (0.00200 USD)
-- request time: median 1.25 s, p90 2.50 s; first byte 0.25 s, p90 0.50 s
+- request time: median 1.25 s, p90 2.50 s; first byte 0.25 s, p90 0.50 s; 3.6 requests in flight on average
 - time: 1 min 15 s
 - official, source: them/theirs@0123abc:score.py\#L1-L9, version 2
 - robust, source: ours, version 1
@@ -172,13 +172,13 @@ official and robust score 3 replies differently, such as those to 7, 31, 90:
 """  # noqa: E501
 
 CSV = """\
-benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason,run,remark,named,failed,not_judged
-mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,,,incomplete,mine × openai/m,5,0
-mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,,,incomplete,mine × openai/m,5,0
-mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10,,incomplete,mine × openai/m,5,0
-mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores,,incomplete,mine × openai/m,5,0
-mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,,,incomplete,mine × openai/m,5,0
-mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,,incomplete,mine × openai/m,5,0
+benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason,run,remark,named,failed,not_judged,cost_per_question,currency,median_seconds,in_flight,failed_requests
+mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
+mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
+mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
+mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
+mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
+mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
 """  # noqa: E501
 
 TERMINAL = """
@@ -207,7 +207,7 @@ official, readings     190 answered, 10 unparsed, 5 no-reply
 robust, readings       200 answered, 5 no-reply
 tokens (per question)  61,500 input (300.0), 205 output (1.0)
 cost (per question)    0.410 USD (0.00200 USD)
-request time           median 1.25 s, p90 2.50 s; first byte 0.25 s, p90 0.50 s
+request time           median 1.25 s, p90 2.50 s; first byte 0.25 s, p90 0.50 s; 3.6 requests in flight on average
 time                   1 min 15 s
 official, source       them/theirs@0123abc:score.py#L1-L9, version 2
 robust, source         ours, version 1
@@ -770,7 +770,7 @@ def columns(rows: Sequence[str]) -> list[int]:
 def test_every_row_of_the_csv_has_every_column() -> None:
     text = report.csv([everywhere('a,b"c"\nd')])
 
-    assert set(columns(text.splitlines())) == {19}
+    assert set(columns(text.splitlines())) == {24}
 
 
 def test_the_result_prints_itself_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,7 +48,7 @@ class Counts(NamedTuple):
     hidden: int
     """The number of replies to questions whose right answers are not public."""
     unparsed: int
-    """The number of replies in which no answer was found."""
+    """The number of replies from which the scoring parsed no answer."""
 
 
 class Result:

@@ -20,7 +20,7 @@ from snellen.core.provenance import Provenance
 from snellen.core.sample import Sample
 from snellen.core.scoring import Scoring
 from snellen.core.source import Source
-from snellen.data import Row, Table
+from snellen.data import Row, Table, unreadable
 from snellen.errors import DataError
 from snellen.media import forms, images, video
 from snellen.media.content import Image, Message, Part, Text, Video
@@ -118,15 +118,10 @@ class Benchmark:
         try:
             return _with_sizes(self.sample(row.position, row))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            what = (
-                f"no field {error}"
-                if isinstance(error, KeyError)
-                else f"{type(error).__name__}: {error}"
-            )
+            where = f"{self.name}: row {row.position + 1} of {self.data.where}"
             raise DataError(
-                f"{self.name}: row {row.position + 1} of {self.data.where} cannot be read: {what}. "
-                f"It has the fields {', '.join(row)}. Is this the data that `snellen show "
-                f"{self.name}` describes?"
+                f"{unreadable(where, row, error)} Is this the data that `snellen show {self.name}` "
+                "describes?"
             ) from error
 
     def messages(self, sample: Sample, history: History = ()) -> tuple[Message, ...]:

@@ -172,6 +172,7 @@ def _finish(plan: Plan, job: Job) -> Finished:
         stopped=stop.reason,
         interrupted=stop.interrupted,
         has_goal=stop.is_goal,
+        row_indices=job.selection.places,
     )
 
 

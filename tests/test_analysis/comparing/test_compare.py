@@ -196,7 +196,7 @@ def test_replies_in_which_no_answer_was_found_are_said(tmp_path: Path) -> None:
     comparison = only(compared(run(tmp_path, "a", A), b))
 
     assert comparison.metrics["accuracy"].b.value == 0.6
-    assert comparison.notes == ["b: no answer was found in 2 of 20 replies, which count as wrong"]
+    assert comparison.notes == ["b: 2 of 20 replies are unparsed, which count as wrong"]
 
 
 def test_what_one_side_was_not_asked_is_left_out_and_said(tmp_path: Path) -> None:

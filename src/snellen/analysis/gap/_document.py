@@ -140,6 +140,8 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The benchmark."""
     recipe: str
     """The recipe's name, as in the option `--recipe`."""
+    data_set: str = ""
+    """The recipe's name for the benchmark's data set."""
     model: str
     """The model."""
     against: str
@@ -179,3 +181,8 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     in this configuration."""
     notes: list[str] = []
     """Limitations of the result."""
+
+    @property
+    def name(self) -> str:
+        """The name of the data set, or of the benchmark if it is unknown."""
+        return self.data_set or self.benchmark
