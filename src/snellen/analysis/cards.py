@@ -159,13 +159,12 @@ VALUE_HEADINGS = ("benchmark", "setting", "value", "95 % interval", "n", "failed
 
 
 def value_table(card: Card) -> CardTable:
-    """Build a table of all results that the benchmark's own scoring computes, with intervals and
-    counts."""
+    """Build a table of all results under the benchmark's own scoring, with intervals and counts."""
     return _value_rows(card, ("by_recipe", "official"))
 
 
 def figure_table(card: Card) -> CardTable:
-    """Build a table of the results that the published figures' scoring computes, with intervals and
+    """Build a table of the results under the scoring of the published figures, with intervals and
     counts. Data sets whose published figure was scored with the benchmark's own scoring are left
     out."""
     return _value_rows(card, ("as_published", "official_as_published"))

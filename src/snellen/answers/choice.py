@@ -457,7 +457,7 @@ class _Reply:
         letters = []
         for choice in sorted(self.choices, key=lambda choice: -len(choice.text)):
             if choice.number is not None:
-                # If there are several numbers, each of them may mean anything.
+                # If there are several numbers, it is unclear which one is the answer.
                 if len(numbers) == 1 and any(
                     LatexValue(digits).same_as(choice.number) for digits in alone
                 ):

@@ -395,7 +395,8 @@ def official_answer(reply: Reply, sample: Sample, of: Normal) -> Reading:
     # The authors' scripts that query models strip the replies.
     text = reply.text.strip()
     if not text:
-        # With choices, the result is the shortest choice, so such a reply is never unparsed.
+        # If the question has choices, an empty reply is parsed as the shortest choice, so it is
+        # never unparsed.
         return Reading(answer=of("", sample) or None, rule="nothing said")
     if text in sample.choices:
         return Reading(answer=of(text, sample), rule="choice")

@@ -99,8 +99,8 @@ def card_run(
 
     Options that determine how questions are asked, such as `max_tokens`, replace the official
     settings but not the recipe's settings. If a benchmark cannot be run, the card gives the reason.
-    For each gap to be explained, `say` is called with the planned numbers of questions and requests
-    before any request is sent.
+    Before any request is sent, `say` gets a message for each gap that the request wants explained.
+    The message states the planned numbers of questions and requests.
 
     Raises:
         SnellenError: the recipe or the checkpoint does not exist, the request does not name one of

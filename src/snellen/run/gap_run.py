@@ -82,9 +82,11 @@ class GapRun:
     sampled: Sampled = field(init=False)
     """The questions of the search."""
     scores: dict[Fields, Mapping[str, float]] = field(default_factory=dict)
-    """The scores of the questions, keyed by id, for each set of fields with the recipe's values."""
+    """Maps each set of fields to the scores of its run, keyed by question id. In that run, exactly
+    these fields have the recipe's values."""
     finished: dict[Fields, Finished] = field(default_factory=dict)
-    """The run for each set of fields with the recipe's values."""
+    """Maps each set of fields to its run. In that run, exactly these fields have the recipe's
+    values."""
     clusters: dict[str, int] = field(default_factory=dict)
     """The cluster of each question, keyed by id."""
     notes: list[str] = field(default_factory=list)

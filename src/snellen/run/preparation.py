@@ -59,8 +59,8 @@ class Preparation:
         self._limiters: dict[str, Limiter] = {}
 
     def add(self, config: RunConfig, opened: registry.Opened | None, facts: Facts) -> None:
-        """Add the job of a run, unless the run already has a job because its benchmark was named in
-        two ways.
+        """Add a job for a run. If the run already has a job, add nothing: the user has named the
+        same benchmark in two ways.
 
         If `opened` is None, the model is `MOST_FREQUENT`.
         """

@@ -73,10 +73,10 @@ def qualify_run(
 
     `scoring` is the scoring whose judge prompt is used; the default is the headline scoring. If the
     files have no verdicts for this scoring, the judge is compared with the verdicts for the
-    headline scoring. The scores of these verdicts are scaled to the best score of `scoring`.
-    `thresholds` overrides defaults in `THRESHOLDS`. `tolerance` is a fraction of the best score;
-    the default is 0.1. If `n` is set, only `n` questions are used, drawn at random with the plan's
-    `sample_seed`.
+    headline scoring. The published scores are then rescaled, so that the best score of the headline
+    scoring becomes the best score of `scoring`. `thresholds` overrides defaults in `THRESHOLDS`.
+    `tolerance` is a fraction of the best score; the default is 0.1. If `n` is set, only `n`
+    questions are used, drawn at random with the plan's `sample_seed`.
 
     The judges' runs are stored in `.qualified/` in the plan's folder `out`. Each run folder gets a
     `qualification.json`, which `judge`, `score`, and `compare` read. A second call requests only

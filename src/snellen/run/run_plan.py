@@ -177,8 +177,8 @@ def _finish(plan: Plan, job: Job) -> Finished:
 
 
 def _score_if_complete(plan: Plan, job: Job, finished: Finished) -> Finished:
-    """Score a run of which this process has asked a part, if all parts are complete. Of several
-    processes that end at the same time, the last one sees all replies."""
+    """Score a run after this process has asked its part, if all parts are complete. If several
+    processes end at the same time, the last one sees all replies."""
     if finished.stopped or finished.progress.failed or job.all_parts is None:
         return finished
     path = job.run.path
@@ -190,13 +190,13 @@ def _score_if_complete(plan: Plan, job: Job, finished: Finished) -> Finished:
     try:
         result = score_parts(path, job.benchmark, plan.options["missing"])
     except HeldError:
-        return finished  # another process scores the run
+        return finished  # another process is scoring the run
     return replace(finished, result=result)
 
 
 def score_parts(path: Path, benchmark: Benchmark, missing: Missing | None) -> Result:
-    """Score a run whose parts may still be written. If another process scores the run, wait for
-    it.
+    """Score a run whose parts may still be growing. If another process is scoring the run, wait for
+    that process to finish.
 
     Raises:
         StoreError: the other process takes too long, or the run cannot be read.

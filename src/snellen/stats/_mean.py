@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 FEWEST_CLUSTERS = 10
 """The minimum number of clusters for which there is an interval."""
 ENOUGH_CLUSTERS = 30
-"""With fewer clusters than this, the interval of scores in [0, 1] has the width that Student's t
-gives. With at least this many, that width is multiplied by the ratio of the normal quantile to
-Student's t for n rows."""
+"""Decides the width of the interval of scores in [0, 1]. With fewer clusters than this, the width
+is the one that Student's t gives. With this many or more, that width is multiplied by z/t, where z
+is the normal quantile, and t is Student's quantile for n rows."""
 Z = normal_quantile(0.975)
 
 

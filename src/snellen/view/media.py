@@ -1,7 +1,7 @@
 """Reloads the pictures and frames that a model was shown, from their original files.
 
-Only media that a run's questions name can be requested. A medium is shown only if its digest
-matches the stored digest. No other file on this machine can be requested.
+Only pictures and videos that a run's questions name can be requested. A picture or video is shown
+only if its digest matches the stored digest. No other file on this machine can be requested.
 """
 
 from __future__ import annotations
