@@ -1,7 +1,7 @@
 """Measures how well judges agree with the verdicts of the authors' judge.
 
-The measurement requires files in which a benchmark's authors publish models' replies along with the
-verdicts.
+The measurement requires published files that contain models' replies and the verdicts of the
+authors' judge.
 """
 
 from __future__ import annotations
@@ -132,14 +132,14 @@ def qualify_run(
 
 @dataclass(frozen=True, kw_only=True)
 class _Subject:
-    """The published replies and verdicts with which judges are compared."""
+    """The published replies, and the published verdicts that judges are compared with."""
 
     benchmark: Benchmark
     """The benchmark."""
     scoring: str
     """The scoring whose judge prompt is used."""
     published_as: str
-    """The scoring to which the published verdicts belong."""
+    """The scoring that the published verdicts belong to."""
     sources: list[str]
     """The names of the files."""
     replies: Sequence[PublishedReply]
