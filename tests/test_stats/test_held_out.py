@@ -86,8 +86,8 @@ def test_an_interval_at_a_limit_is_as_wide_as_that_of_the_plain_mean(
 
 def test_an_interval_close_to_a_limit_contains_that_of_the_plain_mean() -> None:
     # One wrong score of 40, and Wilson's interval for 39 of 40.
-    one_wrong = np.array([0.0] + [1.0] * 39)
-    estimate = held_out([scored(one_wrong), scored(np.zeros(40))], n=40)
+    almost_all_right = np.array([0.0] + [1.0] * 39)
+    estimate = held_out([scored(almost_all_right), scored(np.zeros(40))], n=40)
 
     assert estimate.value == pytest.approx(0.975)
     assert estimate.ci95 is not None
