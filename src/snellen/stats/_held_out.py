@@ -90,9 +90,13 @@ def held_out(
     stderr = math.sqrt(groups / (groups - 1) * variance)
     half = t_quantile(0.975, groups - 1) * stderr
     low, high = value - half, value + half
-    if unit == "fraction" and (low <= 0 or high >= 1):
-        wider = at_limit or wilson(value, min(n, value * (1 - value) / stderr**2))
-        low, high = max(0.0, min(low, wider[0])), min(1.0, max(high, wider[1]))
+    if unit == "fraction":
+        wider = at_limit
+        if wider is None and 0 < value < 1 and (low <= 0 or high >= 1):
+            wider = wilson(value, min(n, value * (1 - value) / stderr**2))
+        if wider is not None:
+            low, high = min(low, wider[0]), max(high, wider[1])
+        low, high = max(0.0, low), min(1.0, high)
     return known(stderr=stderr, ci95=(low, high))
 
 
@@ -142,7 +146,8 @@ class _SettingChoice:
 
         with np.errstate(divide="ignore", invalid="ignore"):
             values = self.aggregate(self.sums.sum(axis=1))
-        best = int((np.nanargmin if self.lower_is_better else np.nanargmax)(values))
+        better = -values if self.lower_is_better else values
+        best = int(np.where(np.isnan(better), -np.inf, better).argmax())
         limits = [limit for limit in (value, float(values[best])) if limit in (0.0, 1.0)]
         if not limits:
             return None
