@@ -95,13 +95,6 @@ def test_an_interval_close_to_a_limit_contains_that_of_the_plain_mean() -> None:
     assert estimate.ci95[1] == 1.0
 
 
-def test_a_value_below_0_does_not_end_in_an_error() -> None:
-    below = scored(np.tile([-0.5, 0.1], 10))
-    estimate = held_out([below], n=20)
-    assert estimate.value == pytest.approx(-0.2)
-    assert estimate.ci95 is not None
-
-
 def without(settings: list[Sums], n: int) -> Estimate:
     estimate = held_out(settings, n=n)
     assert estimate.ci95 is None and estimate.stderr is None
