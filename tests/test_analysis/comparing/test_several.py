@@ -201,6 +201,7 @@ def test_categories_are_numbered_by_name_whatever_came_first() -> None:
         ids=["s0", "s1", "s2", "s3"],
         digests=[None] * 4,
         sample=np.arange(4, dtype=np.int32),
+        repeat=np.zeros(4, dtype=np.int32),
         rows=[ScoredRows(columns=columns, in_mean=~no, unknown=no, absent=no, refused=no)],
         leaves=None,
     )
