@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -64,6 +66,29 @@ def test_an_interval_of_a_fraction_stays_in_its_range() -> None:
     estimate = held_out([scored(np.array([1.0] * 19 + [0.0])), scored(np.zeros(20))], n=20)
     assert estimate.ci95 is not None
     assert estimate.ci95[1] == 1.0
+
+
+@pytest.mark.parametrize("limit", [1.0, 0.0])
+def test_a_best_setting_at_the_limit_has_wilsons_interval(limit: float) -> None:
+    shares = np.array([0.25, 0.425, 0.8])
+    rows = [(np.arange(40) < 40 * share).astype(float) for share in shares] + [np.ones(40)]
+    settings = [scored(row if limit else 1 - row) for row in rows]
+
+    estimate = held_out(settings, n=40, lower_is_better=not limit)
+
+    # Wilson's interval of 40 of 40: its lower end is n / (n + 1.96²) = 40 / 43.84.
+    low, high = estimate.ci95 or (0.0, 0.0)
+    assert estimate.value == pytest.approx(limit, abs=0.005)
+    assert (low, high) == pytest.approx((0.9124, 1.0) if limit else (0.0, 0.0876), abs=0.005)
+
+
+def test_a_best_ratio_at_the_limit_has_no_interval() -> None:
+    def other(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        return ratio(totals)
+
+    shares = [(np.arange(40) < 32).astype(float), np.ones(40)]
+    estimate = without([replace(scored(share), aggregate=other) for share in shares], 40)
+    assert estimate.reason is not None and "highest possible value" in estimate.reason
 
 
 def without(settings: list[Sums], n: int) -> Estimate:

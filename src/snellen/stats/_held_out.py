@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from snellen.stats._bootstrap import MOST_UNDEFINED
 from snellen.stats._estimate import Estimate
-from snellen.stats._mean import FEWEST_CLUSTERS, too_few
+from snellen.stats._mean import FEWEST_CLUSTERS, too_few, wilson
 from snellen.stats._paired import sums_by_label
 from snellen.stats._quantiles import t_quantile
-from snellen.stats._sums import Sums
+from snellen.stats._sums import Sums, ratio
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FOLDS = 3
 SPLITS = 200
 FEW = "part of it depends on too few clusters"
+AT_LIMIT = "the best setting has the lowest or highest possible value, so resamples hardly vary"
 BLOCK = 1 << 22
 """The approximate maximum number of array elements that are kept in memory at the same time."""
 
@@ -56,6 +57,9 @@ def held_out(
     is wider than necessary; `docs/decisions/comparing.md` gives its coverage. For fractions, the
     interval is limited to [0, 1].
 
+    If the value of the best setting is 0 or 1, the resamples hardly vary. A mean then has Wilson's
+    interval for the effective number of clusters, and other fractions have no interval.
+
     Raises:
         ValueError: there are no settings, or their sums have different columns.
     """
@@ -79,6 +83,11 @@ def held_out(
     variance = float(np.cov(drawn)[0, 1])
     if variance <= 1e-24 * value**2:
         return known(reason="all resamples have the same value")
+    if unit == "fraction" and choice.is_at_limit():
+        if settings[0].aggregate is not ratio:
+            return known(reason=AT_LIMIT)
+        low, high = wilson(value, choice.equal_clusters())
+        return known(ci95=(low, high))
     stderr = math.sqrt(groups / (groups - 1) * variance)
     half = t_quantile(0.975, groups - 1) * stderr
     low, high = value - half, value + half
@@ -125,6 +134,24 @@ class _SettingChoice:
     def groups(self) -> int:
         """The number of clusters, G."""
         return int(self.sums.shape[1])
+
+    def is_at_limit(self) -> bool:
+        """Whether the best setting's value on all clusters is 0 or 1."""
+        import numpy as np
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = self.aggregate(self.sums.sum(axis=1))
+        values = values[~np.isnan(values)]
+        best = values.min() if self.lower_is_better else values.max()
+        return bool(np.isclose(best, (0.0, 1.0), rtol=0, atol=1e-12).any())
+
+    def equal_clusters(self) -> float:
+        """The number of clusters of equal weight that determine a mean as precisely as these
+        clusters, for the setting with the fewest. The second column of `sums` has the weights."""
+        weights = self.sums[:, :, 1]
+        squares = (weights**2).sum(axis=1)
+        known = squares > 0
+        return float((weights.sum(axis=1)[known] ** 2 / squares[known]).min())
 
     def deal(self, times: int) -> NDArray[np.float64]:
         """The values (times,) of random splits of the clusters."""
