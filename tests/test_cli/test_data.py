@@ -283,6 +283,25 @@ def test_a_published_files_name_is_said_of_that_file_alone(
     ]
 
 
+def test_where_names_the_folder_of_a_benchmark_in_a_file_of_ones_own(
+    snellen: Snellen, home: Path, tmp_path: Path
+) -> None:
+    guide = (Path(__file__).parents[2] / "docs/plugins.md").read_text()
+    source = guide.partition("```python\n")[2].partition("```")[0]
+    (tmp_path / "sums.py").write_text(source)
+    (tmp_path / "sums").mkdir()
+    (tmp_path / "sums/sums.jsonl").write_text('{"a": 1, "b": 2}')
+
+    done = snellen("data", "where", "sums.py", "--data", "sums", "--json")
+    refused = snellen("data", "get", "sums.py", "--data", "sums")
+
+    assert done.code == 0
+    assert [entry["folder"] for entry in done.json["folders"]] == ["sums"]
+    assert done.json["files"] == []
+    assert refused.code == 2
+    assert "sums has no published files" in refused.err
+
+
 def test_where_names_the_folders_that_are_searched_in_order_and_what_is_missing(
     snellen: Snellen, home: Path, tmp_path: Path
 ) -> None:

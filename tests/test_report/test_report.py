@@ -616,14 +616,18 @@ def asking(
     benchmark: str, value: float, n: int, *, run: str = "", digest: str = "", **more: Any
 ) -> Result:
     """A result of a benchmark whose samples all ask to read text; options are in `more`."""
-    notes = more.pop("notes", [])
+    notes, revision = more.pop("notes", []), more.pop("revision", None)
     document = report_of(
         benchmark=benchmark,
         n=n,
         replies={"ok": n},
         incomplete=False,
         notes=notes,
-        identity={"options": more, **({"data": {"digest": digest}} if digest else {})},
+        identity={
+            "options": more,
+            "model_revision": revision,
+            **({"data": {"digest": digest}} if digest else {}),
+        },
         capabilities={"OCR/text": CapabilityReport(n=n, mean=metric(value, n=n, stderr=0.01))},
     )
     return Result(document, Path("runs") / run if run else None)
@@ -682,6 +686,19 @@ def test_the_same_data_twice_count_once_whatever_their_order(order: int) -> None
     (row,) = capabilities(*same[::order], asking("other", 0.8, 200, digest="bb"))
     assert row[1] == "70.00 %"
     assert row[3:] == ["300", "mine, other", "mine: of 2 runs on the same data, only 0a1b counts"]
+
+
+def test_checkpoints_of_a_model_have_rows_of_their_own_by_capability() -> None:
+    checkpoints = [
+        asking(benchmark, value, 100, digest=benchmark, revision=f"step-{step}")
+        for step, value in ((100, 0.25), (200, 0.75))
+        for benchmark in ("mine", "other")
+    ]
+
+    text = report.markdown(checkpoints).partition("## By capability")[2].partition("\n## ")[0]
+    assert "| openai/m (model\\_revision=step-100) | OCR/text | 25.00 % |" in text
+    assert "| openai/m (model\\_revision=step-200) | OCR/text | 75.00 % |" in text
+    assert "on the same data" not in text
 
 
 # -- names and rules out of files and models
