@@ -39,8 +39,9 @@ def read(name: str, data: Path) -> list[str]:
     benchmark = registry.benchmark(name, data=data)
     facts = benchmark.data.facts()
     check(benchmark)
-    for changes in ({"limit": 5, "sample": None}, {"limit": None, "sample": 2}):
-        for row in chosen(benchmark, select(benchmark, facts.rows, seed=0, **changes)):
+    for limit, sample in ((5, None), (None, 2)):
+        selection = select(benchmark, facts.rows, seed=0, limit=limit, sample=sample)
+        for row in chosen(benchmark, selection):
             benchmark.request(benchmark.read(row))
     files = benchmark.interop.files
     note = None if files is None else verification.mismatch(files)

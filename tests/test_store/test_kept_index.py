@@ -204,12 +204,12 @@ def test_the_index_of_another_version_is_not_used(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A later version may index lines that this version must refuse."""
-    from snellen.store import kept_index
+    from snellen.store import formats, kept_index
 
     facts = contents(folder)
     (folder / ".index").unlink()
     with monkeypatch.context() as patch:
-        patch.setattr(kept_index, "NEWEST", kept_index.NEWEST + 1)
+        patch.setattr(kept_index, "NEWEST", formats.NEWEST + 1)
         kept(Run(folder))
     later = (folder / ".index").read_bytes()
     assert contents(folder) == facts
