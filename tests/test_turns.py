@@ -263,7 +263,7 @@ def test_turns_that_another_run_has_are_taken_from_there_and_counted(tmp_path: P
     assert second.result is not None
     assert [len(request.messages) for request in again.requests] == [3, 5]
     report = second.result.report
-    assert "1 replies were taken from another run (--reuse)" in report.notes
+    assert "1 reply was taken from another run (--reuse)" in report.notes
     assert report.spent is not None
     assert (report.spent.replies, report.spent.questions) == (2, 1)
 

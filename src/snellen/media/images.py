@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pybase64
 
 from snellen.copies import changed
-from snellen.errors import MediaError, check_kind
+from snellen.errors import MediaError, check_kind, check_regular
 from snellen.media._files import label, path_inside
 from snellen.media._heads import (
     PNG_START,
@@ -350,6 +350,19 @@ def _check_bytes(image: Image, n: int) -> None:
 # -- reading
 
 
+def _opened(path: str | Path) -> int:
+    """Open a file without blocking, because the path may be a pipe.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    try:
+        return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        check_regular(path)  # a socket cannot be opened; this error names it
+        raise
+
+
 def _read(image: Image) -> bytes:
     source = image.source
     if isinstance(source, Address):
@@ -364,8 +377,7 @@ def _read(image: Image) -> bytes:
         path = source.path if isinstance(source, Slice) else source
         inside = path_inside(image, path)
         try:
-            # Open without blocking, because the path may be a pipe.
-            descriptor = os.open(inside, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            descriptor = _opened(inside)
             try:
                 status = os.fstat(descriptor)
                 check_kind(status.st_mode, inside)
