@@ -350,7 +350,7 @@ def _check_bytes(image: Image, n: int) -> None:
 # -- reading
 
 
-def _opened(path: str | Path) -> int:
+def _opened(path: str) -> int:
     """Open a file without blocking, because the path may be a pipe.
 
     Raises:
