@@ -4,20 +4,22 @@ import mlflow
 log(mlflow, result, step)
 """
 
+import re
 from typing import Any
 
 from snellen.analysis.result import Result
 
 
 def log(mlflow: Any, result: Result, step: int) -> None:
-    """Log a result's value, interval, n, and number of failures under its benchmark's name.
+    """Log a result's value, interval, n, and number of failures under its benchmark's spec.
 
-    `mlflow` is the module; the figures go to its active run.
+    `mlflow` is the module; the figures go to its active run. MLflow refuses `=`, `+`, and `,` in
+    names, so a hyphen replaces such characters.
     """
-    headline, name = result.headline, result.report.benchmark
-    said: dict[str, float] = {f"{name}/n": headline.n, f"{name}/failed": result.failed}
+    headline, name = result.headline, re.sub(r"[^\w./ -]", "-", result.spec)
+    values: dict[str, float] = {f"{name}/n": headline.n, f"{name}/failed": result.failed}
     if headline.value is not None:
-        said[f"{name}/value"] = headline.value
+        values[f"{name}/value"] = headline.value
     if headline.ci95 is not None:
-        said[f"{name}/low"], said[f"{name}/high"] = headline.ci95
-    mlflow.log_metrics(said, step=step)
+        values[f"{name}/low"], values[f"{name}/high"] = headline.ci95
+    mlflow.log_metrics(values, step=step)

@@ -10,11 +10,11 @@ from snellen.analysis.result import Result
 
 
 def log(writer: Any, result: Result, step: int) -> None:
-    """Log a result's value, interval, n, and number of failures under its benchmark's name.
+    """Log a result's value, interval, n, and number of failures under its benchmark's spec.
 
     `writer` is a `SummaryWriter` of torch or tensorboardX.
     """
-    headline, name = result.headline, result.report.benchmark
+    headline, name = result.headline, result.spec
     writer.add_scalar(f"{name}/n", headline.n, step)
     writer.add_scalar(f"{name}/failed", result.failed, step)
     if headline.value is not None:

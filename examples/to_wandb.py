@@ -10,14 +10,14 @@ from snellen.analysis.result import Result
 
 
 def log(run: Any, result: Result, step: int) -> None:
-    """Log a result's value, interval, n, and number of failures under its benchmark's name.
+    """Log a result's value, interval, n, and number of failures under its benchmark's spec.
 
     `run` is the object that `wandb.init` returns.
     """
-    headline, name = result.headline, result.report.benchmark
-    said: dict[str, float] = {f"{name}/n": headline.n, f"{name}/failed": result.failed}
+    headline, name = result.headline, result.spec
+    values: dict[str, float] = {f"{name}/n": headline.n, f"{name}/failed": result.failed}
     if headline.value is not None:
-        said[f"{name}/value"] = headline.value
+        values[f"{name}/value"] = headline.value
     if headline.ci95 is not None:
-        said[f"{name}/low"], said[f"{name}/high"] = headline.ci95
-    run.log(said, step=step)
+        values[f"{name}/low"], values[f"{name}/high"] = headline.ci95
+    run.log(values, step=step)

@@ -137,8 +137,9 @@ def predicted(figures: Mapping[str, Any], vlm: Vlm, gpus: int, slots: int) -> Ou
 
 
 def wake(figures: Mapping[str, Any]) -> float:
-    """The CPU seconds of one turn of the driver's event loop. A lone question needs two turns for
-    itself; when many are in flight, a question shares its turns with nearly all others."""
+    """The CPU seconds of one turn of the driver's event loop. A question that is alone in flight
+    has two turns to itself. When many questions are in flight, nearly all of them share the
+    turns."""
     alone, with_others = figures["alone"]["driver"], figures["sizes"][SMALL]["driver"]
     return float(max(0.0, alone - with_others) / 2)
 

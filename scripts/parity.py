@@ -28,10 +28,10 @@ INTRO = (
     "item against the authors' verdict.\n\n"
     "`published` is the figure in the paper or on the leaderboard. `official` is what the authors' "
     "own code computes for the published outputs, and `ours` is what `snellen score` computes for "
-    "the same files. There are three kinds of proof for a scorer. *published outputs* is the only "
-    "full proof. *generated pairs* are replies generated to test the scorer's rules, each with the "
-    "verdict of the authors' code. *by hand* means that the expected values were worked out by "
-    "hand.\n"
+    "the same files. There are three kinds of proof for a scorer. Only the kind *published "
+    "outputs* is a full proof. The kind *generated pairs* uses replies that were generated to test "
+    "the scorer's rules, each with the verdict of the authors' code. The kind *by hand* uses "
+    "expected values that were worked out by hand.\n"
 )
 PUBLISHED = (
     "\n## Compared with published figures\n\n"

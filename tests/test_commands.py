@@ -11,7 +11,6 @@ import pytest
 from snellen import registry
 from snellen.cli import VERBS, Verbs, cli
 from snellen.errors import SnellenError
-from snellen.store import locations
 from tests.pages import Block, blocks, commands, followed, matches
 from tests.servers import completion, serving
 
@@ -51,8 +50,8 @@ def test_a_command_of_a_page_is_one(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for asks_a_store in ("pull", "fetch"):  # there is no such bucket
-        monkeypatch.setattr(locations, asks_a_store, lambda path, **_: None)
+    for asks_a_store in ("mirrored.pull", "_fetched.fetch"):  # there is no such bucket
+        monkeypatch.setattr(f"snellen.store.{asks_a_store}", lambda path, **_: None)
     for name in re.findall(r"\S+\.toml", line):
         Path(name).write_text("")
     _, verb, *arguments = shlex.split(line)

@@ -146,6 +146,25 @@ def test_the_training_loop_of_the_guide_measures_rows_of_ones_own(
     assert "first empty\n" in capsys.readouterr().out
 
 
+def test_the_training_loop_of_the_guide_passes_each_benchmark_its_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    loop = module("training-loop.md", "my_loop", tmp_path)
+    results: list[Result] = []
+    loop.measure(
+        lambda message: "no",
+        1,
+        lambda result, step: results.append(result),
+        ("eyechart", "pope"),
+        limit=5,
+        data={"pope": "synthetic"},
+    )
+
+    assert [result.report.benchmark for result in results] == ["eyechart", "pope"]
+    assert [result.counts.n for result in results] == [5, 5]
+
+
 def test_the_comparison_of_the_guide_says_which_is_better(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -79,3 +79,20 @@ def test_an_example_logs_no_value_where_there_is_none(name: str, tmp_path: Path)
     module(name).log(recorder, evaluate(benchmark(3), Says(say), out=tmp_path), 1)
 
     assert recorder.values == {"tiny/n": 0, "tiny/failed": 3}
+
+
+@pytest.mark.parametrize("name", ["to_wandb", "to_tensorboard", "to_mlflow"])
+def test_an_example_logs_two_settings_of_a_benchmark_under_two_names(
+    name: str, tmp_path: Path
+) -> None:
+    recorder = Recorder()
+    for tasks in ("letters", "colors"):
+        benchmark = f"eyechart:tasks={tasks}"
+        result = evaluate(benchmark, Says(lambda request: "no"), out=tmp_path, limit=10)
+        module(name).log(recorder, result, 1)
+
+    names = [key.removesuffix("/value") for key in recorder.values if key.endswith("/value")]
+    expected = ["eyechart:tasks=letters", "eyechart:tasks=colors"]
+    if name == "to_mlflow":  # which refuses `=` in names
+        expected = ["eyechart-tasks-letters", "eyechart-tasks-colors"]
+    assert names == expected

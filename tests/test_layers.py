@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "snellen"
 # other.
 LAYERS = """
     lazy
-    errors home stats text
+    copies errors home stats text
     media metrics transport
     data
     core

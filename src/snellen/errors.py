@@ -240,7 +240,17 @@ def check_regular(path: str | Path) -> None:
     Raises:
         OSError: there is no such file, or it is not a regular file.
     """
-    mode = os.stat(path).st_mode
+    check_kind(os.stat(path).st_mode, path)
+
+
+def check_kind(mode: int, path: str | Path) -> None:
+    """Check that the mode of a path (`st_mode`) is that of a regular file.
+
+    Raises:
+        OSError: it is not.
+    """
+    if stat.S_ISREG(mode):
+        return
     for is_kind, kind in _KINDS:
         if is_kind(mode):
             raise OSError(errno.EINVAL, f"it is {kind}, not a regular file", str(path))

@@ -34,7 +34,8 @@ class EvaluateCallback(transformers.TrainerCallback):  # type: ignore[misc, name
 
     Each result becomes an entry of `trainer.state.log_history` with the keys `step`, `epoch`,
     `snellen/BENCHMARK` (the value), `snellen/BENCHMARK/low` and `.../high` (the 95 % interval),
-    `.../n`, and `.../failed`. If a result has no value or no interval, the keys for it are absent.
+    `.../n`, and `.../failed`. BENCHMARK is the benchmark's name, with the options that differ from
+    their defaults. If a result has no value or no interval, the keys for it are absent.
     The attribute `results` contains all results.
 
     The training step and a digest of the weights are part of a run's identity. If training is
@@ -170,7 +171,7 @@ def _undisturbed(model: Any) -> Iterator[None]:
 
 def _entry(result: Result, step: int, epoch: float | None) -> dict[str, float]:
     """Create the entry for a result in the trainer's log."""
-    headline, key = result.headline, f"snellen/{result.report.benchmark}"
+    headline, key = result.headline, f"snellen/{result.spec}"
     entry: dict[str, float] = {"step": step, f"{key}/n": headline.n, f"{key}/failed": result.failed}
     if epoch is not None:
         entry["epoch"] = epoch

@@ -126,6 +126,8 @@ def test_a_reply_that_commits_to_a_choice_is_read(reply: str, answer: str, rule:
         "ABBA",
         "B's dog plays C# at A-level in the U.S.",
         "Vitamin C",
+        "I would pick A over B.",
+        "A beats D.",
         "The side from A to B",
         "the angle at B is 30",
         "B -> C -> A",

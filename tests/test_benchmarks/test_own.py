@@ -102,6 +102,22 @@ def test_the_task_that_is_given_is_not_guessed(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("task", ["vqa", "yesno", "count", "caption"])
+@pytest.mark.parametrize("choices", [{"A": "a cat", "B": "a dog"}, {"choices": ["a cat", "a dog"]}])
+def test_a_task_without_choices_is_refused_if_the_answers_are_their_letters(
+    tmp_path: Path, task: str, choices: Mapping[str, Any]
+) -> None:
+    rows = jsonl(tmp_path, {**OPEN, **choices, "answer": "B"})
+    with pytest.raises(DataError, match=f"--task {task} does not show the choices.*--task mcq"):
+        own_data(rows, task=task)
+
+
+def test_choices_that_a_task_does_not_show_are_noted(tmp_path: Path) -> None:
+    benchmark = own_data(jsonl(tmp_path, {**MCQ, "answer": "a dog"}), task="vqa")
+    assert "--task vqa does not show the choices of the rows (columns A to B)" in benchmark.notes
+    assert "a cat" not in first_text(benchmark)
+
+
 def test_no_more_than_1000_rows_are_read_to_guess(tmp_path: Path) -> None:
     path = jsonl(tmp_path, *[{**OPEN, "answer": "3"}] * 1000, {**OPEN, "answer": "many"})
 

@@ -1,6 +1,7 @@
 """A command line that is called here and now, and rows to call it with."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,14 @@ def snellen(
 def rows(tmp_path: Path) -> Path:
     """Three questions with two choices; the first one is right in two of them."""
     return written(tmp_path / "mine.jsonl", "AAB")
+
+
+def copied_rows(folder: Path, *benchmarks: str) -> Path:
+    """A folder with the bundled rows of these benchmarks, as a user's own data."""
+    bundled = Path(registry.__file__).parents[1] / "benchmarks" / "rows"
+    for name in benchmarks:
+        shutil.copytree(bundled / name, folder, dirs_exist_ok=True)
+    return folder
 
 
 def written(path: Path, answers: str) -> Path:

@@ -12,7 +12,7 @@ import snellen as package
 from snellen.errors import UsageError
 from tests.gap_cases import GapCase, fields_of, rule, target, write_recipe, write_rows
 from tests.servers import Answer, ReceivedRequest, Server, completion, serving, status
-from tests.test_cli.conftest import CommandResult, Snellen
+from tests.test_cli.conftest import CommandResult, Snellen, copied_rows
 
 RECIPE = """\
 family = "Mine"
@@ -42,7 +42,6 @@ figures = [{ checkpoint = "Mine-7B", value = 50.0, source = "me/mine#3" }]
 data_sets = ["secret_set"]
 prompt = "yes"
 """
-SYNTHETIC = ("--data", "synthetic")
 Command = Callable[..., CommandResult]
 
 
@@ -54,9 +53,14 @@ def recipe(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def card(snellen: Snellen, recipe: Path) -> Command:
-    """`card("-m", "baseline/first")`: the command on the recipe and the bundled rows."""
-    return lambda *words: snellen("card", recipe, *SYNTHETIC, "-q", *words)
+def data(tmp_path: Path) -> Path:
+    return copied_rows(tmp_path / "data", "pope", "mmmu")
+
+
+@pytest.fixture
+def card(snellen: Snellen, recipe: Path, data: Path) -> Command:
+    """`card("-m", "baseline/first")`: the command on the recipe and a copy of the bundled rows."""
+    return lambda *words: snellen("card", recipe, "--data", data, "-q", *words)
 
 
 def row(document: Any, data_set: str) -> Any:
@@ -143,10 +147,12 @@ def test_a_setting_to_leave_out_must_be_one_of_the_card(card: Command) -> None:
     assert "--recipe-without top_q: no data set of the card has this setting." in wrong.err
 
 
-def test_runs_are_those_of_snellen_run(snellen: Snellen, recipe: Path, card: Command) -> None:
+def test_runs_are_those_of_snellen_run(
+    snellen: Snellen, recipe: Path, data: Path, card: Command
+) -> None:
     with serving(pope) as server:
-        snellen("run", "-b", "pope", *SYNTHETIC, *at("m", server))
-        snellen("run", "-b", "pope", *SYNTHETIC, *at("m", server), "--recipe", recipe)
+        snellen("run", "-b", "pope", "--data", data, *at("m", server))
+        snellen("run", "-b", "pope", "--data", data, *at("m", server), "--recipe", recipe)
         before = len(server.requests)
         done = card(*at("m", server), "-b", "pope", "--json")
         assert len(server.requests) == before == 48
@@ -233,16 +239,20 @@ def test_a_second_figure_of_the_same_checkpoint_is_in_the_notes(
     snellen: Snellen, recipe: Path
 ) -> None:
     recipe.write_text(RECIPE.replace("Mine-72B", "Mine-7B"))
-    done = snellen("card", recipe, *SYNTHETIC, "-m", "baseline/first", "-b", "pope", "--json")
+    done = snellen(
+        "card", recipe, "--data", "synthetic", "-m", "baseline/first", "-b", "pope", "--json"
+    )
     assert "published" not in row(done.json, "pope")
     words = ("-m", "baseline/first", "-b", "pope", "--checkpoint", "Mine-7B", "--json")
-    line = row(snellen("card", recipe, *SYNTHETIC, *words).json, "pope")
+    line = row(snellen("card", recipe, "--data", "synthetic", *words).json, "pope")
     assert line["published"]["value"] == 86.5
     assert "also published: 90 (me/mine#2)" in line["notes"]
 
 
 def test_data_sets_named_in_two_ways_are_an_error(snellen: Snellen, recipe: Path) -> None:
-    done = snellen("card", f"{recipe}:pope", *SYNTHETIC, "-m", "baseline/first", "-b", "mmmu")
+    done = snellen(
+        "card", f"{recipe}:pope", "--data", "synthetic", "-m", "baseline/first", "-b", "mmmu"
+    )
     assert done.code == 2
     assert "names the data set pope, and -b names mmmu" in done.err
 

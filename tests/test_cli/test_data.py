@@ -283,6 +283,25 @@ def test_a_published_files_name_is_said_of_that_file_alone(
     ]
 
 
+def test_where_names_the_folder_of_a_benchmark_in_a_file_of_ones_own(
+    snellen: Snellen, home: Path, tmp_path: Path
+) -> None:
+    guide = (Path(__file__).parents[2] / "docs/plugins.md").read_text()
+    source = guide.partition("```python\n")[2].partition("```")[0]
+    (tmp_path / "sums.py").write_text(source)
+    (tmp_path / "sums").mkdir()
+    (tmp_path / "sums/sums.jsonl").write_text('{"a": 1, "b": 2}')
+
+    done = snellen("data", "where", "sums.py", "--data", "sums", "--json")
+    refused = snellen("data", "get", "sums.py", "--data", "sums")
+
+    assert done.code == 0
+    assert [entry["folder"] for entry in done.json["folders"]] == ["sums"]
+    assert done.json["files"] == []
+    assert refused.code == 2
+    assert "sums has no published files" in refused.err
+
+
 def test_where_names_the_folders_that_are_searched_in_order_and_what_is_missing(
     snellen: Snellen, home: Path, tmp_path: Path
 ) -> None:
@@ -774,3 +793,24 @@ def test_the_name_of_a_file_to_verify_leads_to_no_module(
 
     assert not mark.exists()
     assert "'x.jsonl' is not an option" in done.err
+
+
+def test_pictures_of_rows_that_cannot_be_read_are_not_counted(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.jsonl"
+    lines = [{"id": "1", "question": "Which?", "A": "x", "B": "y", "answer": "A"}]
+    lines.append({"id": "2", "question": "How many?", "answer": "3"})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    out = snellen("data", "verify", path).out
+    assert "1 of 2 rows cannot be read" in out
+    assert "0 of 0 pictures in the other 1 row cannot be read" in out
+
+
+def test_a_file_that_cannot_be_read_has_no_counts_of_rows(snellen: Snellen, tmp_path: Path) -> None:
+    path = tmp_path / "mine.xlsx"
+    path.write_text("no spreadsheet")
+    done = snellen("data", "verify", path)
+    assert done.code == 1
+    assert "WRONG: " in done.out
+    assert "cannot be read\n" not in done.out and "0 of 0" not in done.out

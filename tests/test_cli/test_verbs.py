@@ -149,6 +149,37 @@ def test_check_says_where_all_answers_are_hidden(snellen: Snellen) -> None:
     )
 
 
+def sums(folder: Path) -> Path:
+    """The benchmark of the guide in a file of its own, without bundled rows."""
+    guide = (PROJECT.parent / "docs/plugins.md").read_text()
+    path = folder / "sums.py"
+    path.write_text(guide.partition("```python\n")[2].partition("```")[0])
+    return path
+
+
+def test_check_takes_rows_of_ones_own(snellen: Snellen, tmp_path: Path) -> None:
+    sums(tmp_path)
+    (tmp_path / "mine").mkdir()
+    row = {"id": "1", "sum": "1 + 1", "right": 2}
+    (tmp_path / "mine/sums.jsonl").write_text(json.dumps(row))
+
+    done = snellen("check", "sums.py", "--data", "mine")
+    several = snellen("check", "sums.py", "eyechart", "--data", "mine")
+
+    assert done.code == 0
+    assert "sums: passed on 1 row of mine" in done.out
+    assert several.code == 2
+    assert "Name exactly one benchmark." in several.err
+
+
+def test_a_benchmark_without_bundled_rows_says_in_which_folder_they_belong(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    sums(tmp_path)
+    done = snellen("check", "sums.py")
+    assert f"there is no folder {tmp_path / 'rows/sums'}. Create the folder, or" in done.err
+
+
 def test_doctor_knows_the_packages_and_extras_of_the_project() -> None:
     project = tomllib.loads(PROJECT.read_text())["project"]
 

@@ -174,6 +174,16 @@ def test_what_is_raised_is_told_with_the_line_of_ones_own_file(
         ask(tmp_path, source)
 
 
+def test_the_line_is_that_of_the_function_that_raised_in_another_file_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "my_generate.py").write_text("\n\ndef generate(text):\n    return {}[text]\n")
+    source = "from my_generate import generate\ndef answer(messages):\n    return generate('k')\n"
+    with pytest.raises(Rejected, match=r"KeyError: 'k' \(my_generate.py, line 4\)"):
+        ask(tmp_path, source)
+
+
 def test_a_batch_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
     source = "class Mine:\n def generate_batch(self, batch):\n  return batch[9]\n"
     model = open_model(f"{written(tmp_path, source)}:Mine", profile=Profile(), api_key=None)

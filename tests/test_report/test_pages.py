@@ -206,7 +206,7 @@ def test_what_must_be_said_of_the_sides_stands_with_whether_they_differ() -> Non
     compared = comparisons(("openai/m", "hf/other", "third"))
     text = Page(report.html([result(), result("hf/other")], compared)).text
 
-    assert "(p 0.0500, adjusted 0.0500). asked on other days" in text
+    assert "(adjusted p 0.0500; p 0.0500 before adjustment). asked on other days" in text
     assert "a note" in text
 
 

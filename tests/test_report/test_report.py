@@ -163,7 +163,7 @@ official and robust score 3 replies differently, such as those to 7, 31, 90:
 - robust, readings: 200 answered, 5 no-reply
 - tokens (per question): 61,500 input (300.0), 205 output (1.0)
 - cost (per question): 0.410 USD (0.00200 USD)
-- request time: median 1.25 s, p90 2.50 s; first byte 0.25 s, p90 0.50 s
+- request time: median 1.25 s, p90 2.50 s; first byte 0.25 s, p90 0.50 s; 3.6 requests in flight on average
 - time: 1 min 15 s
 - official, source: them/theirs@0123abc:score.py\#L1-L9, version 2
 - robust, source: ours, version 1
@@ -172,13 +172,13 @@ official and robust score 3 replies differently, such as those to 7, 31, 90:
 """  # noqa: E501
 
 CSV = """\
-benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason,run,remark,named,failed,not_judged
-mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,,,incomplete,mine × openai/m,5,0
-mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,,,incomplete,mine × openai/m,5,0
-mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10,,incomplete,mine × openai/m,5,0
-mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores,,incomplete,mine × openai/m,5,0
-mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,,,incomplete,mine × openai/m,5,0
-mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,,incomplete,mine × openai/m,5,0
+benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason,run,remark,named,failed,not_judged,cost_per_question,currency,median_seconds,in_flight,failed_requests
+mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
+mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
+mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
+mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
+mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
+mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
 """  # noqa: E501
 
 TERMINAL = """
@@ -207,7 +207,7 @@ official, readings     190 answered, 10 unparsed, 5 no-reply
 robust, readings       200 answered, 5 no-reply
 tokens (per question)  61,500 input (300.0), 205 output (1.0)
 cost (per question)    0.410 USD (0.00200 USD)
-request time           median 1.25 s, p90 2.50 s; first byte 0.25 s, p90 0.50 s
+request time           median 1.25 s, p90 2.50 s; first byte 0.25 s, p90 0.50 s; 3.6 requests in flight on average
 time                   1 min 15 s
 official, source       them/theirs@0123abc:score.py#L1-L9, version 2
 robust, source         ours, version 1
@@ -616,14 +616,18 @@ def asking(
     benchmark: str, value: float, n: int, *, run: str = "", digest: str = "", **more: Any
 ) -> Result:
     """A result of a benchmark whose samples all ask to read text; options are in `more`."""
-    notes = more.pop("notes", [])
+    notes, revision = more.pop("notes", []), more.pop("revision", None)
     document = report_of(
         benchmark=benchmark,
         n=n,
         replies={"ok": n},
         incomplete=False,
         notes=notes,
-        identity={"options": more, **({"data": {"digest": digest}} if digest else {})},
+        identity={
+            "options": more,
+            "model_revision": revision,
+            **({"data": {"digest": digest}} if digest else {}),
+        },
         capabilities={"OCR/text": CapabilityReport(n=n, mean=metric(value, n=n, stderr=0.01))},
     )
     return Result(document, Path("runs") / run if run else None)
@@ -682,6 +686,19 @@ def test_the_same_data_twice_count_once_whatever_their_order(order: int) -> None
     (row,) = capabilities(*same[::order], asking("other", 0.8, 200, digest="bb"))
     assert row[1] == "70.00 %"
     assert row[3:] == ["300", "mine, other", "mine: of 2 runs on the same data, only 0a1b counts"]
+
+
+def test_checkpoints_of_a_model_have_rows_of_their_own_by_capability() -> None:
+    checkpoints = [
+        asking(benchmark, value, 100, digest=benchmark, revision=f"step-{step}")
+        for step, value in ((100, 0.25), (200, 0.75))
+        for benchmark in ("mine", "other")
+    ]
+
+    text = report.markdown(checkpoints).partition("## By capability")[2].partition("\n## ")[0]
+    assert "| openai/m (model\\_revision=step-100) | OCR/text | 25.00 % |" in text
+    assert "| openai/m (model\\_revision=step-200) | OCR/text | 75.00 % |" in text
+    assert "on the same data" not in text
 
 
 # -- names and rules out of files and models
@@ -770,7 +787,7 @@ def columns(rows: Sequence[str]) -> list[int]:
 def test_every_row_of_the_csv_has_every_column() -> None:
     text = report.csv([everywhere('a,b"c"\nd')])
 
-    assert set(columns(text.splitlines())) == {19}
+    assert set(columns(text.splitlines())) == {24}
 
 
 def test_the_result_prints_itself_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

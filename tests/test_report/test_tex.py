@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from snellen import report
 from snellen.registry import BUNDLED
+from snellen.scoring import RepeatsReport
 from tests.test_report.results import HOSTILE, comparisons, metric, result
 
 
@@ -69,6 +70,17 @@ def caption(latex: str, label: str) -> str:
     """The caption of the table with a label."""
     before = latex.partition(rf"\label{{tab:{label}}}")[0]
     return before.rpartition(r"\caption{")[2].rpartition("}")[0]
+
+
+def test_the_caption_says_that_n_counts_replies_if_questions_have_several() -> None:
+    several = {"official": RepeatsReport(most=3, questions=70, metrics={})}
+    runs = [result(model, name, repeats=several) for name in ("x", "y") for model in ("a", "b")]
+    text = report.latex(runs)
+
+    sentence = "Each question has up to 3 replies, and n counts replies."
+    assert sentence in caption(text, "results")
+    assert sentence in caption(text, "models")
+    assert "n counts replies" not in report.latex([result("a"), result("b")])
 
 
 def test_captions_of_several_runs_say_what_each_run_falls_short_of() -> None:

@@ -222,6 +222,40 @@ def test_a_server_that_is_not_there_ends_the_run_and_loses_nothing(
     assert states(again) == {"ok": N}
 
 
+def test_bad_questions_whose_retries_come_last_do_not_end_the_run(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", 120)
+    bad_questions = {f"q{i}" for i in range(0, 120, 10)}
+
+    def answer(request: ReceivedRequest) -> Answer:
+        return status(500) if question(request) in bad_questions else completion("A")
+
+    # The wait is long enough that all other questions have replies before the first retry.
+    retry = {"backoff": 2.0, "longest_wait": 2.0, "attempts": 2, "give_up": 5}
+    with serving(answer) as server:
+        finished = ask(rows, server.url, tmp_path / "runs", concurrency=2, retry=retry)
+
+        tries = Counter(map(question, server.requests))
+    assert finished.stopped is None
+    assert states(finished) == {"ok": 108, "failed": 12}
+    assert {tries[name] for name in bad_questions} == {2}
+
+
+def test_a_server_that_dies_during_a_run_ends_the_run(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", 400)
+    received = 0
+
+    def dies(request: ReceivedRequest) -> Answer:
+        nonlocal received
+        received += 1
+        return completion("A") if received <= 20 else status(500)
+
+    with serving(dies) as server:
+        finished = ask(rows, server.url, tmp_path / "runs", retry={**QUICK, "give_up": 5})
+
+    assert finished.stopped is not None and "in a row got no reply" in finished.stopped
+    assert states(finished)["failed"] < 100
+
+
 def test_every_server_fault_leaves_its_words_in_the_journal(rows: Path, tmp_path: Path) -> None:
     with serving(bad(status(500, "the disk is on fire"))) as server:
         finished = ask(rows, server.url, tmp_path / "runs")

@@ -83,6 +83,7 @@ def test_the_report_says_that_the_score_depends_on_the_place() -> None:
     result = Result(report(lettered(400)))
     [note] = [note for note in result.report.notes if "position" in note]
     assert "100.0 % if it is A, 0.0 % if it is B" in note
+    assert "The model need not be the cause: the questions may differ in difficulty" in note
     assert "by position of the right answer: the mean score differs (p < 0.0001)" in as_text(
         [result]
     )

@@ -41,7 +41,8 @@ def test_time_is_from_the_first_request_of_each_call_to_its_last_record(tmp_path
 
     costs = cost_of([run])
     assert costs is not None
-    assert (costs.seconds, costs.replies) == (32.5, 2)
+    assert (costs.seconds, costs.replies, costs.failed_attempts) == (32.5, 2, 2)
+    assert costs.in_flight == (1.0 + 2.25) / 32.5
 
 
 def test_quantiles_are_values_that_were_measured(tmp_path: Path) -> None:

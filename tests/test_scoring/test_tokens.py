@@ -55,6 +55,16 @@ def test_tokens_per_correct_answer_are_all_tokens_by_the_correct_answers(tmp_pat
     assert low < 32.58 and high > 49.78
 
 
+def test_the_interval_of_the_tokens_per_reply_has_no_negative_numbers(tmp_path: Path) -> None:
+    def once_long(request: Request) -> Reply:
+        return Reply(text="yes", usage=Usage(output=2_000 if number(request) == 3 else 1))
+
+    report = evaluated(tmp_path, once_long).report
+    assert report.output_tokens is not None and report.output_tokens.per_reply.ci95 is not None
+    low, high = report.output_tokens.per_reply.ci95
+    assert low == 0 < 51 < high
+
+
 def test_without_a_correct_answer_there_is_no_number_of_tokens_for_one(tmp_path: Path) -> None:
     report = evaluated(
         tmp_path, lambda request: Reply(text="no", usage=Usage(output=4)), n=12

@@ -66,6 +66,35 @@ def test_an_interval_of_a_fraction_stays_in_its_range() -> None:
     assert estimate.ci95[1] == 1.0
 
 
+@pytest.mark.parametrize("n", [20, 40, 60])
+@pytest.mark.parametrize("limit", [0.0, 1.0])
+@pytest.mark.parametrize("others", [0.2, 0.8, 1.0])
+def test_an_interval_at_a_limit_is_as_wide_as_that_of_the_plain_mean(
+    n: int, limit: float, others: float
+) -> None:
+    # The share `others` of the second setting's scores equals the limit.
+    other = np.where(np.arange(n) < others * n, limit, 1 - limit)
+    settings = [scored(np.full(n, limit)), scored(other)]
+
+    estimate = held_out(settings, n=n, lower_is_better=limit == 0.0)
+    alone = mean(np.full(n, limit), np.arange(n)).ci95
+
+    assert estimate.value == limit
+    assert estimate.ci95 is not None and alone is not None
+    assert estimate.ci95 == pytest.approx(alone)
+
+
+def test_an_interval_close_to_a_limit_contains_that_of_the_plain_mean() -> None:
+    # One wrong score of 40, and Wilson's interval for 39 of 40.
+    almost_all_right = np.array([0.0] + [1.0] * 39)
+    estimate = held_out([scored(almost_all_right), scored(np.zeros(40))], n=40)
+
+    assert estimate.value == pytest.approx(0.975)
+    assert estimate.ci95 is not None
+    assert estimate.ci95[0] == pytest.approx(0.8712, abs=0.01)
+    assert estimate.ci95[1] == 1.0
+
+
 def without(settings: list[Sums], n: int) -> Estimate:
     estimate = held_out(settings, n=n)
     assert estimate.ci95 is None and estimate.stderr is None
@@ -76,8 +105,8 @@ def test_where_there_is_no_interval_the_reason_is_said() -> None:
     few = without(drawn(4, 0.5, 0.6, n=9), 9)
     assert few.reason == "9 independent clusters: an interval needs at least 10"
     assert few.value is not None
-    alike = without([scored(np.ones(20)), scored(np.ones(20))], 20)
-    assert (alike.value, alike.reason) == (1.0, "all resamples have the same value")
+    alike = without([scored(np.full(20, 0.5)), scored(np.full(20, 0.5))], 20)
+    assert (alike.value, alike.reason) == (0.5, "all resamples have the same value")
     lone = without([scored(np.ones(1)), scored(np.zeros(1))], 1)
     assert (lone.value, lone.reason) == (None, f"undefined in 100 % of random splits: {FEW}")
     nothing = without([scored(np.empty(0))], 0)

@@ -129,7 +129,7 @@ def cut_questions(folder: Path) -> None:
     questions.write_bytes(b"".join(questions.read_bytes().splitlines(keepends=True)[:-20]))
 
 
-def edit_in_place(folder: Path) -> None:
+def overwrite_text(folder: Path) -> None:
     """Another sample gets a reply; the size, the inode, and the time of the file stay the same."""
     journal = folder / "replies.jsonl"
     status = journal.stat()
@@ -151,14 +151,14 @@ def reorder(folder: Path) -> None:
 
 
 def add_a_part(folder: Path) -> None:
-    run = Run(folder).part(1)
+    run = Run(folder).part(1, 2)
     run.append_question(question("of a part", N + 1))
     answer(run, "of a part", "yes")
     run.close()
 
 
 CHANGES = (
-    *(append, cut_journal, cut_almost_all, tear_last_line, cut_questions, edit_in_place),
+    *(append, cut_journal, cut_almost_all, tear_last_line, cut_questions, overwrite_text),
     *(damage_a_line, reorder, add_a_part),
 )
 

@@ -36,7 +36,7 @@ class CardCounts(msgspec.Struct, frozen=True, kw_only=True):
     failed: int
     """The number of questions without a reply. No score includes them."""
     unparsed: int
-    """The number of replies in which the scoring found no answer."""
+    """The number of replies from which the scoring parsed no answer."""
 
 
 class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -89,6 +89,8 @@ class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Why there is no result of the recipe's run; empty if there is a result."""
     notes: list[str] = []
     """Limitations of the values in this row."""
+    report_notes: dict[str, list[str]] = {}
+    """All notes of the runs' reports. The keys are `by_recipe` and `official`."""
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -157,13 +159,12 @@ VALUE_HEADINGS = ("benchmark", "setting", "value", "95 % interval", "n", "failed
 
 
 def value_table(card: Card) -> CardTable:
-    """Build a table of all results that the benchmark's own scoring computes, with intervals and
-    counts."""
+    """Build a table of all results under the benchmark's own scoring, with intervals and counts."""
     return _value_rows(card, ("by_recipe", "official"))
 
 
 def figure_table(card: Card) -> CardTable:
-    """Build a table of the results that the published figures' scoring computes, with intervals and
+    """Build a table of the results under the scoring of the published figures, with intervals and
     counts. Data sets whose published figure was scored with the benchmark's own scoring are left
     out."""
     return _value_rows(card, ("as_published", "official_as_published"))
@@ -263,6 +264,10 @@ def paired_lines(card: Card) -> Iterator[str]:
     methods = {data_set: it.method for data_set, it in tested.items() if it.method != "none"}
     if methods:
         yield f"{_by_name('p', methods)}; adjusted over the rows by Holm's method"
+        yield (
+            "degrees of freedom: the number of clusters minus 1, or fewer if few clusters differ "
+            "between the two runs"
+        )
     yield from _missing({data_set: [it.difference] for data_set, it in paired.items()})
 
 
@@ -313,7 +318,9 @@ def card_title(card: Card) -> str:
 
 
 def card_lines(card: Card) -> Iterator[str]:
-    """Yield the lines below a card's table: first numbered notes, then sources."""
+    """Yield the lines below a card's table: first notes that all rows share, then numbered notes
+    and sources."""
+    yield from (f"note: {note}" for note in _shared_notes(card))
     for note, number in card_notes(card).items():
         yield f"[{number}] {note}"
     if any(row.difference is not None for row in card.rows):
@@ -338,7 +345,7 @@ def card_lines(card: Card) -> Iterator[str]:
         yield f"published: {', '.join(data_sets)}: {source}"
     if others := [_others(row) for row in card.rows if row.published is None and row.figures]:
         yield f"published of other checkpoints: {'; '.join(others)}"
-    yield from (f"note: {note}" for note in (*_shared_notes(card), *card.notes))
+    yield from (f"note: {note}" for note in card.notes)
 
 
 def _others(row: CardRow) -> str:
@@ -376,7 +383,7 @@ class CardResult:
                 lines.append(f"  {'  '.join([row[0], *cells])}")
         lines += [f"  {line}" for line in card_lines(self.card)]
         for gap in self.card.gaps:
-            lines.append(f"{gap.benchmark}: {gap_verdict(gap)}")
+            lines.append(f"{gap.name}: {gap_verdict(gap)}")
             lines += [f"  {line}" for line in (*gap_lines(gap), *group_lines(gap))]
         return "\n".join(map(plain, lines))
 

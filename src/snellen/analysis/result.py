@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -48,7 +49,7 @@ class Counts(NamedTuple):
     hidden: int
     """The number of replies to questions whose right answers are not public."""
     unparsed: int
-    """The number of replies in which no answer was found."""
+    """The number of replies from which the scoring parsed no answer."""
 
 
 class Result:
@@ -68,6 +69,24 @@ class Result:
         """The first metric of the first scoring."""
         metrics = self.scoring().metrics
         return next(iter(metrics.values()))
+
+    @property
+    def spec(self) -> str:
+        """The benchmark's name, with the options that differ from their defaults, such as
+        `eyechart:tasks=letters`. All options count as different if their defaults are unknown."""
+        options = self.report.identity.get("options", {})
+        if "columns" in options:  # rows of the user's own
+            return self.report.benchmark
+        known: Mapping[str, Any] = {}
+        if not self.report.identity.get("benchmark_object"):
+            with suppress(SnellenError):  # the catalog has no benchmark with this name
+                known = registry.listed_options(self.report.benchmark)
+        differing = [
+            f"{name}={value}"
+            for name, value in options.items()
+            if name not in known or value != known[name]["default"]
+        ]
+        return f"{self.report.benchmark}{':' * bool(differing)}{','.join(differing)}"
 
     @property
     def counts(self) -> Counts:

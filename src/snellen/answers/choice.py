@@ -36,7 +36,10 @@ _NO_MORE = r"(?![A-Za-z0-9_\u00c0-\u024f#+♭♯]|'[a-z]|[-.][A-Za-z])"
 _ANY = rf"[(\[{{]?(?P<letter>[A-Z]){_NO_MORE}"
 # Before a lowercase word, `A` and `I` are words, unless that word is one of these, which cannot
 # follow an article or a pronoun.
-_VERBS = "or|and|is|was|are|as|because|since|in|for|from|with|based|due|but|which|would|at|if"
+_VERBS = (
+    "or|and|is|was|are|as|because|since|in|for|from|with|based|due|but|which|would|at|if|over|"
+    "rather|instead|beats|fits|matches"
+)
 _SURE = rf"(?:[B-HJ-Z]|[AI](?!\s(?!(?:{_VERBS})\b)[a-z])){_NO_MORE}"
 _NO_ARTICLE = re.compile(_SURE)
 _LETTER = (
@@ -454,7 +457,7 @@ class _Reply:
         letters = []
         for choice in sorted(self.choices, key=lambda choice: -len(choice.text)):
             if choice.number is not None:
-                # If there are several numbers, each of them may mean anything.
+                # If there are several numbers, it is unclear which one is the answer.
                 if len(numbers) == 1 and any(
                     LatexValue(digits).same_as(choice.number) for digits in alone
                 ):

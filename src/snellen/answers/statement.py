@@ -8,7 +8,7 @@ from snellen.answers.reply import final_text
 FULL_REPLY = "whole reply"
 STATES = "one sentence"
 
-# The subject has no comma, since behind a comma another clause may begin.
+# The subject must not contain a comma, since another clause may begin after a comma.
 _STATES = re.compile(
     r"""^(?:
       (?:i|we)\s(?:can\s)?(?:see|read|count)
@@ -19,7 +19,8 @@ _STATES = re.compile(
     )(?:\s|:\s)(?P<phrase>[^\n]{1,120})$""",
     re.IGNORECASE | re.VERBOSE,
 )
-# "The cat is not red", "the cat is on the mat": what follows such a word is no answer by itself.
+# "The cat is not red", "the cat is on the mat": what follows such a word is not an answer
+# by itself.
 _NOT_A_PHRASE = re.compile(
     r"(?:not|no|never|neither|unable|unclear|unknown|in|on|at|by|from|with|near|about|that|to)\b",
     re.IGNORECASE,
@@ -28,7 +29,7 @@ _SENTENCE_ENDS = re.compile(r"(?<=\w{3})[.!?]\s|\n")
 
 
 def stated_phrase(text: str) -> Phrase:
-    r"""Find the phrase that a reply gives as its answer, also if the reply is one sentence.
+    r"""Find the phrase that a reply gives as its answer, even if the phrase is part of a sentence.
 
     The rules of `final_phrase` come first: \boxed{…}, and "the answer is". If a reply says "the
     answer is" with several phrases, the last phrase is the answer, since it corrects the others. If

@@ -420,7 +420,7 @@ def multiple_choice() -> dict[str, Scoring]:
             missing="wrong",
         ),
         "robust": Scoring(
-            version=1,
+            version=2,
             source="ours",
             parse=parse_letter,
             score=is_target,

@@ -8,8 +8,9 @@ Data     The pictures are drawn from `seed`, without a download. Each has `side`
          to read from level to level.
          `letters`: the letters are 2 to 32 pixels high (`sizes`, joined by +). The letters of the
          other ladders are `size` pixels high.
-         `rotation`: each letter is turned about its center by 0 to 180 degrees, to either side.
-         This ladder uses ten other letters, since a turned N is a Z, and a turned O is still an O.
+         `rotation`: each letter is turned about its center by 0 to 180 degrees, clockwise or
+         counterclockwise. This ladder uses ten other letters, since a turned N is a Z, and a turned
+         O is still an O.
          `noise`: the contrast of the ink, divided by the standard deviation of the noise, falls
          from 4 to 0.08.
          `clutter`: 4 to 181 random strokes cover the picture. These strokes are as thick as those

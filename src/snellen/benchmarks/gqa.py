@@ -253,7 +253,10 @@ def questions(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def to_sample(row: Row, data_file: DataFile, pictures: Pictures) -> Sample:
-    name = str(next(row[key] for key in ("index", "question_id", "id") if key in row))
+    names = [row[key] for key in ("index", "question_id", "id") if key in row]
+    if not names:
+        raise KeyError("question_id")
+    name = str(names[0])
     image, shared = picture_of(row, data_file, pictures)
     types = row.get("types") or {}
     structural, semantic = (types.get(kind) or "" for kind in ("structural", "semantic"))

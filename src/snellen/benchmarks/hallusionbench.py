@@ -286,8 +286,8 @@ JUDGE = (
     "Prediction answer:{reply}\nOutput:"
 )
 OTHERWISE = "incorrect, different"
-"""A verdict in published files: the reply is wrong, and differs from the reply to the original
-figure."""
+"""A verdict in published files. It means that the reply is wrong, and that it differs from the
+model's reply about the original figure."""
 
 
 def for_the_judge(reply: Reply, sample: Sample) -> Reading:

@@ -126,7 +126,7 @@ def mathvision(
                 metrics={"accuracy": mean},
             ),
             "robust": Scoring(
-                version=2,
+                version=3,
                 source="ours",
                 parse=robust_answer,
                 score=robust_score,

@@ -44,7 +44,7 @@ from typing import Any, Literal
 
 from snellen.answers.value import cleaned, number, same_value
 from snellen.benchmarks.families.results import of_json
-from snellen.benchmarks.families.tasks import parse_letter, parse_value, wrong_letter
+from snellen.benchmarks.families.tasks import if_stated, parse_letter, parse_value, wrong_letter
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -130,7 +130,7 @@ def mathvista(
             "official": official(prompt, normal),
             "official-2023": official(prompt, normal_of_2023),
             "robust": Scoring(
-                version=1,
+                version=2,
                 source="ours",
                 parse=robust_answer,
                 score=robust_score,
@@ -395,7 +395,8 @@ def official_answer(reply: Reply, sample: Sample, of: Normal) -> Reading:
     # The authors' scripts that query models strip the replies.
     text = reply.text.strip()
     if not text:
-        # With choices, the result is the shortest choice, so such a reply is never unparsed.
+        # If the question has choices, an empty reply is parsed as the shortest choice, so it is
+        # never unparsed.
         return Reading(answer=of("", sample) or None, rule="nothing said")
     if text in sample.choices:
         return Reading(answer=of(text, sample), rule="choice")
@@ -471,7 +472,8 @@ def robust_answer(reply: Reply, sample: Sample) -> Reading:
     """Parse the letter or the value that a reply settles on. A reply that names several letters or
     values, or none, is unparsed."""
     if sample.choices:
-        return merge_equal_choices(parse_letter(reply, sample), sample.choices)
+        letter = parse_letter(reply, sample)
+        return if_stated(merge_equal_choices(letter, sample.choices), reply)
     return parse_value(reply, sample)
 
 

@@ -68,7 +68,7 @@ from snellen.core import (
     Sample,
     Scoring,
 )
-from snellen.data import DataFile, Drawn, Row, find, jsonl
+from snellen.data import DataFile, Drawn, Row, find, jsonl, unreadable
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image, Message, system, user
@@ -235,12 +235,15 @@ def questions(data_file: DataFile, subset: str) -> Iterator[dict[str, Any]]:
                 f"{data_file.path} has no subsets. For subset={subset}, use mm-vet.json and "
                 "bard_set.json."
             )
-        for row in jsonl(data_file):
-            yield {
-                "id": f"v1_{row['question_id']}",
-                "imagename": row["image"],
-                "question": row["text"],
-            }
+        for number, row in enumerate(jsonl(data_file), 1):
+            try:
+                yield {
+                    "id": f"v1_{row['question_id']}",
+                    "imagename": row["image"],
+                    "question": row["text"],
+                }
+            except KeyError as error:
+                raise unreadable(f"row {number} of {data_file.path}", row, error) from error
         return
     every = of_json(data_file.path)
     if not isinstance(every, dict) or not all(isinstance(entry, dict) for entry in every.values()):

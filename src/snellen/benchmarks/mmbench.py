@@ -257,7 +257,7 @@ def scorings() -> dict[str, Scoring]:
             missing="wrong",
         ),
         "robust": Scoring(
-            version=2, source="ours", parse=parse_letter, score=is_target, metrics=metrics
+            version=3, source="ours", parse=parse_letter, score=is_target, metrics=metrics
         ),
     }
 

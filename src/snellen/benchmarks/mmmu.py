@@ -214,7 +214,7 @@ def scorings() -> dict[str, Scoring]:
             metrics=metrics,
         ),
         "robust": Scoring(
-            version=1,
+            version=2,
             source="ours",
             parse=robust_answer,
             score=robust_score,

@@ -202,7 +202,7 @@ def scorings(mode: Mode, *, vision: bool) -> dict[str, Scoring]:
             metrics=metrics,
         ),
         "robust": Scoring(
-            version=1, source="ours", parse=parse_letter, score=is_target, metrics=metrics
+            version=2, source="ours", parse=parse_letter, score=is_target, metrics=metrics
         ),
     }
 

@@ -168,7 +168,7 @@ def ovo_bench(
         scorings={
             "official": scoring(SOURCE, official_answer, tasks, reads),
             "as-lists": scoring(SOURCE, answer_of_list, tasks, reads, without=("REC",)),
-            "robust": scoring("ours", robust_answer, tasks, reads, version=2),
+            "robust": scoring("ours", robust_answer, tasks, reads, version=3),
         },
         max_answer_tokens=128,
         cluster_by=video_of,

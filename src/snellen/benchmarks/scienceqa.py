@@ -168,7 +168,7 @@ def scorings(prompt: Preset) -> dict[str, Scoring]:
             ),
         ),
         "robust": Scoring(
-            version=2, source="ours", parse=parse_letter, score=is_target, metrics=metrics
+            version=3, source="ours", parse=parse_letter, score=is_target, metrics=metrics
         ),
     }
     headline = "llava" if prompt == "llava" else "official"

@@ -521,7 +521,7 @@ def scorings(version: Version, ask: str, prompt: Preset) -> Mapping[str, Scoring
             missing="wrong",
         ),
         "robust": Scoring(
-            version=1, source="ours", parse=parse_letter, score=is_target, metrics=METRICS
+            version=2, source="ours", parse=parse_letter, score=is_target, metrics=METRICS
         ),
         "lmms-eval": Scoring(
             version=1,

@@ -201,7 +201,7 @@ def scorings(prompt: Preset) -> Mapping[str, Scoring]:
             metrics={"accuracy": mean_of_answered},
         ),
         "robust": Scoring(
-            version=1,
+            version=2,
             source="ours",
             parse=parse_letter,
             score=is_target,

@@ -17,6 +17,7 @@ from snellen.errors import CatalogError, DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Video
 from snellen.store import Mirror
+from snellen.text.amounts import counted
 
 if TYPE_CHECKING:
     from snellen.core.benchmark import Benchmark
@@ -213,8 +214,15 @@ class Verified:
         if self.file is not None:
             lines += [f"  {self.file.size:,} bytes", f"  MD5      {self.file.md5}"]
             lines.append(f"  SHA-256  {self.file.sha256}")
-        lines.append(f"  rows     {self.rows.n:,}, digest {self.digest or 'none'}")
-        for name, count in (("rows", self.rows), ("pictures", self.pictures)):
+        counts: dict[str, Count] = {}
+        if self.rows.n or not self.wrong:  # otherwise, the file was not read as far as its rows
+            lines.append(f"  rows     {self.rows.n:,}, digest {self.digest or 'none'}")
+            pictures = "pictures"
+            if self.rows.wrong:
+                others = counted(self.rows.n - self.rows.wrong, "row", "rows")
+                pictures += f" in the other {others}"
+            counts = {"rows": self.rows, pictures: self.pictures}
+        for name, count in counts.items():
             why = f"; the first: {count.first}" if count.wrong else ""
             lines.append(f"  {count.wrong:,} of {count.n:,} {name} cannot be read{why}")
             lines += [f"    {line}" for line in count.lines()]

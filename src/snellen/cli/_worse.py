@@ -26,9 +26,9 @@ def check_margin(document: Comparisons, margin: float) -> None:
 
 
 def checks(document: Comparisons, margin: float) -> Iterator[CheckResult]:
-    """A check for each side except each benchmark's first side. In the first metric, a side must
-    not be worse than the first side of its benchmark by more than `margin`. The margin is in the
-    metric's unit (0.02 means 2 percentage points).
+    """Yield a check for every side that is not the first side of its benchmark. In the first
+    metric, the side must not be worse than the first side by more than `margin`. The margin is in
+    the metric's unit (0.02 means 2 percentage points).
 
     The check fails if the whole 95 % interval of the difference is beyond the margin. Without an
     interval, the check fails if the difference itself is beyond the margin. The check also fails if

@@ -172,8 +172,16 @@ def _ending(outcome: api.CardOutcome) -> int:
             _say(f"{run.progress.name}: stopped: {run.stopped}")
         if failed or (run.stopped and not run.has_goal):
             code = FELL_SHORT
+    if outcome.unreadable:
+        names = ", ".join(outcome.unreadable)
+        _say(
+            f"not run, because the data are missing or cannot be read: {names}. The notes have the "
+            "reasons"
+        )
     if code:
         _say("run the same command again to resume and to send the questions without a reply")
+    if outcome.unreadable:
+        code = FELL_SHORT
     return INTERRUPTED if any(run.interrupted for run in outcome.finished) else code
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +12,7 @@ from snellen.cli import _complete
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
+from snellen.errors import UsageError, plain
 
 if TYPE_CHECKING:
     from snellen.testing import CheckRow
@@ -18,8 +20,14 @@ if TYPE_CHECKING:
 
 @click.command("check")
 @click.argument("benchmarks", nargs=-1, metavar="[BENCH]...", shell_complete=_complete.benchmarks)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="The file or folder with the rows of a single BENCH. Default: the bundled rows.",
+)
 @json_option
-def command(benchmarks: tuple[str, ...], as_json: bool) -> int:
+def command(benchmarks: tuple[str, ...], data: Path | None, as_json: bool) -> int:
     """Run dummy models on the bundled rows of each BENCH (default: of all benchmarks).
 
     The dummy models are always right, always wrong, silent, hedging, or random. Each model must get
@@ -27,11 +35,13 @@ def command(benchmarks: tuple[str, ...], as_json: bool) -> int:
     """
     from snellen.testing import check_benchmark
 
+    if data is not None and len(benchmarks) != 1:
+        raise UsageError("--data has the rows of one benchmark. Name exactly one benchmark.")
     documents = []
     passed = True
     for name in benchmarks or [entry.name for entry in registry.entries()]:
         try:
-            checked = check_benchmark(name)
+            checked = check_benchmark(name if data is None else registry.benchmark(name, data=data))
         except AssertionError as error:
             passed = False
             documents.append({"benchmark": name, "passed": False, "broken": str(error)})
@@ -52,7 +62,9 @@ def command(benchmarks: tuple[str, ...], as_json: bool) -> int:
             hidden = (
                 "" if checked.rows else ", whose answers are hidden, so there is nothing to score"
             )
-            click.echo(f"{checked.benchmark}: {word} on {checked.n} bundled rows{hidden}")
+            kind = f"{'bundled ' * (data is None)}row{'s' * (checked.n != 1)}"
+            kind += "" if data is None else f" of {data}"
+            click.echo(plain(f"{checked.benchmark}: {word} on {checked.n:,} {kind}{hidden}"))
             for row in checked.rows:
                 click.echo(_line(row))
     if as_json:

@@ -65,8 +65,8 @@ def command(
     output: Path | None,
     as_json: bool,
 ) -> int:
-    """Find samples that occur twice in one BENCH or in several, and samples that occur in a corpus.
-    Samples are compared by their pictures and by their text.
+    """Find samples that occur more than once, in one BENCH or across several, and samples that
+    occur in a corpus. Samples are compared by their pictures and by their text.
 
     Pictures match even if they were recompressed, scaled, brightened, or slightly cropped.
     Paraphrases, translations, and larger crops are not found.

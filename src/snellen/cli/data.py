@@ -159,7 +159,7 @@ def where(benchmark: str, data: Path | None, as_json: bool) -> int:
     """List the folders that are searched for BENCH's files, in order, and the files found in each
     folder."""
     loaded = registry.benchmark(benchmark, data=data)
-    files = _files(benchmark, loaded)
+    files = () if loaded.provenance.source is not None else _files(benchmark, loaded)
     folders = _folders(data, loaded, files)
     records = file_records.known(folders[0])
     described = []
@@ -266,7 +266,8 @@ def _files(spec: str, benchmark: Benchmark) -> tuple[File, ...]:
         UsageError: the benchmark has no published files.
     """
     files: tuple[File, ...] = ()
-    if "columns" not in benchmark.provenance.options:  # a user's own rows have no published files
+    is_own = "columns" in benchmark.provenance.options or benchmark.provenance.source is not None
+    if not is_own:  # a user's own rows and benchmarks have no published files
         module = importlib.import_module(f"snellen.benchmarks.{benchmark.name.replace('-', '_')}")
         files = getattr(module, "FILES_PUBLISHED", ())
         if make := getattr(module, "published", None):

@@ -1,4 +1,5 @@
-"""A driver: a process that asks one part of a run for a supervisor (`run/drivers.py`).
+"""A driver: a process that asks the questions of one part of a run, under a supervisor
+(`run/drivers.py`).
 
 Usage: `python -m snellen.cli.driver_process run ... --part 3/8`. Standard output and standard input
 belong to the supervisor.
@@ -22,7 +23,7 @@ from snellen.run.driver_reports import HURRY, Reporter
 def main() -> NoReturn:
     """Run the command line as a driver, and exit."""
     reporter = Reporter(os.fdopen(os.dup(1), "wb"))
-    os.dup2(2, 1)  # whatever else is printed must not mix with the reports
+    os.dup2(2, 1)  # other output goes to standard error, so it does not mix with the reports
     threading.Thread(target=_obey, daemon=True).start()
     try:
         code = _exit_code(reporter)
@@ -45,8 +46,8 @@ def _exit_code(reporter: Reporter) -> int:
 
 
 def _obey() -> None:
-    """Do what the supervisor says, in the way in which Ctrl-C does it. If the supervisor has ended,
-    stop."""
+    """Treat each line from the supervisor as Ctrl-C, and leave at once after `HURRY`. Stop, too, if
+    the supervisor has ended."""
     with os.fdopen(0, "rb", buffering=0, closefd=False) as lines:
         for line in lines:
             os.kill(os.getpid(), signal.SIGINT)

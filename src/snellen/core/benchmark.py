@@ -11,6 +11,7 @@ from itertools import dropwhile
 from string import ascii_uppercase
 from typing import Any
 
+from snellen.copies import changed
 from snellen.core.exchange import Interop
 from snellen.core.model import Generation, Origin, Reply, Request
 from snellen.core.presentation import Presentation
@@ -19,7 +20,7 @@ from snellen.core.provenance import Provenance
 from snellen.core.sample import Sample
 from snellen.core.scoring import Scoring
 from snellen.core.source import Source
-from snellen.data import Row, Table
+from snellen.data import Row, Table, unreadable
 from snellen.errors import DataError
 from snellen.media import forms, images, video
 from snellen.media.content import Image, Message, Part, Text, Video
@@ -117,15 +118,10 @@ class Benchmark:
         try:
             return _with_sizes(self.sample(row.position, row))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            what = (
-                f"no field {error}"
-                if isinstance(error, KeyError)
-                else f"{type(error).__name__}: {error}"
-            )
+            where = f"{self.name}: row {row.position + 1} of {self.data.where}"
             raise DataError(
-                f"{self.name}: row {row.position + 1} of {self.data.where} cannot be read: {what}. "
-                f"It has the fields {', '.join(row)}. Is this the data that `snellen show "
-                f"{self.name}` describes?"
+                f"{unreadable(where, row, error)} Is this the data that `snellen show {self.name}` "
+                "describes?"
             ) from error
 
     def messages(self, sample: Sample, history: History = ()) -> tuple[Message, ...]:
@@ -174,12 +170,9 @@ class Benchmark:
         if not messages:
             return None
         self._check_roles(messages, sample)
-        turn = (
-            sample
-            if self.procedure.conversation.by_turn is None
-            else self.procedure.conversation.by_turn(sample)[len(history)]
-        )
-        if any(message.videos for message in messages):
+        by_turn = self.procedure.conversation.by_turn
+        turn = sample if by_turn is None else by_turn(sample)[len(history)]
+        if any(isinstance(part, Video) for message in messages for part in message.content):
             messages = _shown_by(
                 str(video.policy(self.procedure.frames or video.DEFAULT)), messages
             )
@@ -206,6 +199,8 @@ class Benchmark:
             DataError: the roles are in a different order.
         """
         roles = [message.role for message in messages]
+        if roles == ["user"]:
+            return
         spoken = [*dropwhile("system".__eq__, roles)]
         if spoken != ["user", "assistant"] * (len(spoken) // 2) + ["user"]:
             raise DataError(
@@ -231,6 +226,7 @@ class Benchmark:
         return tuple(turn if every or not turn.hidden else None for turn in turns)
 
 
+MEDIA = (Image, Video)
 PARTS: Mapping[str, type] = {
     "procedure": Procedure,
     "presentation": Presentation,
@@ -284,10 +280,7 @@ def _with_sizes(sample: Sample) -> Sample:
     media = [
         images.sized(medium) if isinstance(medium, Image) else medium for medium in sample.media
     ]
-    # This runs for hundreds of thousands of samples, and `replace` is slow.
-    copy = object.__new__(type(sample))
-    copy.__dict__.update(sample.__dict__, media=tuple(media))
-    return copy
+    return changed(sample, media=tuple(media))
 
 
 def _is_plain(part: object, message: Message) -> bool:
@@ -296,7 +289,7 @@ def _is_plain(part: object, message: Message) -> bool:
     if isinstance(part, str):
         is_of_model = message.role == "assistant"
         return is_of_model or isinstance(part, Text) or forms.kind_of(part) is None
-    return isinstance(part, Image | Video) and forms.is_reference(part)
+    return isinstance(part, MEDIA) and forms.is_reference(part)
 
 
 def _with_plain_text(message: Message) -> Message:

@@ -6,12 +6,13 @@ VLMEvalKit wrapper, which reads `Request.origin`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import orjson
 
+from snellen.copies import changed
 from snellen.errors import Rejected
 from snellen.media import images, video
 from snellen.media.content import Address, Frame, Image, Message, Part, Size, ToolCall, Video
@@ -140,10 +141,12 @@ def loaded(request: Request) -> Request:
     if all(isinstance(part, str) for message in request.messages for part in message.content):
         return request
     messages = tuple(
-        replace(message, content=tuple(map(_loaded, message.content)))
-        for message in request.messages
+        [
+            changed(message, content=tuple(map(_loaded, message.content)))
+            for message in request.messages
+        ]
     )
-    return replace(request, messages=messages)
+    return changed(request, messages=messages)
 
 
 def _loaded(part: Part) -> Part:

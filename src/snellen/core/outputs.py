@@ -42,6 +42,8 @@ def check_reply(value: object, model: str) -> Reply:
     """
     if not isinstance(value, Reply):
         raise Rejected(f"{model} returned {type_of(value)}, not a Reply.")
+    if type(value) is Reply and _is_plain(value):
+        return value
     content = _read(value, REPLY_FIELDS, f"{model}: Reply")
     where = f"{model}: Reply."
     return Reply(
@@ -110,6 +112,54 @@ def _emission(value: object, model: str) -> Emission:
 
 
 # -- fields
+
+
+def _is_plain(reply: Reply) -> bool:
+    """Whether a reply needs no conversion, and none of the checks can fail. This is so for most
+    replies, and takes much less time than the checks and the copy."""
+    usage, times = reply.usage, reply.times
+    return (
+        type(reply.text) is str
+        and reply.text.isascii()
+        and _is_plain_text(reply.reasoning)
+        and _is_plain_text(reply.stop)
+        and reply.shown is None
+        and reply.sizes is None
+        and reply.frame_sizes is None
+        and reply.choices == ()
+        and reply.tool_calls == ()
+        and (
+            usage is None
+            or (
+                type(usage) is Usage
+                and _is_plain_count(usage.input)
+                and _is_plain_count(usage.output)
+                and _is_plain_count(usage.reasoning)
+                and _is_plain_count(usage.cached)
+            )
+        )
+        and (
+            times is None
+            or (
+                type(times) is Times
+                and _is_plain_time(times.first)
+                and _is_plain_time(times.token)
+                and _is_plain_time(times.total)
+            )
+        )
+    )
+
+
+def _is_plain_text(value: object) -> bool:
+    return value is None or (type(value) is str and value.isascii())
+
+
+def _is_plain_count(value: object) -> bool:
+    return value is None or (type(value) is int and 0 <= value <= MAX_COUNT)
+
+
+def _is_plain_time(value: object) -> bool:
+    return value is None or (type(value) is float and -math.inf < value < math.inf)
 
 
 def _read(value: object, names: Sequence[str], what: str) -> dict[str, Any]:

@@ -10,17 +10,21 @@ IMAGE_MARK = re.compile(r"<image[\s_\d]*>", re.IGNORECASE)
 """Matches the placeholders for pictures in a text, such as `<image>` and `<image 1>`."""
 
 
-def lettered(choices: Sequence[str], form: str = "{letter}. {choice}") -> str:
+LETTERED = "{letter}. {choice}"
+"""The usual form of a choice in a prompt."""
+
+
+def lettered(choices: Sequence[str], form: str = LETTERED) -> str:
     """The choices with their letters, one choice per line.
 
     >>> print(lettered(["a cat", "a dog"]))
     A. a cat
     B. a dog
     """
-    return "\n".join(
-        form.format(letter=letter, choice=choice)
-        for letter, choice in zip(ascii_uppercase, choices, strict=False)
-    )
+    pairs = zip(ascii_uppercase, choices, strict=False)
+    if form == LETTERED:  # `str.format` would be slow, and this runs for every sample
+        return "\n".join([f"{letter}. {choice}" for letter, choice in pairs])
+    return "\n".join([form.format(letter=letter, choice=choice) for letter, choice in pairs])
 
 
 def interleaved(

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         facts_of as facts_of,
         has_all_positions as has_all_positions,
         rows_at as rows_at,
+        unreadable as unreadable,
     )
 
 _FILES = {
@@ -60,6 +61,7 @@ _FILES = {
     "placed": "_placed",
     "read_as_missing": "sheets",
     "rows_at": "table",
+    "unreadable": "table",
     "rows_of": "_row_files",
     "tsv": "sheets",
     "utf8": "lines",

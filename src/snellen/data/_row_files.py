@@ -59,8 +59,9 @@ def _of_folder(folder: Path, where: str | None, revision: str | None) -> Table:
     files = sorted(
         path
         for path in folder.iterdir()
-        # Hidden files are not the user's: one of them lists what came from an object store.
-        # Spreadsheets are often results. One with rows must be passed by its own path.
+        # Hidden files are not the user's. For example, Snellen lists the files that came from an
+        # object store in a hidden file. Spreadsheets often contain results. The user must pass a
+        # spreadsheet that contains rows by its own path.
         if path.is_file()
         and _reader(path)
         and path.suffix != ".xlsx"

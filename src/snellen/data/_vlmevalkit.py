@@ -69,7 +69,8 @@ class VlmEvalKitTsv(Tsv):
         pictures = _Pictures(learnt)
         yield from self._entries(path, learnt, pictures.span)
         learnt.lenders = pictures.lenders()
-        learnt.missing.pop("image", None)  # here too, such a cell means that there is no picture
+        # A cell that pandas reads as missing means, in this column too, that there is no picture.
+        learnt.missing.pop("image", None)
 
     def _bytes(self, descriptor: int, entry: RowEntry) -> bytes:
         """Read the bytes of the row, except those of its picture."""
@@ -165,9 +166,9 @@ class _Pictures:
         return (0, 0) if doubled else (start, end - start)
 
     def lenders(self) -> dict[str, int]:
-        """Map each `index` that other rows have in place of a picture to the position of the row
-        that contains the picture. If the row with that `index` refers to yet another row, the
-        references are followed."""
+        """Some rows have the `index` of another row in place of a picture. Map each such `index` to
+        the position of the row that contains the picture. If the row with that `index` refers to
+        yet another row, the references are followed."""
         lenders = {}
         for name in set(self._borrows.values()):
             position = self._position_of.get(name)

@@ -171,7 +171,7 @@ def _pictures(images: Sequence[Image], names: Sequence[str | None], ours: str) -
 
 
 def _kind(kind: Kind | None, value: Any) -> Kind | None:
-    """The kind of a column after `value` is added; before that, the kind was `kind`."""
+    """Return the new kind of a column when `value` is added. `kind` is the column's old kind."""
     if value is None:
         return kind
     mine = KINDS.get(type(value), "json")
@@ -221,8 +221,9 @@ def _write_tsv(path: Path, rows: Iterable[_Full], kinds: Kinds, most: int) -> No
         header = {name: name for name in names}
         for cells in chain([header], map(_cells, rows)):
             texts = [_text(cells.get(name)) for name in names]
-            # Before Python 3.13, csv does not quote cells with a carriage return. Rows that have
-            # one are quoted completely; if all rows were, reading would take three times as long.
+            # Before Python 3.13, csv does not quote cells with a carriage return. In a row with a
+            # carriage return, all cells are therefore quoted. With quotes in every row, reading
+            # would take three times as long.
             (quoted if any("\r" in text for text in texts) else bare).writerow(texts)
 
 

@@ -357,7 +357,7 @@ def _check_number(n: int, names: list[str], record: Record, path: Path) -> None:
         raise DataError(
             f"{record.where(path)} has {n} cells, but the header has {len(names)}: "
             f"{', '.join(names)}. Put quotes around cells that contain a separator or a line "
-            "break. If it is the last row, the file may be cut off."
+            "break. If this is the last row of the file, the file may have been cut off."
         )
 
 
@@ -365,5 +365,5 @@ def _not_split(error: NotSplit, record: Record, path: Path) -> DataError:
     return DataError(
         f"{record.where(path)} cannot be split into cells: {error}. "
         'If a cell contains a quote, write the quote as "" and put the cell in quotes. '
-        "If it is the last row, the file may be cut off."
+        "If this is the last row of the file, the file may have been cut off."
     )

@@ -9,6 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import orjson
 
+from snellen.errors import DataError
+
 
 class Row(dict[str, Any]):
     """One row: its fields, its position among all rows (from 0), and its digest. Never change a
@@ -128,6 +130,14 @@ def facts_of(rows: Iterator[Row]) -> Facts:
     return Facts(rows=n, digest=common.hexdigest())
 
 
+def unreadable(where: str, fields: Iterable[str], error: Exception) -> DataError:
+    """The error for a row that does not have the expected form. `where` names the row."""
+    what = (
+        f"no field {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
+    )
+    return DataError(f"{where} cannot be read: {what}. It has the fields {', '.join(fields)}.")
+
+
 class Drawn:
     """A table whose rows come from a function instead of a file of rows."""
 
@@ -160,7 +170,7 @@ class Filtered:
         self._keep = keep
 
     def __iter__(self) -> Iterator[Row]:
-        return (row for row in self.table if self._keep(row))
+        return (row for row in self.table if self._keeps(row))
 
     @property
     def seeks(self) -> bool:
@@ -168,9 +178,21 @@ class Filtered:
 
     def at(self, position: int) -> Row:
         row = next(rows_at(self.table, [position]))
-        if not self._keep(row):
+        if not self._keeps(row):
             raise IndexError(f"row {position} of {self.where} is left out")
         return row
+
+    def _keeps(self, row: Row) -> bool:
+        """Whether a row is kept.
+
+        Raises:
+            DataError: The row lacks a field that decides whether it is kept, or the field has an
+                unexpected value.
+        """
+        try:
+            return self._keep(row)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise unreadable(f"row {row.position + 1} of {self.where}", row, error) from error
 
     def facts(self) -> Facts:
         return facts_of(iter(self))

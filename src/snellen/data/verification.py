@@ -17,14 +17,19 @@ from snellen.data.locations import DataFile, File, looked_up
 from snellen.data.row_index import identity as identity_of
 from snellen.home import home
 
+NOT_PUBLISHED = " is not the published "
+"""The part of a note which says that a file differs from the published file."""
+OTHER_NAME = " has another name than the published files"
+"""The part of a note which says that a file could not be compared with the published files."""
 MOST_COMPARED = 500_000_000
 """The maximum size, in bytes, of a file that is compared with its published digest before a run."""
 
 
 def mismatch(data_file: DataFile) -> str | None:
     """Compare the data file with the published file of the same name, and return a sentence if they
-    differ. Return None if they do not differ, if no digest is published, or if the file is too
-    large for this check (`verify` checks files of any size).
+    differ, or if the file that the user passed has another name than the benchmark's files. Return
+    None if they do not differ, if no digest is published, or if the file is too large for this
+    check (`verify` checks files of any size).
 
     Raises:
         DataError: The file does not exist or cannot be read.
@@ -34,6 +39,11 @@ def mismatch(data_file: DataFile) -> str | None:
         (candidate for candidate in data_file.published if Path(candidate.name).name == path.name),
         None,
     )
+    if file is None and data_file.published and data_file.data == path:
+        names = [*dict.fromkeys(Path(name).name for name in data_file.names)]
+        if path.name not in names:
+            listed = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+            return f"{path}{OTHER_NAME} of {data_file.benchmark} ({listed})"
     if file is None or not (file.md5 or file.sha256) or path.stat().st_size > MOST_COMPARED:
         return None
     identity = [str(candidate) for candidate in identity_of(path)]
@@ -49,7 +59,13 @@ def mismatch(data_file: DataFile) -> str | None:
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_bytes(msgspec.json.encode(known))
     why = difference(file, known.digests)
-    return f"{path} is not the published {file.name}: {why}" if why else None
+    return f"{path}{NOT_PUBLISHED}{file.name}: {why}" if why else None
+
+
+def is_mismatch(note: str) -> bool:
+    """Whether a run's note says that its data are not the published file, or that they could not be
+    compared with it."""
+    return NOT_PUBLISHED in note or OTHER_NAME in note
 
 
 class _Compared(msgspec.Struct, frozen=True, kw_only=True):

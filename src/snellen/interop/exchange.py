@@ -194,7 +194,7 @@ def _mark(question: Question, number: int) -> str:
 
 
 def media_of(sample: RunSample) -> list[dict[str, Any]]:
-    """The kind, path, digest, and size of each medium in all turns."""
+    """The kind, path, digest, and size of each picture and video in all turns."""
     media: dict[str, dict[str, Any]] = {}
     for question, _ in sample.turns:
         for medium in question.media:

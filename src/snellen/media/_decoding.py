@@ -68,7 +68,8 @@ class Decoder:
 
     def gray(self, side: int) -> NDArray[np.uint8]:
         """The gray pixels as (side, side), upright, on a white background."""
-        # The decoder may scale a JPEG down, but only to twice the wanted size: no loss is visible.
+        # The decoder may scale a JPEG down, but to no less than twice the wanted size, so no loss
+        # is visible.
         with self._decoded(draft=(2 * side, 2 * side)) as picture:
             if picture.mode.startswith("I;16"):
                 gray = pillow.fromarray((np.asarray(picture) >> 8).astype(np.uint8))

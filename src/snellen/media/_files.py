@@ -28,12 +28,13 @@ def path_inside(medium: Image | Video, path: Path) -> str:
     Raises:
         MediaError: The path leads out of the folder, or is not a valid file name.
     """
-    if "\0" in str(path):
+    name = str(path)
+    if "\0" in name:
         raise MediaError(f"{label(medium)!r} is not a file name: it contains a null byte.")
-    inside = os.path.abspath(path)
+    inside = os.path.abspath(name)
     if medium.within is not None:
-        folder = os.path.abspath(medium.within)
-        if not inside.startswith(folder.rstrip(os.sep) + os.sep):
+        folder = os.path.abspath(str(medium.within))
+        if not inside.startswith(f"{folder.rstrip(os.sep)}{os.sep}"):
             raise MediaError(
                 f"{label(medium)} is outside the folder of the data, {folder}. Rows may refer only "
                 "to files in that folder. Put the file, or a link to the file, into that folder."

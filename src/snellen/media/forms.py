@@ -66,6 +66,8 @@ MEDIUM_KEYS = (
 OTHER_KEYS = frozenset({"type", "role", "media_type", "path", "mime_type", "detail"})
 """The other fields that such objects may have. `path` is the file that `bytes` came from. `detail`
 states how a server scales a picture; only the value "auto" is accepted."""
+SOURCES = (Path, bytes, Slice, Address)
+"""The types of the sources of pictures and videos."""
 LONGEST_PATH = 4096
 IN_BASE64 = 1024
 """Where only media are accepted, a string with more characters than this limit counts as base64,
@@ -194,7 +196,7 @@ def _is_pixels(value: object) -> bool:
 def is_reference(value: Image | Video) -> bool:
     """Whether the medium's source has one of the supported types. Callers may have passed any
     object as the source."""
-    return isinstance(value.source, Path | bytes | Slice | Address)
+    return isinstance(value.source, SOURCES)
 
 
 def _of_text(text: str, kind: Kind, label: str, folder: Path | None) -> Image | Video:

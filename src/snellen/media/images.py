@@ -18,14 +18,15 @@ import re
 import stat
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pybase64
 
-from snellen.errors import MediaError, check_regular
+from snellen.copies import changed
+from snellen.errors import MediaError, check_kind
 from snellen.media._files import label, path_inside
 from snellen.media._heads import (
     PNG_START,
@@ -47,13 +48,15 @@ if TYPE_CHECKING:
 MAX_PIXELS = 178_956_970  # equals Pillow's limit for decompression bombs
 MAX_BYTES = 1 << 29  # the limit for files; it equals the size of a 24-bit BMP with MAX_PIXELS
 
+SMALL = 1 << 20
+"""Files of at most this many bytes are read before their first bytes are checked, which saves a
+system call per file."""
 HEAD = 16  # the number of bytes that identify every format
 KINDS = "JPEG, PNG, WebP, GIF, BMP, TIFF"
 DATA_URL = re.compile(rb"data:[^,]{0,200};base64,", re.IGNORECASE)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Shape:
+class _Shape(NamedTuple):
     """Facts from the structure of a file. `is_complete` tells whether the end of the file is
     present."""
 
@@ -94,12 +97,12 @@ def load(image: Image) -> Image:
     if shape is not None:
         if not shape.is_complete:
             raise _cut_off(image)
-        check_size(label(image), shape.width, shape.height)
+        check_size(name, shape.width, shape.height)
     if shape is None or shape.animated:
         data, note = _decoder(image, data).png()
         shape = _png(data)
         name = f"{name} ({note})".lstrip()
-    return replace(
+    return changed(
         image,
         source=data,
         label=name,
@@ -361,16 +364,19 @@ def _read(image: Image) -> bytes:
         path = source.path if isinstance(source, Slice) else source
         inside = path_inside(image, path)
         try:
-            check_regular(inside)
-            # Open without a buffer, since a picture is read in one piece.
-            with open(inside, "rb", buffering=0) as file:
+            # Open without blocking, because the path may be a pipe.
+            descriptor = os.open(inside, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                status = os.fstat(descriptor)
+                check_kind(status.st_mode, inside)
                 if isinstance(source, Slice):
                     _check_bytes(image, source.length)
-                    file.seek(source.offset)
-                    data = file.read(source.length)
+                    data = _content(descriptor, source.offset, source.length)
                 else:
-                    _check_start(image, file.fileno())
-                    data = file.read()
+                    _check_start(image, descriptor, status.st_size)
+                    data = _content(descriptor, 0, status.st_size)
+            finally:
+                os.close(descriptor)
         except FileNotFoundError as error:
             raise MediaError(
                 f"{label(image)} is missing: there is no file {inside}. "
@@ -403,12 +409,26 @@ def _read(image: Image) -> bytes:
     return data
 
 
-def _check_start(image: Image, fd: int) -> None:
-    """Refuse a file that does not begin like an image or is too large, before the file is read."""
-    head = os.pread(fd, HEAD, 0)
+def _check_start(image: Image, descriptor: int, size: int) -> None:
+    """Refuse a large file that does not begin like an image or is too large, before the file is
+    read."""
+    if size <= SMALL:
+        return
+    head = os.pread(descriptor, HEAD, 0)
     if head and kind_of_head(head) is None:
         raise _no_image(image, head)
-    _check_bytes(image, os.fstat(fd).st_size)
+    _check_bytes(image, size)
+
+
+def _content(descriptor: int, offset: int, length: int) -> bytes:
+    """The bytes of an open file from the offset on, at most `length`."""
+    data = os.pread(descriptor, length, offset)
+    while 0 < len(data) < length:  # a system call reads at most 2 GiB, and may be interrupted
+        more = os.pread(descriptor, length - len(data), offset + len(data))
+        if not more:
+            break
+        data += more
+    return data
 
 
 def _from_base64(image: Image, text: bytes) -> bytes:

@@ -191,7 +191,7 @@ class Streamed:
 
 
 def shown(video: Video) -> Video:
-    """Add to a video its digest, and the frames that the policy picks.
+    """Return a copy of the video with its digest and the frames that the policy picks.
 
     Raises:
         MediaError: The video or one of these frames cannot be read.
@@ -348,8 +348,8 @@ class _DecodingPass:
                     self._held -= _size(self._encoded.pop((index, look)))
 
     def _lacks(self, number: int) -> MediaError | None:
-        """The error for a window of which frames are missing. None if the times of the frames and
-        the declared duration do not show that any is missing."""
+        """Return an error if a window lacks frames, as far as the frames' times and the declared
+        duration show this. Otherwise, return None."""
         window, facts = self._windows[number], self._facts
         name = label(self._opened.video)
         if not self._picked[number]:

@@ -5,10 +5,10 @@ message must come first. Images are sent in base64 at their position in the mess
 bytes unchanged. A video is sent as one image per frame. The seed is not sent, because the API has
 no field for it.
 
-The service has its own limits, which the pages Vision and Errors of its documentation describe. A
-request can have 32 MB and, depending on the model, 100 or 600 images. An image can have 8,000
-pixels per side, or 2,000 if there are more than 20 images. Set limits on images in a profile's
-`[images]`.
+The service has its own limits, which are described on the pages "Vision" and "Errors" of its
+documentation. A request can be up to 32 MB in size, and can contain up to 100 or 600 images,
+depending on the model. An image can have up to 8,000 pixels per side, or up to 2,000 if there are
+more than 20 images. Set limits on images in a profile's `[images]`.
 
 A profile's `extra` is merged into the request and overrides Snellen's own fields. If a field in
 `extra` is None, it is not sent. Example: `thinking = { type = "enabled", budget_tokens = 8000 }`.

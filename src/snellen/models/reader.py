@@ -417,8 +417,8 @@ def _resized(name: str, shape: tuple[int, int]) -> Ink:
 
 
 def _shares(pixels: int, cells: int) -> NDArray[np.float64]:
-    """Return the fraction of each pixel that each cell covers, if a line is divided into `pixels`
-    equal pixels and into `cells` equal cells. The result has the shape (pixels, cells)."""
+    """Divide a line into `pixels` equal pixels, and the same line into `cells` equal cells. Return
+    which fraction of each pixel each cell covers. The result has the shape (pixels, cells)."""
     pixel, cell, step = np.arange(pixels)[:, None], np.arange(cells)[None, :], pixels / cells
     shared: NDArray[np.float64] = np.minimum(pixel + 1, (cell + 1) * step) - np.maximum(
         pixel, cell * step

@@ -24,7 +24,7 @@ from snellen.core.model import Emission, Query, SessionSpec
 from snellen.core.outputs import check_emissions
 from snellen.errors import ModelError, Rejected, UsageError, message_of, type_of
 from snellen.media.content import Frame
-from snellen.models.code_files import digest_of_code
+from snellen.models.code_files import INSTALLED, PACKAGE, STANDARD_LIBRARY, digest_of_code
 from snellen.models.threads import CallThreads
 
 FILE_MODULE = "snellen_python_"
@@ -180,12 +180,24 @@ def errors_as(
 
 
 def _described(error: BaseException, source: str | None) -> str:
-    """Describe an exception, with the line number of the traceback's last entry from the user's
-    file."""
+    """Describe an exception, with the file and line of the traceback's last entry from the user's
+    code. No line is known if the traceback does not contain `source`, the user's file."""
     frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == source]
-    where = f" ({Path(source).name}, line {lines[-1]})" if source and lines else ""
+    last = None
+    for frame in frames:
+        if frame.filename == source or (last is not None and _is_users(frame.filename)):
+            last = frame
+    where = "" if last is None else f" ({Path(last.filename).name}, line {last.lineno})"
     return f"{type(error).__name__}: {message_of(error)}{where}"
+
+
+def _is_users(file: str) -> bool:
+    """Whether a file belongs neither to Python, nor to Snellen, nor to an installed package."""
+    if file.startswith("<"):  # code without a file
+        return False
+    path = Path(file).resolve()
+    is_users = not any(path.is_relative_to(folder) for folder in (STANDARD_LIBRARY, PACKAGE))
+    return is_users and INSTALLED.isdisjoint(path.parts)
 
 
 # -- sessions

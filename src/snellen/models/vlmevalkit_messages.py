@@ -96,8 +96,8 @@ class _Routed:
 @contextmanager
 def aside() -> Iterator[None]:
     """Redirect this thread's output to standard error, since standard output may be a JSON
-    document. Other threads still write to standard output, even if a class hangs after its run was
-    interrupted."""
+    document. Other threads still write to standard output. They do so even if this thread hangs in
+    a class after the run was interrupted."""
     with _LOCK:
         routed = sys.stdout if isinstance(sys.stdout, _Routed) else _Routed(sys.stdout)
         sys.stdout = cast(TextIO, routed)

@@ -143,7 +143,8 @@ def build(
         values["data"] = definition.bundled
         if definition.bundled is None and definition.reads_data:
             raise DataError(
-                f"{name} has no bundled rows, because there is no folder rows/ next to its file."
+                f"{name} has no bundled rows, because there is no folder "
+                f"{_rows_folder(definition)}. Create the folder, or pass rows with --data PATH."
             )
     elif data is not None:
         values["data"] = data
@@ -152,6 +153,15 @@ def build(
         benchmark = with_note(vary(benchmark, files=None), BUNDLED)
     shown = {key: value for key, value in values.items() if key != "data"}
     return _marked(definition, vary(benchmark, options={**defaults(make), **shown}), data)
+
+
+def _rows_folder(definition: BenchmarkDefinition) -> str:
+    """The folder in which the bundled rows of a definition would be."""
+    spec = None if definition.source is None else definition.source.spec
+    if definition.file is None or spec is None:
+        return "rows/ next to its file"
+    function = spec.rpartition(":")[2]
+    return str(definition.file.parent / "rows" / function)
 
 
 def _called(definition: BenchmarkDefinition, values: Mapping[str, Any]) -> Benchmark:

@@ -88,14 +88,14 @@ def _part(title: str, table: CardTable, below: Sequence[str] = ()) -> Part:
 
 
 def _gap_parts(gap: Gap) -> Iterator[Part]:
-    title = f"{gap.benchmark}: which field makes the difference"
+    title = f"{gap.name}: which field makes the difference"
     effects, values = effect_rows(gap), value_rows(gap)
     # Without a table, LaTeX would lose the verdict.
     yield Part(title, [gap_verdict(gap)], effects or values, [*gap_lines(gap)], most=PAGE)
     if rows := group_rows(gap):
-        title = f"{gap.benchmark}: fields exchanged together"
+        title = f"{gap.name}: fields exchanged together"
         yield _part(title, rows, [*group_lines(gap)])
     if rows := direction_rows(gap):
-        yield _part(f"{gap.benchmark}: the effect in each direction", rows, [*direction_lines(gap)])
+        yield _part(f"{gap.name}: the effect in each direction", rows, [*direction_lines(gap)])
     if effects:
-        yield _part(f"{gap.benchmark}: the fields in which the two ways differ", values)
+        yield _part(f"{gap.name}: the fields in which the two ways differ", values)

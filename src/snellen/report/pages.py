@@ -54,7 +54,7 @@ REPLIES = {
 READINGS = {
     "answered": "The scoring found an answer in the reply.",
     "guessed": "The reply has no answer, so the authors' code draws one at random.",
-    "unparsed": "The scoring found no answer in the reply. The score is 0.",
+    "unparsed": "No rule of the scoring accepts an answer in the reply. The score is 0.",
     "not-judged": "The judge has not given a verdict yet. The reply is excluded from every mean.",
     "no-target": "The right answer is not public. The reply is excluded from every mean.",
     "no-reply": "There is no reply to parse.",

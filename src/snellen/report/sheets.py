@@ -10,11 +10,13 @@ from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result
 from snellen.errors import plain
 from snellen.report import side_by_side
+from snellen.scoring import CostReport
+from snellen.scoring.sections.cost import cost_per_question
 
 COLUMNS = (
     "benchmark", "model", "scoring", "version", "metric", "value", "unit", "n", "stderr",
     "low", "high", "bound_low", "bound_high", "reason", "run", "remark", "named", "failed",
-    "not_judged",
+    "not_judged", "cost_per_question", "currency", "median_seconds", "in_flight", "failed_requests",
 )  # fmt: skip
 COMPARED = (
     "benchmark", "scoring", "a", "b", "by", "name", "value_a", "value_b", "difference", "unit",
@@ -27,7 +29,9 @@ def csv(results: Sequence[Result]) -> str:
     """All metrics of all results, with unrounded numbers. `low` and `high` are the ends of the 95 %
     interval. `remark` says what is unusual about the result. `named` is the result's name with the
     options and settings that distinguish the result from the others. `failed` counts replies that
-    did not arrive, and `not_judged` counts replies without a verdict under the scoring."""
+    did not arrive, and `not_judged` counts replies without a verdict under the scoring.
+    `median_seconds` is the median time of a request, `in_flight` the mean number of the run's
+    requests in flight, and `failed_requests` the number of requests that failed."""
     out = io.StringIO()
     writer = sheet.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -35,6 +39,7 @@ def csv(results: Sequence[Result]) -> str:
         report = result.report
         run = "" if result.run is None else f"{result.run}"
         remark = "; ".join(side_by_side.short_of(result))
+        costs = _costs(report.spent)
         for name, scoring in report.scorings.items():
             for metric, metric_report in scoring.metrics.items():
                 # If lower is better, the bound for all replies wrong is the higher one.
@@ -44,9 +49,19 @@ def csv(results: Sequence[Result]) -> str:
                     metric_report.value, metric_report.unit, metric_report.n, metric_report.stderr,
                     *(metric_report.ci95 or (None, None)), *bounds, metric_report.reason,
                     run, remark, title, result.failed, scoring.readings.get("not-judged", 0),
+                    *costs,
                 )  # fmt: skip
                 writer.writerow([_neutral(cell) if isinstance(cell, str) else cell for cell in row])
     return out.getvalue()
+
+
+def _costs(cost: CostReport | None) -> tuple[float | str | None, ...]:
+    """The cells of the last five columns."""
+    if cost is None:
+        return (None,) * 5
+    median = None if cost.total is None else cost.total.p50
+    per_question = cost_per_question(cost)
+    return per_question, cost.currency, median, cost.in_flight, cost.failed_attempts
 
 
 def compared_csv(of: Comparisons) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -233,12 +234,14 @@ def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], list[
     columns. Each model has a row for each capability that its benchmarks require. Models that were
     run on a single benchmark are left out.
 
-    The same benchmark on different data counts as two benchmarks. If a model has several results on
-    the same data, only the result with the most replies counts.
+    The same benchmark on different data counts as two benchmarks, and each revision of a model
+    counts as a model. If a model has several results on the same data, only the result with the
+    most replies counts.
     """
+    models = _names_with_revisions(results)
     by_model: dict[str, dict[str, list[Result]]] = {}
     for result_name, result in zip(distinct_names(results), results, strict=True):
-        of = by_model.setdefault(names(result)[1], {})
+        of = by_model.setdefault(models[names(result)[1], _revision(result)], {})
         if not result.report.identity.get("probe"):  # the score of a probe is not a model's score
             of.setdefault(result_name.benchmark, []).append(result)
     rows: list[Sequence[str]] = []
@@ -280,6 +283,25 @@ def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], list[
             f"left out, with fewer than two benchmarks (not counting probes): {', '.join(left)}"
         )
     return rows, lines
+
+
+def _names_with_revisions(results: Sequence[Result]) -> dict[tuple[str, str], str]:
+    """The name of each model and revision. The name contains the revision if the model has results
+    with several revisions."""
+    pairs = dict.fromkeys((names(result)[1], _revision(result)) for result in results)
+    counts = Counter(model for model, _ in pairs)
+    return {
+        (model, revision): f"{model} (model_revision={revision})"
+        if revision and counts[model] > 1
+        else model
+        for model, revision in pairs
+    }
+
+
+def _revision(result: Result) -> str:
+    identity = result.report.identity
+    profile = identity.get("profile") or {}
+    return str(identity.get("model_revision") or profile.get("revision") or "")
 
 
 def _counts_once(name: str, results: Sequence[Result]) -> str:

@@ -76,7 +76,7 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
         caption = f"Headline metric by benchmark, {ON_ITS_OWN}."
         for name, of in side_by_side.by_benchmark(results).items():
             caption += "".join(f" {name}: {remark}." for remark in side_by_side.remarks_on(of))
-        parts.append(_table(caption, "models", *grid))
+        parts.append(_table(caption + _replies_per_question(results), "models", *grid))
     for name, of in side_by_side.by_benchmark(results).items():
         parts += _categories(name, of)
     return _document(parts)
@@ -93,8 +93,22 @@ def _results(results: Sequence[Result]) -> str:
         [*side_by_side.shared_remarks(results)],
         [part for name in names for part in name],
     )
+    caption += _replies_per_question(results)
     table = [[row[n] for n in kept] for row in (headings, *rows)]
     return _table(caption, "results", table[0], table[1:])
+
+
+def _replies_per_question(results: Sequence[Result]) -> str:
+    """A sentence for captions if a result's n counts several replies to a question."""
+    several = [
+        repeats.most
+        for result in results
+        if (repeats := result.report.repeats.get(result.report.headline)) is not None
+        and result.counts.n > repeats.questions
+    ]
+    if not several:
+        return ""
+    return f" Each question has up to {max(several)} replies, and n counts replies."
 
 
 def compared_latex(of: Comparisons) -> str:

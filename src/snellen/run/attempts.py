@@ -39,14 +39,17 @@ async def within(seconds: float | None, call: Awaitable[T], result: str = "reply
     Raises:
         Overloaded: the time limit passed without a result, or the model canceled the call.
     """
-    deadline = Deadline(seconds)
+    deadline = None
     try:
+        if seconds is None:
+            return await call
+        deadline = Deadline(seconds)
         async with deadline:
             return await call
     except TimeoutError as error:
         raise Overloaded(
             f"no {result} within {seconds:g} s"
-            if seconds is not None and deadline.is_over
+            if deadline is not None and deadline.is_over
             else f"the model raised TimeoutError: {message_of(error)}"
         ) from None
     except asyncio.CancelledError:
@@ -76,6 +79,7 @@ class Attempts:
         self.stop = stop
         self._budget = budget
         self._random = random.Random(os.getpid())
+        self._replies = 0
         self._failed_in_a_row = 0
 
     def may_ask(self) -> bool:
@@ -96,7 +100,7 @@ class Attempts:
         Each attempt acquires a slot with `acquire` and releases it before the wait for the next
         attempt. If `acquire` is None, the caller already has a slot.
         """
-        attempt = throttled = 0
+        attempt = throttled = replies = 0
         while True:
             attempt += 1
             slot = None if acquire is None else await acquire()
@@ -107,11 +111,13 @@ class Attempts:
             outcome = await self._attempt(turn, attempt, send, slot)
             if isinstance(outcome, Reply):
                 return outcome
+            if attempt == 1:
+                replies = self._replies
             throttled += isinstance(outcome, Overloaded) and outcome.throttled
             is_last = attempt - throttled >= self.settings.attempts or throttled > TURNED_AWAY
             if is_last or not isinstance(outcome, Overloaded):
                 if not turn.replayed:
-                    self.count_failure(outcome)
+                    self.count_failure(outcome, replied_since=self._replies > replies)
                 return outcome
             self.observer.request_retried(turn, outcome)
             await self._wait(outcome, attempt)
@@ -130,7 +136,9 @@ class Attempts:
         try:
             outcome = await send()
         except (ModelError, MediaError) as error:
-            outcome = error
+            # Otherwise, the traceback would keep this frame and the request's media in memory until
+            # Python next looks for reference cycles.
+            outcome = error.with_traceback(None)
         finally:
             self.observer.request_ended(turn)
             if slot is not None:
@@ -151,6 +159,7 @@ class Attempts:
     def keep(self, turn: Turn, reply: Reply, attempt: int = 1, seconds: float = 0.0) -> None:
         """Store the model's reply."""
         self.recorder.write_reply(turn, reply, attempt)
+        self._replies += 1
         self._failed_in_a_row = 0
         self.observer.reply_stored(turn, reply, seconds)
 
@@ -163,11 +172,17 @@ class Attempts:
         else:
             self.count_failure(error)
 
-    def count_failure(self, error: ModelError | MediaError) -> None:
-        """Count a question that got no reply. Stop the run if no further reply can be expected."""
+    def count_failure(self, error: ModelError | MediaError, *, replied_since: bool = False) -> None:
+        """Count a question that got no reply. Stop the run if no further reply can be expected.
+
+        `replied_since` says whether another question got a reply after this question's first
+        attempt failed. If so, an `Overloaded` error does not count toward the failures that stop
+        the run: the last retries of a few bad questions at the end of a run are no sign of a dead
+        server.
+        """
         self.observer.sample_failed(error)
         hopeless = isinstance(error, Rejected) and error.hopeless
-        if not hopeless and not isinstance(error, Overloaded):
+        if not hopeless and (replied_since or not isinstance(error, Overloaded)):
             return
         self._failed_in_a_row += 1
         most = HOPELESS if hopeless else max(self.settings.give_up, 2 * int(self.limiter.limit))

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from snellen import recipes, stats
+from snellen.analysis import comparing
 from snellen.analysis.cards import CardCounts, CardRow, PublishedFigure
 from snellen.analysis.comparing import MetricDifference
 from snellen.errors import SnellenError
-from snellen.report.side_by_side import short_of
 from snellen.run.card_entries import CardEntry, plain_name
-from snellen.run.compare_runs import compare
+from snellen.run.card_notes import is_of_bundled_rows, report_notes, run_notes
 from snellen.run.plan import Finished
+from snellen.run.selected_rows import loaded_side
 from snellen.run.ways import FigureScoring
 from snellen.scoring import MetricReport
-
-UNJUDGED = "incomplete: replies wait for a judge: `snellen judge RUN`"
 
 
 def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
@@ -55,10 +54,11 @@ def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
         counts=_counts(entry, headline, scoring.name if is_known else None),
         runs=[f"{done.run}" for done in (entry.by_recipe, entry.official) if done is not None],
         reason=entry.reason,
+        report_notes=report_notes(entry),
         notes=[
             *entry.notes,
             *(f"also published: {other.value:g} ({other.source})" for other in matches[1:]),
-            *_run_notes(entry),
+            *run_notes(entry, against),
             *([why_not] if why_not else []),
         ],
     )
@@ -82,7 +82,9 @@ def _with_difference(row: CardRow, entry: CardEntry, against: str) -> CardRow:
             notes.append(f"published figures are by the scoring {scoring.name}; so is this row")
         elif row.published is not None and _is_by_another_rule(row, scoring):
             notes.append(f"the figure was scored by another rule: {scoring.words}")
-        if row.published is not None:
+        if row.published is not None and is_of_bundled_rows(entry):
+            notes.append("no difference: the bundled rows are not the published benchmark")
+        elif row.published is not None:
             difference = minus_published(ours, row.published.value)
             if difference is None:
                 notes.append("the published figure is in another unit than our result")
@@ -195,23 +197,6 @@ def _counts(
     return counts
 
 
-def _run_notes(entry: CardEntry) -> Iterator[str]:
-    """Yield the limitations of a row's values, each only once."""
-    notes: dict[str, None] = {}
-    for done in (entry.by_recipe, entry.official):
-        if done is not None and done.result is not None:
-            waiting = done.result.counts.not_judged
-            notes |= {
-                UNJUDGED if note == "incomplete" and waiting else note: None
-                for note in short_of(done.result)
-            }
-        if done is not None and done.stopped:
-            notes[f"stopped: {done.stopped}"] = None
-    yield from notes
-    if entry.ask is not None and entry.ask.manner.fault:
-        yield f"fault: {entry.ask.manner.fault}"
-
-
 def minus_published(ours: MetricReport, published: float) -> MetricReport | None:
     """Subtract a published figure from our value, in the unit of our value. The interval of the
     difference contains only the uncertainty of our value.
@@ -242,12 +227,12 @@ def _paired(entry: CardEntry, metric: str | None) -> tuple[MetricDifference | No
     if any(value is None or value.value is None for value in values):
         return None, ""
     (benchmark,) = entry.base.benchmarks
-    own = None if benchmark.provenance.from_catalog else benchmark
     try:
-        result = compare(official.run, recipe.run, benchmark=own, details=False)
+        sides = [loaded_side(done, benchmark) for done in (official, recipe)]
+        document = comparing.compare(sides, details=False)
     except SnellenError as error:  # the values stand without it
         return None, f"the two ways are not compared: {' '.join(str(error).split())}"
-    return result.comparisons.comparisons[0].metrics.get(metric), ""
+    return document.comparisons[0].metrics.get(metric), ""
 
 
 def adjusted(rows: Sequence[CardRow]) -> list[CardRow]:

@@ -11,7 +11,7 @@ from typing import NoReturn, cast
 from snellen import recipes, registry
 from snellen.analysis.cards import Card, CardResult
 from snellen.core.benchmark import Benchmark
-from snellen.errors import CatalogError, DataError, UsageError
+from snellen.errors import CatalogError, DataError, SnellenError, UsageError
 from snellen.run import Budget
 from snellen.run.card_entries import (
     INTERRUPTED,
@@ -28,6 +28,7 @@ from snellen.run.lifecycle import Show
 from snellen.run.options import RunOptions
 from snellen.run.plan import Finished, Plan
 from snellen.run.run_plan import budget_of, run_plan
+from snellen.run.selected_rows import of_selected_rows
 from snellen.run.ways import (
     TwoWays,
     against,
@@ -65,8 +66,10 @@ class PlanRunner:
         )
 
     def run(self, plan: Plan) -> Finished:
-        """Execute a plan that consists of a single run."""
+        """Execute a plan that consists of a single run. The result covers only the rows that the
+        plan selects, even if the run folder has replies to other rows."""
         (done,) = run_plan(plan, self.show, self.at_once, self.budget)
+        done = of_selected_rows(done, plan)
         self.finished.append(done)
         return done
 
@@ -79,6 +82,8 @@ class CardOutcome:
     """The card."""
     finished: Sequence[Finished]
     """The runs."""
+    unreadable: Sequence[str] = ()
+    """The data sets whose data are missing or cannot be read."""
 
 
 def card_run(
@@ -94,8 +99,8 @@ def card_run(
 
     Options that determine how questions are asked, such as `max_tokens`, replace the official
     settings but not the recipe's settings. If a benchmark cannot be run, the card gives the reason.
-    For each gap to be explained, `say` is called with the planned numbers of questions and requests
-    before any request is sent.
+    Before any request is sent, `say` gets a message for each gap that the request wants explained.
+    The message states the planned numbers of questions and requests.
 
     Raises:
         SnellenError: the recipe or the checkpoint does not exist, the request does not name one of
@@ -112,7 +117,11 @@ def card_run(
     bases = [entry.base for entry in entries if entry.base is not None]
     errors = [entry.error for entry in entries if entry.error is not None]
     if not bases:
-        raise errors[0] if errors else _nothing_to_run(request, entries)
+        raise (
+            _without_data(request, entries, errors[0])
+            if errors
+            else _nothing_to_run(request, entries)
+        )
     runner = PlanRunner(show, at_once, budget_of(bases[0]))
     for entry in entries:
         if entry.search is not None:
@@ -122,7 +131,28 @@ def card_run(
     if not runner.finished and (errors := [entry.error for entry in entries if entry.error]):
         raise errors[0]
     card = _card(request, entries, checkpoint, against(bases[0]))
-    return CardOutcome(result=CardResult(card), finished=runner.finished)
+    return CardOutcome(
+        result=CardResult(card), finished=runner.finished, unreadable=_unreadable(entries)
+    )
+
+
+def _unreadable(entries: Sequence[CardEntry]) -> list[str]:
+    return [entry.data_set for entry in entries if isinstance(entry.error, DataError)]
+
+
+def _without_data(
+    request: CardRequest, entries: Sequence[CardEntry], error: SnellenError
+) -> SnellenError:
+    """The error if no benchmark can be run, which is the first benchmark's error. If the data of
+    several benchmarks are missing, the error lists these benchmarks."""
+    names = _unreadable(entries)
+    if len(names) < 2 or not isinstance(error, DataError):
+        return error
+    return DataError(
+        f"No benchmark of the recipe {request.recipe} can be run, because the data of "
+        f"{len(names)} benchmarks are missing or cannot be read: {', '.join(names)}. The first "
+        f"error: {error} To run one benchmark, name it with -b."
+    )
 
 
 def _check_options(request: CardRequest, options: RunOptions) -> None:

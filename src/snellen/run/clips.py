@@ -25,7 +25,9 @@ questions. A single question may exceed this limit."""
 
 
 def videos_of(request: Request) -> list[Video]:
-    return [part for message in request.messages for part in message.videos]
+    return [
+        part for message in request.messages for part in message.content if isinstance(part, Video)
+    ]
 
 
 class Clips:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -252,7 +252,12 @@ def _of_predictions(
     return replace(loaded, notes=[*predictions.notes, *scorable.notes()], judges=published)
 
 
-def loaded_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> LoadedSide:
+def loaded_run(
+    path: Path,
+    own: Sequence[str | Benchmark],
+    scoring: str | None,
+    row_indices: Collection[int] | None = None,
+) -> LoadedSide:
     """Load a run as one side of a comparison, and score again the replies that the run has so far.
     The run is not locked, since a process that writes to the run only appends.
 
@@ -260,6 +265,7 @@ def loaded_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) 
         path: The run folder.
         own: The caller's own benchmarks.
         scoring: The scoring; None for the headline scoring.
+        row_indices: The rows of the data set that count; None: all rows.
 
     Raises:
         SnellenError: the run cannot be read or scored.
@@ -275,7 +281,7 @@ def loaded_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) 
         older = asks_notes(manifest.get("identity", {}), rules_of(benchmark))
         loaded = comparing.load(
             benchmark,
-            lambda: replies_of(run, benchmark),
+            lambda: replies_of(run, benchmark, row_indices),
             model=manifest.get("model", ""),
             where=_written(f"{path}"),
             identity=manifest.get("identity", {}),

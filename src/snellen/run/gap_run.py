@@ -29,8 +29,8 @@ from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.metrics import is_mean
 from snellen.run import chosen, select
-from snellen.run.compare_runs import loaded_run
 from snellen.run.plan import Finished, Plan
+from snellen.run.selected_rows import loaded_side
 from snellen.run.ways import SCORING, TwoWays, against
 from snellen.stats import FEWEST_CLUSTERS
 from snellen.store import FORMAT
@@ -45,6 +45,9 @@ fields differ, and 166 questions if 7 fields differ."""
 FEWEST_QUESTIONS = 20
 """The minimum number of questions. With fewer questions, a gap would have to be at least a third of
 the best score to be significant."""
+EXCHANGES = ".exchanges"
+"""The folder, inside the output folder, of the runs that exchange some fields. The folder is
+hidden, so that reports and comparisons of the output folder leave these runs out."""
 Fields = frozenset[str]
 RunOf = Callable[[Plan], Finished]
 
@@ -55,6 +58,8 @@ class Sampled:
 
     questions: int
     """The number of rows."""
+    available: int
+    """The number of rows from which the questions are drawn."""
     per_run: int
     """The number of requests in each run."""
     runs: int
@@ -77,9 +82,11 @@ class GapRun:
     sampled: Sampled = field(init=False)
     """The questions of the search."""
     scores: dict[Fields, Mapping[str, float]] = field(default_factory=dict)
-    """The scores of the questions, keyed by id, for each set of fields with the recipe's values."""
+    """Maps each set of fields to the scores of its run, keyed by question id. In that run, exactly
+    these fields have the recipe's values."""
     finished: dict[Fields, Finished] = field(default_factory=dict)
-    """The run for each set of fields with the recipe's values."""
+    """Maps each set of fields to its run. In that run, exactly these fields have the recipe's
+    values."""
     clusters: dict[str, int] = field(default_factory=dict)
     """The cluster of each question, keyed by id."""
     notes: list[str] = field(default_factory=list)
@@ -95,9 +102,9 @@ class GapRun:
         """A description of the planned requests, to be shown before the first request."""
         names = self.ways.exchangeable
         if not names:
-            return f"{self._benchmark.name}: the two ways of asking do not differ in any field"
+            return f"{self._data_set}: the two ways of asking do not differ in any field"
         return (
-            f"{self._benchmark.name}: {len(names)} fields differ ({', '.join(names)}); at most "
+            f"{self._data_set}: {len(names)} fields differ ({', '.join(names)}); at most "
             f"{self._most_requests:,} requests: {self.sampled.questions:,} questions in "
             f"{self.sampled.most_runs} runs; {2 * self.sampled.per_run:,} first, and no more if "
             "they show no gap"
@@ -110,6 +117,11 @@ class GapRun:
     @property
     def _benchmark(self) -> Benchmark:
         return self.ways.base.benchmarks[0]
+
+    @property
+    def _data_set(self) -> str:
+        """The recipe's name for the benchmark's data set."""
+        return self.ways.ask.data_set
 
     @property
     def _every(self) -> Fields:
@@ -146,6 +158,7 @@ class GapRun:
                 f"{' and '.join(f'{done.run}' for done in self.finished.values())}."
             )
         if total.p > GAP_LEVEL:
+            self._note_budget()
             return self._gap("noise")
         if not self._measure(run, exchanges(self.ways.exchangeable)):
             return self._gap("unfinished")
@@ -164,6 +177,16 @@ class GapRun:
             return self._gap("unfinished", fields)
         kind, names, group = decision(fields, groups)
         return self._gap(kind, fields, groups, names=names, explained=group)
+
+    def _note_budget(self) -> None:
+        """Note that a larger budget would detect a smaller gap, if there are more questions."""
+        sampled = self.sampled
+        if sampled.questions < sampled.available:
+            needed = self.budget * sampled.available // sampled.questions + 1
+            self.notes.append(
+                f"the budget allowed {sampled.questions:,} of {sampled.available:,} questions. A "
+                f"larger --budget detects smaller gaps; --budget {needed} asks all questions"
+            )
 
     def _together(self, run: RunOf, matters: Fields) -> list[GapGroup] | None:
         """Exchange all fields that matter at the same time. Returns None if a run was stopped."""
@@ -235,12 +258,13 @@ class GapRun:
             finished = self.finished.get(_sent(way))
             if finished is None:
                 plan = self.ways.plan(way).replaced(sample=self.sampled.questions)
+                if _sent(way) not in (frozenset(), _sent(self._every)):
+                    plan = plan.replaced(out=plan.out / EXCHANGES)
                 finished = self.finished[_sent(way)] = run(plan)
             if finished.interrupted or finished.stopped:
                 self.notes.append(f"{self._name(way)}: stopped: {finished.stopped}")
                 return False
-            own = [self._benchmark] if _is_own(self._benchmark) else []
-            self._keep(way, loaded_run(finished.run, own, self.ways.scoring(way)))
+            self._keep(way, loaded_side(finished, self._benchmark, self.ways.scoring(way)))
         return True
 
     def _keep(self, way: Fields, side: LoadedSide) -> None:
@@ -298,6 +322,7 @@ class GapRun:
             format=FORMAT,
             benchmark=self._benchmark.name,
             recipe=self.ways.recipe,
+            data_set=self._data_set,
             model=self.ways.model_name,
             against=against(self.ways.base),
             scoring=self.scoring or self._benchmark.headline,
@@ -369,6 +394,7 @@ def sampled(ways: TwoWays, budget: int) -> Sampled:
     per_run = selection.rows * per_question
     return Sampled(
         questions=selection.rows,
+        available=most,
         per_run=per_run,
         runs=runs,
         most_runs=max(runs, min(all_runs, budget // per_run)),
@@ -411,7 +437,3 @@ def question_scores(side: LoadedSide) -> dict[str, float]:
 def _sent(way: Fields) -> Fields:
     """Select the fields that affect requests, which are all fields except the scoring."""
     return way - {SCORING}
-
-
-def _is_own(benchmark: Benchmark) -> bool:
-    return not benchmark.provenance.from_catalog

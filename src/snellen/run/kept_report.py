@@ -61,8 +61,8 @@ def inputs_of(run: Run) -> dict[str, Input]:
 def keep(
     run: Run, benchmark: Benchmark, missing: Missing | None, inputs: Mapping[str, Input]
 ) -> None:
-    """Store what the run's report depends on, after the report was written. The caller holds the
-    run's lock. `inputs` is the state of the inputs before scoring."""
+    """Store what the run's report depends on. Call this after the report was written, while holding
+    the run's lock. `inputs` is the state of the inputs before scoring."""
     seal = run.path / SEAL
     if not _can_be_kept(run, benchmark, inputs):
         if not isinstance(run.path, Mirror):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import resource
 import signal
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn, TypeVar
 
 from snellen.core.model import Model
@@ -20,6 +21,9 @@ Show = Callable[[Sequence[Progress]], None]
 SHOWN_EVERY = 0.25
 """Seconds between two updates of the progress display."""
 INTERRUPTED = "interrupted"
+MOST_UNCHECKED = 10_000
+"""The number of new objects after which Python looks for reference cycles among them during a run.
+Python's default is 700."""
 
 
 async def close_model(model: Model) -> None:
@@ -109,6 +113,11 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine until it is complete. If an event loop is already running (in a notebook),
     use a separate thread. Ctrl-C then cancels the coroutine and waits until it ends."""
     _allow_open_files()
+    with _fewer_collections():
+        return _run_async(work)
+
+
+def _run_async(work: Coroutine[Any, Any, T]) -> T:
     if not _loop_is_running():
         return asyncio.run(work)
     loop = asyncio.new_event_loop()
@@ -129,6 +138,20 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
             with suppress(RuntimeError):  # the loop is closed, so the task has ended
                 loop.call_soon_threadsafe(task.cancel)
             raise
+
+
+@contextmanager
+def _fewer_collections() -> Iterator[None]:
+    """Make Python look for unused reference cycles less often. A run makes few cycles, but every
+    search goes through many of the objects that imports have created, which takes about 7 % of a
+    run's CPU time."""
+    young, *older = gc.get_threshold()
+    if young:  # 0 if the caller has turned the searches off
+        gc.set_threshold(max(young, MOST_UNCHECKED), *older)
+    try:
+        yield
+    finally:
+        gc.set_threshold(young, *older)
 
 
 def _allow_open_files() -> None:

@@ -18,15 +18,16 @@ from snellen.core.sample import Sample
 from snellen.core.scoring import total_score
 from snellen.errors import MediaError, ModelError
 from snellen.run.progress import Progress
+from snellen.run.readings import Readings
 from snellen.run.recorder import Turn
 from snellen.run.stop import Stop
 
 OnReply = Callable[[Sample, Reply], object]
 """Called after each sample's final reply is stored. If turns are scored separately, called once for
 each scored turn."""
-LONG = 50_000
-"""The maximum length, in characters, of replies in the running score. The report also includes
-longer replies."""
+LONG = 4_000
+"""The maximum length, in characters, of replies in the running score. To parse longer replies on
+the event loop would delay all requests. The report includes them."""
 
 
 class Observer:
@@ -80,7 +81,8 @@ class Observers(Observer):
                 if getattr(type(observer), event) is not getattr(Observer, event)
             ]
             if methods:
-                setattr(self, event, partial(_call_all, methods))
+                call = methods[0] if len(methods) == 1 else partial(_call_all, methods)
+                setattr(self, event, call)
 
 
 def _call_all(methods: Sequence[Callable[..., object]], *event: object) -> None:
@@ -133,9 +135,12 @@ class ProgressCounter(Observer):
 class RunningScore(Observer):
     """Keeps a running mean of the headline scores, if the scoring scores single samples."""
 
-    def __init__(self, benchmark: Benchmark, progress: Progress) -> None:
+    def __init__(
+        self, benchmark: Benchmark, progress: Progress, readings: Readings | None = None
+    ) -> None:
         self._benchmark = benchmark
         self._scoring = benchmark.scorings[benchmark.headline]
+        self._parse = self._scoring.parse if readings is None else readings.keep
         self._progress = progress
 
     def sample_finished(self, replies: Sequence[tuple[Sample, Reply]]) -> None:
@@ -145,14 +150,14 @@ class RunningScore(Observer):
     def _add(self, sample: Sample, reply: Reply) -> None:
         scoring = self._scoring
         if len(reply.text) > LONG:
-            return  # parsing such a long reply would delay other requests
+            return
         if scoring.reads != self._benchmark.procedure.kind or sample.hidden:
             return
         if reply.state == "refused":
             # As in the report, it counts as wrong if a score of 0 means wrong.
             self._progress.refused += scoring.zero_is_wrong
             return
-        reading = scoring.parse(reply, sample)
+        reading = self._parse(reply, sample)
         if reading.undecided:
             return  # this reply cannot be scored alone
         score = total_score(scoring.score(reading, sample))

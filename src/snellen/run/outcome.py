@@ -59,8 +59,10 @@ def merged_outcome(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def merge_progress(into: Progress, parts: list[Progress], *, are_all: bool) -> None:
-    """Set a progress to the sum of the progress of several parts, of which there is at least one.
-    `are_all` says whether these are all parts of the run."""
+    """Set `into` to the combined progress of one or more parts.
+
+    `are_all` says whether these are all parts of the run.
+    """
     for name in SUMMED:
         setattr(into, name, sum(getattr(part, name) for part in parts))
     first = parts[0]
@@ -75,7 +77,7 @@ def merge_progress(into: Progress, parts: list[Progress], *, are_all: bool) -> N
 
 def continued(progress: Progress, before: Progress) -> Progress:
     """The progress of a process that continues the work of a process that was killed. Pairs that
-    the earlier process finished count as done, although the later one has found them stored."""
+    the killed process finished count as done, although the new process finds them in the store."""
     both = replace(progress)
     for name in COUNTED:
         setattr(both, name, getattr(progress, name) + getattr(before, name))

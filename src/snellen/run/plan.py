@@ -432,6 +432,8 @@ class Finished:
     """Whether the user or a budget stopped the run."""
     has_goal: bool = False
     """Whether the run stopped because the headline is precise enough (`until_stderr`)."""
+    row_indices: frozenset[int] | None = None
+    """The rows of the data set that the plan selects; None: all rows."""
 
     @property
     def scope_note(self) -> str | None:

@@ -35,6 +35,7 @@ from snellen.run.limiter import START
 from snellen.run.machine_bound import machine_bound
 from snellen.run.parts import PATIENCE, enter_lock, in_part, share
 from snellen.run.plan import OnSample, Plan
+from snellen.run.readings import Readings
 from snellen.run.reply_watch import RAISED, ReplyWatch
 from snellen.run.run_config import RunConfig
 from snellen.run.token_limit import TokenLimit, token_limit
@@ -58,8 +59,8 @@ class Preparation:
         self._limiters: dict[str, Limiter] = {}
 
     def add(self, config: RunConfig, opened: registry.Opened | None, facts: Facts) -> None:
-        """Add the job of a run, unless the run already has a job because its benchmark was named in
-        two ways.
+        """Add a job for a run. If the run already has a job, add nothing: the user has named the
+        same benchmark in two ways.
 
         If `opened` is None, the model is `MOST_FREQUENT`.
         """
@@ -193,6 +194,7 @@ class Preparation:
             progress=progress,
             reuse=reuse,
             limit=limit,
+            readings=Readings(benchmark.scorings[benchmark.headline]) if self._plan.score else None,
             observers=observers,
         )
 

@@ -1,7 +1,7 @@
 """Measures how well judges agree with the verdicts of the authors' judge.
 
-The measurement requires files in which a benchmark's authors publish models' replies along with the
-verdicts.
+The measurement requires published files that contain models' replies and the verdicts of the
+authors' judge.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ def qualify_run(
 
     `scoring` is the scoring whose judge prompt is used; the default is the headline scoring. If the
     files have no verdicts for this scoring, the judge is compared with the verdicts for the
-    headline scoring. The scores of these verdicts are scaled to the best score of `scoring`.
-    `thresholds` overrides defaults in `THRESHOLDS`. `tolerance` is a fraction of the best score;
-    the default is 0.1. If `n` is set, only `n` questions are used, drawn at random with the plan's
-    `sample_seed`.
+    headline scoring. The published scores are then rescaled, so that the best score of the headline
+    scoring becomes the best score of `scoring`. `thresholds` overrides defaults in `THRESHOLDS`.
+    `tolerance` is a fraction of the best score; the default is 0.1. If `n` is set, only `n`
+    questions are used, drawn at random with the plan's `sample_seed`.
 
     The judges' runs are stored in `.qualified/` in the plan's folder `out`. Each run folder gets a
     `qualification.json`, which `judge`, `score`, and `compare` read. A second call requests only
@@ -132,14 +132,14 @@ def qualify_run(
 
 @dataclass(frozen=True, kw_only=True)
 class _Subject:
-    """The published replies and verdicts with which judges are compared."""
+    """The published replies, and the published verdicts that judges are compared with."""
 
     benchmark: Benchmark
     """The benchmark."""
     scoring: str
     """The scoring whose judge prompt is used."""
     published_as: str
-    """The scoring to which the published verdicts belong."""
+    """The scoring that the published verdicts belong to."""
     sources: list[str]
     """The names of the files."""
     replies: Sequence[PublishedReply]

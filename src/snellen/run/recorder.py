@@ -41,7 +41,9 @@ OwnMedia = list[ShownMedia] | None
 media."""
 
 
-@dataclass(frozen=True, kw_only=True)
+# `Prepared` and `Turn` are not frozen, because there is one for each request, and frozen instances
+# take several times as long to create.
+@dataclass(slots=True, kw_only=True)
 class Prepared:
     """A request that is ready to be sent, or that cannot be sent because of an error."""
 
@@ -55,7 +57,7 @@ class Prepared:
     """Why the request cannot be sent; None if it can."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Turn:
     """A question with the key of its records."""
 

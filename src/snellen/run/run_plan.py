@@ -157,11 +157,13 @@ def _finish(plan: Plan, job: Job) -> Finished:
 
     stop, result = job.stop, None
     if plan.score and plan.options["part"] is None:
-        missing = plan.options["missing"]
+        missing, benchmark = plan.options["missing"], job.benchmark
         if stop.reason is None:
-            result = kept_result(job.run, job.benchmark, missing)
+            result = kept_result(job.run, benchmark, missing)
         if result is None:
-            result = scored(job.run, job.benchmark, missing=missing, stopped=stop.reason)
+            if job.readings is not None:
+                benchmark = job.readings.used_in(benchmark)
+            result = scored(job.run, benchmark, missing=missing, stopped=stop.reason)
     job.run.keep_index()
     return Finished(
         run=job.run.path,
@@ -170,12 +172,13 @@ def _finish(plan: Plan, job: Job) -> Finished:
         stopped=stop.reason,
         interrupted=stop.interrupted,
         has_goal=stop.is_goal,
+        row_indices=job.selection.places,
     )
 
 
 def _score_if_complete(plan: Plan, job: Job, finished: Finished) -> Finished:
-    """Score a run of which this process has asked a part, if all parts are complete. Of several
-    processes that end at the same time, the last one sees all replies."""
+    """Score a run after this process has asked its part, if all parts are complete. If several
+    processes end at the same time, the last one sees all replies."""
     if finished.stopped or finished.progress.failed or job.all_parts is None:
         return finished
     path = job.run.path
@@ -187,13 +190,13 @@ def _score_if_complete(plan: Plan, job: Job, finished: Finished) -> Finished:
     try:
         result = score_parts(path, job.benchmark, plan.options["missing"])
     except HeldError:
-        return finished  # another process scores the run
+        return finished  # another process is scoring the run
     return replace(finished, result=result)
 
 
 def score_parts(path: Path, benchmark: Benchmark, missing: Missing | None) -> Result:
-    """Score a run whose parts may still be written. If another process scores the run, wait for
-    it.
+    """Score a run whose parts may still be growing. If another process is scoring the run, wait for
+    that process to finish.
 
     Raises:
         StoreError: the other process takes too long, or the run cannot be read.

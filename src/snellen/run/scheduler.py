@@ -28,6 +28,7 @@ from snellen.run.limiter import Limiter
 from snellen.run.model_calls import own_prompt
 from snellen.run.observer import Observer, Observers, ProgressCounter, RunningScore
 from snellen.run.progress import Progress
+from snellen.run.readings import Readings
 from snellen.run.recorder import Recorder
 from snellen.run.requests import Requests
 from snellen.run.selection import Selection, chosen, unfinished
@@ -68,6 +69,8 @@ class Job:
     """Looks up another run's reply to a request."""
     limit: TokenLimit = field(default_factory=lambda: TokenLimit(None))
     """The token limit of the requests."""
+    readings: Readings | None = None
+    """Keeps the readings of the running score for the report; None if there is no report."""
     observers: Sequence[Observer] = ()
     """Observers that receive the run's events, in addition to the progress and the running
     score."""
@@ -106,7 +109,8 @@ class Scheduler:
         self._stop = job.stop
         self._limiter = job.limiter
         self._threads = ThreadPoolExecutor(THREADS, "decode")
-        watching = (ProgressCounter(job.progress), RunningScore(job.benchmark, job.progress))
+        score = RunningScore(job.benchmark, job.progress, job.readings)
+        watching = (ProgressCounter(job.progress), score)
         self._observer = Observers([*watching, *job.observers])
         self._recorder = Recorder(
             job.run, job.benchmark, own_prompt=own_prompt(job.benchmark, job.model)

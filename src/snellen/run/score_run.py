@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
@@ -184,8 +184,10 @@ def scored(
     scorings: Sequence[str] | None = None,
     missing: Missing | None = None,
     stopped: str | None = None,
+    row_indices: Collection[int] | None = None,
 ) -> Result:
-    """Score a run (loaded, locked), including the judges' verdicts on its replies."""
+    """Score a run (loaded, locked), including the judges' verdicts on its replies. With
+    `row_indices`, only these rows of the data set are scored, and nothing is written."""
     inputs = kept_report.inputs_of(run)
     with ExitStack() as stack:
         replies = partial(judgeable, run, benchmark)
@@ -206,9 +208,10 @@ def scored(
             notes=notes,
             judging=_judging(run, benchmark),
             judged_by=judged_by(run, benchmark, juries),
+            row_indices=row_indices,
         )
     result = Result(report, run.path, stopped)
-    if scorings is None:
+    if scorings is None and row_indices is None:
         write_markdown(result)
         if stopped is None:
             kept_report.keep(run, benchmark, missing, inputs)

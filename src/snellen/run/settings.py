@@ -31,7 +31,8 @@ class Settings:
     """The time limit of a call to the model, in seconds; None: the model enforces its own limit."""
     give_up: int = 20
     """The number of failed questions in a row after which the run ends, or twice the concurrency if
-    this is higher."""
+    this is higher. A question counts only if no other question got a reply after its first
+    attempt failed."""
     on_truncation: str = "continue"
     """What happens if many of the first replies are truncated: `stop`, `continue`, or `raise:N`."""
     retry_truncated: int | None = None

@@ -72,9 +72,9 @@ class Setup:
 
     @property
     def apart(self) -> bool:
-        """Whether forks answer while the session gets further frames, each with its own slot. This
-        requires that forks share no state (`forks_apart`) and that calls do not advance the
-        clock."""
+        """Whether each fork has a slot of its own and answers while the session gets further
+        frames. This requires that forks share no state (`forks_apart`) and that calls do not
+        advance the clock."""
         alone = getattr(self.model, "forks_apart", False)
         return bool(self.forks and alone and self.streaming.clock == "logical")
 
@@ -293,8 +293,8 @@ class StreamedSession:
             self._attempts.fail(turn, error)
 
     async def _ask_session(self, session: Session, question: _PosedQuestion) -> None:
-        """Ask the session itself, either because it remembers its questions or because this is its
-        only question."""
+        """Ask the session itself instead of a fork. Either the session is meant to remember its
+        questions, or this is its only question."""
         fork = question.sample.id if self._setup.forks else ""
         await self._show_latest(session, question, fork)
         send = partial(self._answer, session, question, fork)

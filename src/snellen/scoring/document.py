@@ -225,6 +225,17 @@ class CostReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The time from sending a request to the first byte of its reply."""
     total: Seconds | None = None
     """The time from sending a request to the end of its reply."""
+    failed_attempts: int | None = None
+    """The number of requests that failed. Most of them were sent again. None in reports of earlier
+    versions, which did not count them."""
+
+    @property
+    def in_flight(self) -> float | None:
+        """The mean number of the run's requests in flight at the same time; None if it is
+        unknown."""
+        if self.total is None or not self.seconds:
+            return None
+        return self.total.mean * self.replies / self.seconds
 
 
 class TokenTimes(msgspec.Struct, frozen=True, kw_only=True):

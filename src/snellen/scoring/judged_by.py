@@ -64,6 +64,6 @@ def retired() -> dict[str, str]:
 
 
 def is_authors_judge(model: str, authors: str) -> bool:
-    """Whether `model`, a name in Snellen such as `openai/gpt-4-0613`, is the authors' judge
-    `authors`, such as `gpt-4-0613`."""
+    """Whether two names mean the same judge. `model` is a name in Snellen, such as
+    `openai/gpt-4-0613`, and `authors` is the authors' name, such as `gpt-4-0613`."""
     return model.partition("/")[2] == authors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
@@ -67,11 +67,16 @@ class Scored(NamedTuple):
     """For each scoring, the answer to this sample that the authors' file contains."""
 
 
-def replies_of(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
-    """Yield the outcomes of a run's finished conversations, in the order of the data set."""
+def replies_of(
+    run: Run, benchmark: Benchmark, row_indices: Collection[int] | None = None
+) -> Iterator[Scored]:
+    """Yield the outcomes of a run's finished conversations, in the order of the data set. With
+    `row_indices`, only the conversations about these rows of the data set are yielded."""
     turns: list[Question] = []
     rows = _Originals(benchmark)
     for question in run.questions():
+        if row_indices is not None and question.place not in row_indices:
+            continue
         if turns and turns[-1].key[:2] != question.key[:2]:
             yield from _conversation(run, benchmark, turns, rows)
             turns = []

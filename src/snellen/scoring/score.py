@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -30,11 +30,13 @@ def score_run(
     notes: Sequence[str] = (),
     judging: Mapping[str, CostReport] | None = None,
     judged_by: Mapping[str, JudgedBy] | None = None,
+    row_indices: Collection[int] | None = None,
 ) -> Report:
     """Score a loaded run, and write its `scores.jsonl` and `report.json`. `judging` maps judges to
     costs, and `judged_by` maps scorings to judges.
 
-    If `scorings` are given, nothing is written, since a stored report must contain all scorings.
+    If `scorings` or `row_indices` are given, nothing is written, since a stored report must contain
+    all scorings and all replies. With `row_indices`, only these rows of the data set are scored.
 
     Raises:
         UsageError: a scoring does not exist.
@@ -43,13 +45,14 @@ def score_run(
     inputs = run.input_sizes()
 
     def replies() -> Iterator[Scored]:
-        return replies_of(run, benchmark)
+        return replies_of(run, benchmark, row_indices)
 
     resolved = resolve(benchmark, scorings or benchmark.scorings, replies)
     missing = missing or manifest.get("missing")
     tally = Tally(benchmark, scorings, missing, verdicts, resolved=resolved)
     labels = run.labels()
-    if scorings is None:
+    is_stored = scorings is None and row_indices is None
+    if is_stored:
         run.folder.put_atomic(f"{SCORES}.jsonl", tally.rows(replies()))
     else:
         tally.add(replies())
@@ -66,7 +69,7 @@ def score_run(
     noticed = manifest.get("noticed", {}).values()
     notes = [*manifest.get("notes", []), *noticed, *dict.fromkeys(run.notes), *_lost(run), *notes]
     report = tally.report_on(source, notes)
-    if scorings is None:
+    if is_stored:
         stored = StoredWith(inputs=inputs, source=source_digest(benchmark))
         document = {**msgspec.to_builtins(report), **msgspec.to_builtins(stored)}
         pretty = msgspec.json.format(msgspec.json.encode(document), indent=2)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from snellen.stats._bootstrap import MOST_UNDEFINED
 from snellen.stats._estimate import Estimate
-from snellen.stats._mean import FEWEST_CLUSTERS, too_few
+from snellen.stats._mean import FEWEST_CLUSTERS, mean, too_few, wilson
 from snellen.stats._paired import sums_by_label
 from snellen.stats._quantiles import t_quantile
-from snellen.stats._sums import Sums
+from snellen.stats._sums import Sums, ratio
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,8 +53,13 @@ def held_out(
     splits of each resample, which removes the variance that comes from splitting. A split is
     undefined if, for one of its thirds, no setting has a value on the other two thirds. If more
     than 5 % of splits are undefined, there is no value. If the settings are similar, the interval
-    is wider than necessary; `docs/decisions/comparing.md` gives its coverage. For fractions, the
-    interval is limited to [0, 1].
+    is wider than necessary; `docs/decisions/comparing.md` gives its coverage.
+
+    For fractions, the interval is limited to [0, 1]. An interval that reaches 0 or 1 is extended to
+    contain Wilson's interval, since resamples of scores that are almost all equal show too little
+    of the error. If the value is 0 or 1, or if the best setting's value is 0 or 1, Wilson's
+    interval is the interval that `mean` computes with one score per cluster. Otherwise, the
+    effective n of Wilson's interval is value · (1 - value) / stderr², and at most `n`.
 
     Raises:
         ValueError: there are no settings, or their sums have different columns.
@@ -77,12 +82,20 @@ def held_out(
     if undefined > MOST_UNDEFINED:
         return known(reason=f"undefined in {100 * undefined:.0f} % of resamples: {FEW}")
     variance = float(np.cov(drawn)[0, 1])
+    at_limit = choice.interval_at_limit(value) if unit == "fraction" else None
     if variance <= 1e-24 * value**2:
-        return known(reason="all resamples have the same value")
+        if at_limit is None:
+            return known(reason="all resamples have the same value")
+        return known(ci95=at_limit)
     stderr = math.sqrt(groups / (groups - 1) * variance)
     half = t_quantile(0.975, groups - 1) * stderr
     low, high = value - half, value + half
     if unit == "fraction":
+        wider = at_limit
+        if wider is None and 0 < value < 1 and (low <= 0 or high >= 1):
+            wider = wilson(value, min(n, value * (1 - value) / stderr**2))
+        if wider is not None:
+            low, high = min(low, wider[0]), max(high, wider[1])
         low, high = max(0.0, low), min(1.0, high)
     return known(stderr=stderr, ci95=(low, high))
 
@@ -125,6 +138,25 @@ class _SettingChoice:
     def groups(self) -> int:
         """The number of clusters, G."""
         return int(self.sums.shape[1])
+
+    def interval_at_limit(self, value: float) -> tuple[float, float] | None:
+        """Wilson's interval of a value of 0 or 1, with one score per cluster. The interval is None
+        if neither `value` nor the value of the best setting on all clusters is 0 or 1."""
+        import numpy as np
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = self.aggregate(self.sums.sum(axis=1))
+        better = -values if self.lower_is_better else values
+        best = int(np.where(np.isnan(better), -np.inf, better).argmax())
+        limits = [limit for limit in (value, float(values[best])) if limit in (0.0, 1.0)]
+        if not limits:
+            return None
+        sizes = np.ones(self.groups)
+        if self.aggregate is ratio:
+            sizes = self.sums[best, :, 1]
+        present = sizes > 0  # a setting without a score in a cluster has a size of 0 there
+        scores = np.full(self.groups, limits[0])
+        return mean(scores[present], np.arange(self.groups)[present], sizes[present]).ci95
 
     def deal(self, times: int) -> NDArray[np.float64]:
         """The values (times,) of random splits of the clusters."""

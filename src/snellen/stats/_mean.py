@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 FEWEST_CLUSTERS = 10
 """The minimum number of clusters for which there is an interval."""
 ENOUGH_CLUSTERS = 30
-"""With fewer clusters than this, the interval of scores in [0, 1] has the width that Student's t
-gives. With at least this many, that width is multiplied by the ratio of the normal quantile to
-Student's t for n rows."""
+"""Decides the width of the interval of scores in [0, 1]. With fewer clusters than this, the width
+is the one that Student's t gives. With this many or more, that width is multiplied by z/t, where z
+is the normal quantile, and t is Student's quantile for n rows."""
 Z = normal_quantile(0.975)
 
 
@@ -72,7 +72,7 @@ def mean(
         half = t_quantile(0.975, degrees(rows.sums, rows.n_clusters)) * stderr
         return known(stderr=stderr, ci95=(value - half, value + half))
     effective = _effective_n(rows, right_or_wrong=right_or_wrong)
-    return known(stderr=stderr, ci95=_wilson(value, effective))
+    return known(stderr=stderr, ci95=wilson(value, effective))
 
 
 def _check(
@@ -192,7 +192,7 @@ def too_few(n_clusters: int) -> str:
     return f"{what}: an interval needs at least {FEWEST_CLUSTERS}"
 
 
-def _wilson(share: float, n: float) -> tuple[float, float]:
+def wilson(share: float, n: float) -> tuple[float, float]:
     """Wilson's 95 % interval of a share of successes in n trials (Wilson 1927; Brown, Cai and
     DasGupta 2001)."""
     middle = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)

@@ -114,7 +114,7 @@ class _Index(msgspec.Struct, array_like=True):
     files: dict[str, _FileIndex]
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """A line of an indexed file."""
 
     key: Key
@@ -123,7 +123,7 @@ class Entry(NamedTuple):
     """The value of the line, as in a chunk."""
 
 
-EntryOf = Callable[[bytes, int], Entry | None]
+EntryOf = Callable[[bytes, int], IndexEntry | None]
 """Decodes a line, given its offset in the file. Returns None for a line that cannot be indexed,
 such as a damaged one."""
 

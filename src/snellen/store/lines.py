@@ -64,13 +64,14 @@ def _plain(value: object) -> object:
     raise TypeError(f"a {type(value).__name__} cannot be stored")
 
 
+WITH_LEAST_FORMAT = (ReplyRecord, EndRecord, Question, ScoreRow)
 _ENCODER = msgspec.json.Encoder(enc_hook=_plain)
 
 
 def encode(record: msgspec.Struct) -> bytes:
     """Encode a record as a line. The line gets the lowest format number that covers all features
     that the record uses."""
-    if isinstance(record, ReplyRecord | EndRecord | Question | ScoreRow):
+    if isinstance(record, WITH_LEAST_FORMAT):
         least = record.least_format
         if record.format < least:
             record = msgspec.structs.replace(record, format=least)

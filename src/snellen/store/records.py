@@ -52,10 +52,10 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SeenMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One image, video, or other medium, as the model received it."""
+    """A picture or video, as the model received it."""
 
     digest: str
-    """The digest of the medium's bytes, `sha256:<hex>`."""
+    """The digest of the picture's or video's bytes, `sha256:<hex>`."""
     frames: list[float] = []
     """The times of a video's frames, in seconds."""
     width: Count | None = None
@@ -267,14 +267,15 @@ def stored_calls(calls: Sequence[ToolCall]) -> list[ToolCallFields]:
 
 
 class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One medium of a question."""
+    """A picture or video of a question."""
 
     kind: Literal["image", "video"]
     """`image` or `video`."""
     place: str
     """The name of the file in the data set, or another label."""
     digest: str | None = None
-    """The digest of the medium's bytes, `sha256:<hex>`; absent if it could not be read."""
+    """The digest of the picture's or video's bytes, `sha256:<hex>`; absent if the bytes could not
+    be read."""
     mime: str | None = None
     """The media type, such as `image/png`."""
     width: int | None = None
@@ -293,7 +294,7 @@ class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def shown_media(medium: Image | Video) -> ShownMedia:
-    """Convert a medium of a question to the form in which it is stored."""
+    """Convert a picture or video of a question to the form in which it is stored."""
     path = medium.label or (str(medium.source) if not isinstance(medium.source, bytes) else "")
     if isinstance(medium, Video):
         width, height = medium.original_size or (None, None)
@@ -325,8 +326,9 @@ def seen_media(
     size: Size | None = None,
     original: Size | None = None,
 ) -> SeenMedia:
-    """Describe a medium as the model received it. The back end reports the `times` of frames, the
-    `size`, and the `original` size. A value that the back end does not report is None."""
+    """Describe a picture or video as the model received it. The back end reports the `times` of
+    frames, the `size`, and the `original` size. A value that the back end does not report is
+    None."""
     assert medium.digest is not None
     frames: Sequence[float] = ()
     if isinstance(medium, Video):

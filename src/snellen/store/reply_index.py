@@ -15,7 +15,7 @@ OFFSET_BITS = 47
 failure, the next bits are this offset, and the highest bits are the number of the file."""
 
 
-AskedRow = tuple[str | Key, int, bool]
+QuestionRow = tuple[str | Key, int, bool]
 """A question: its shortened key, its row index, and whether it is the first of its conversation."""
 
 
@@ -90,7 +90,7 @@ class ReplyIndex:
             else:
                 self.add_reply(key, name, offset, failed=value == FAILURE)
 
-    def set_questions(self, questions: Iterable[AskedRow]) -> None:
+    def set_questions(self, questions: Iterable[QuestionRow]) -> None:
         """Set all questions of a run, after all replies of the run have been added."""
         self._rendered.clear()
         self._finished = finished = array("H")
@@ -166,7 +166,7 @@ class ReplyIndex:
         return shortened(key) in self._rendered
 
 
-def asked_rows(chunk: Chunk) -> Iterator[AskedRow]:
+def question_rows(chunk: Chunk) -> Iterator[QuestionRow]:
     """The questions in a chunk."""
     if not chunk.others:
         return zip(chunk.samples, chunk.values, repeat(True))

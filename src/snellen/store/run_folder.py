@@ -19,7 +19,7 @@ from snellen.store import lines, part_files
 from snellen.store._mirror import Mirror
 from snellen.store.folder import Folder, LineReader, file_order
 from snellen.store.formats import FORMAT, NEWEST, check_format
-from snellen.store.kept_index import END, FAILURE, KEPT_FROM, REPLY, Entry, KeptIndex
+from snellen.store.kept_index import END, FAILURE, KEPT_FROM, REPLY, IndexEntry, KeptIndex
 from snellen.store.key import AnyKey, Key
 from snellen.store.lines import LineReading, T
 from snellen.store.locks import RunPart
@@ -34,7 +34,7 @@ from snellen.store.records import (
     ScoreRow,
     Unknown,
 )
-from snellen.store.reply_index import AskedRow, ReplyIndex, asked_rows, shortened
+from snellen.store.reply_index import QuestionRow, ReplyIndex, question_rows, shortened
 
 QUESTIONS, REPLIES, EVENTS, SCORES = "questions", "replies", "events", "scores"
 REPORT, LABELS = "report.json", "labels.jsonl"
@@ -151,7 +151,7 @@ class Run:
                 f"{unknown} records of the journal have a kind that this version does not know. "
                 "They were kept"
             )
-        index.set_questions(self._asked_rows())
+        index.set_questions(self._question_rows())
         self._index = index
 
     def keep_index(self) -> None:
@@ -402,11 +402,11 @@ class Run:
         name = self.folder.segment(stem)
         return name, self.folder.append(name, lines.encode(record))
 
-    def _asked_rows(self) -> Iterator[AskedRow]:
+    def _question_rows(self) -> Iterator[QuestionRow]:
         since = self._kept.since(self.folder.segments(QUESTIONS))
         for name in since:
             for chunk in self._kept.chunks(name):
-                yield from asked_rows(chunk)
+                yield from question_rows(chunk)
         for _, _, question in self._records(QUESTIONS, lines.QUESTION, since):
             yield shortened(question.key), question.place, question.key.is_first
 
@@ -421,17 +421,17 @@ class Run:
         for name, offset, question in self._records(QUESTIONS, lines.QUESTION, since):
             yield name, offset, question.key, question.place
 
-    def _journal_entry(self, name: str, line: bytes, offset: int) -> Entry | None:
+    def _journal_entry(self, name: str, line: bytes, offset: int) -> IndexEntry | None:
         record = self._lines.journal_line(line, name, offset)
         if isinstance(record, EndRecord):
-            return Entry(record.key, END)
+            return IndexEntry(record.key, END)
         if isinstance(record, ReplyRecord):
-            return Entry(record.key, FAILURE if record.state == "failed" else REPLY)
+            return IndexEntry(record.key, FAILURE if record.state == "failed" else REPLY)
         return None
 
-    def _question_entry(self, name: str, line: bytes, offset: int) -> Entry | None:
+    def _question_entry(self, name: str, line: bytes, offset: int) -> IndexEntry | None:
         question = self._lines.record(lines.QUESTION, line, name, offset)
-        return None if question is None else Entry(question.key, question.place)
+        return None if question is None else IndexEntry(question.key, question.place)
 
     @cached_property
     def _kept(self) -> KeptIndex:

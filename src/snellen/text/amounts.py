@@ -28,6 +28,15 @@ def duration(seconds: float) -> str:
     return f"{total // 3600} h {total % 3600 // 60} min"
 
 
+def counted(n: int, singular: str, plural: str) -> str:
+    """Format a number with the words that it counts.
+
+    >>> counted(1, "reply is", "replies are"), counted(1200, "reply is", "replies are")
+    ('1 reply is', '1,200 replies are')
+    """
+    return f"{n:,} {singular if n == 1 else plural}"
+
+
 def percent(fraction: float) -> str:
     """Format a fraction as a percentage, as in the tables of reports.
 

@@ -7,10 +7,10 @@ The tokens are those that coco-caption passes to its metrics: the output of Stan
 3.4.1 with -preserveLines -lowerCase, without a list of punctuation
 (tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/tokenizer/
 ptbtokenizer.py). The rules follow the conventions of the Treebank. Where the conventions are
-ambiguous, the rules follow the output that Stanford's program gives for common abbreviations and
-for words in the published files with which the parity tests compare Snellen's results. The source
-code of the program was not consulted. The tokens equal the program's for all 11,653 captions in the
-files for COCO, and for 99.86 % of 20,000 sentences, questions, and replies in the other files.
+ambiguous, the rules follow the output of Stanford's program. We compared outputs for common
+abbreviations, and for words in the published files that the parity tests use. The source code of
+the program was not consulted. The tokens equal the program's for all 11,653 captions in the files
+for COCO, and for 99.86 % of 20,000 sentences, questions, and replies in the other files.
 
 Some things are not supported because they are rare in captions: telephone numbers and tags with
 spaces, email addresses, file names, entities such as &amp;, most emoticons, and names such as C++.

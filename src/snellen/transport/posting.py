@@ -44,7 +44,7 @@ class Event:
     """When the event arrived, in seconds after the request."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # not frozen, which would take longer for each request
 class Response:
     """A server's reply."""
 
@@ -111,6 +111,7 @@ class Transport:
         self._secrets = [secret.encode() for secret in written_forms(secrets)]
         self._connect = connect
         self._first = first
+        self._late_first = f"no reply started within {first:g} s (timeout `first`)"
         self._total = total
         self._session: aiohttp.ClientSession | None = None
         self._urls: dict[str, URL] = {}
@@ -131,23 +132,22 @@ class Transport:
         data = body if len(body) <= UNSTREAMED else BytesIO(body)
         now = asyncio.get_running_loop().time
         started = now()
-        late = f"no reply started within {self._first:g} s (timeout `first`)"
+        late = self._late_first
         try:
             async with (
                 asyncio.timeout(self._first) as patience,
                 session.post(self._url(path), data=data, allow_redirects=False) as reply,
             ):
                 first = now() - started
-                late = f"the reply was not complete within {self._total:g} s (timeout `total`)"
-                patience.reschedule(started + self._total)
+                if not reply.content.is_eof():  # most replies arrive together with their head
+                    late = f"the reply was not complete within {self._total:g} s (timeout `total`)"
+                    patience.reschedule(started + self._total)
                 content = b""
                 events: tuple[Event, ...] = ()
                 if reply.status == 200 and reply.content_type == EVENTS:
                     events = await self._events(reply, started)
                 else:
-                    content = self._without_secrets(
-                        b"".join([b async for b in self._blocks(reply)])
-                    )
+                    content = self._without_secrets(await self._content(reply))
         # The HTTP client's errors quote the address and the headers, including keys. Therefore they
         # are reworded and kept out of tracebacks.
         except aiohttp.ConnectionTimeoutError:
@@ -209,13 +209,24 @@ class Transport:
             self._urls[path] = url
         return url
 
-    async def _blocks(self, reply: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-        size = 0
+    async def _content(self, reply: aiohttp.ClientResponse) -> bytes:
+        """Return the whole reply."""
+        content = await reply.content.readany()
+        self._check_size(len(content))
+        if reply.content.at_eof():
+            return content
+        return content + b"".join([b async for b in self._blocks(reply, len(content))])
+
+    async def _blocks(self, reply: aiohttp.ClientResponse, size: int = 0) -> AsyncIterator[bytes]:
+        """Yield the blocks of a reply, or of its rest if `size` bytes have been read."""
         while block := await reply.content.readany():
             size += len(block)
-            if size > MOST_BYTES:
-                raise Rejected(f"{self.where}: the reply is longer than {MOST_BYTES >> 20} MiB.")
+            self._check_size(size)
             yield block
+
+    def _check_size(self, size: int) -> None:
+        if size > MOST_BYTES:
+            raise Rejected(f"{self.where}: the reply is longer than {MOST_BYTES >> 20} MiB.")
 
     async def _events(self, reply: aiohttp.ClientResponse, started: float) -> tuple[Event, ...]:
         """Return a stream's events that have data. An event without an empty line at its end is

@@ -29,7 +29,7 @@ from snellen.view._text import excerpt
 VERSION = 3
 FILE = "view.sqlite"
 HEAD = 1024
-"""The number of bytes at the beginning of a file by which the file is recognized."""
+"""The number of bytes at the beginning of a file that identify the file."""
 SHOWN = 160
 """The maximum number of a text's characters that a list shows."""
 EVENT_TEXT = 2_000

@@ -1,7 +1,7 @@
 """Reloads the pictures and frames that a model was shown, from their original files.
 
-Only media that a run's questions name can be requested. A medium is shown only if its digest
-matches the stored digest. No other file on this machine can be requested.
+Only pictures and videos that a run's questions name can be requested. A picture or video is shown
+only if its digest matches the stored digest. No other file on this machine can be requested.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Media:
         of the picture's longer side.
 
         Raises:
-            MediaError: the picture is gone or has changed, or the medium is a video.
+            MediaError: the picture is gone or has changed, or the file is a video.
         """
         shown = question.media[number]
         if shown.kind != "image":
@@ -65,7 +65,7 @@ class Media:
         """The frame of a video at a media time in seconds, in the size in which the frame was sent.
 
         Raises:
-            MediaError: the video is gone, has changed, or cannot be decoded, or the medium is a
+            MediaError: the video is gone, has changed, or cannot be decoded, or the file is a
                 picture.
         """
         shown = question.media[number]
@@ -131,9 +131,9 @@ class Media:
         raise _gone(run, shown.place, others)
 
     def _parts(self, run: Listed, question: Question, number: int) -> Iterator[Image | Video]:
-        """Yield the pictures and videos that may be the requested medium: first the sample's medium
-        at the index `number`, then all of the sample's media, then the media that only the prompt
-        contains."""
+        """Yield the pictures and videos that may be the requested one: first the one at the index
+        `number` in the sample's media, then all of the sample's media, then the media that only the
+        prompt contains."""
         try:
             benchmark = self._benchmark(run)
             sample = next(benchmark.read(row) for row in rows_at(benchmark.data, [question.place]))

@@ -388,8 +388,8 @@ class Pages:
         best: float,
         other_index: Path | None,
     ) -> Facet:
-        """Count a facet's values over the samples that all filters except the facet's own select.
-        `connection` contains the samples that all filters select."""
+        """Count a facet's values over the samples that pass all filters except the facet's own.
+        `connection` contains the samples that pass all filters."""
         if not wanted.by_facet(facet.name):
             return narrowed(connection, facet, scoring, best)
         others = wanted.without(facet.name)

@@ -104,7 +104,7 @@ class SampleMedium:
     """A picture or a video of a sample."""
 
     number: int
-    """The medium's number in the sample, from 0."""
+    """The number of the picture or video in the sample, from 0."""
     medium: ShownMedia
     """The picture or the video."""
     frames: list[float] = field(default_factory=list)

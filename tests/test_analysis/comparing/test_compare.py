@@ -196,7 +196,7 @@ def test_replies_in_which_no_answer_was_found_are_said(tmp_path: Path) -> None:
     comparison = only(compared(run(tmp_path, "a", A), b))
 
     assert comparison.metrics["accuracy"].b.value == 0.6
-    assert comparison.notes == ["b: no answer was found in 2 of 20 replies, which count as wrong"]
+    assert comparison.notes == ["b: 2 of 20 replies are unparsed, which count as wrong"]
 
 
 def test_what_one_side_was_not_asked_is_left_out_and_said(tmp_path: Path) -> None:
@@ -302,6 +302,27 @@ def test_all_replies_to_a_sample_count_and_the_sample_is_one_cluster(tmp_path: P
     assert comparison.metrics["accuracy"].difference.stderr == pytest.approx(sqrt(13.2 / 19 / 20))
     assert comparison.flips is None
     assert comparison.notes == ["a: 40 replies to 20 samples, all of which count"]
+
+
+def test_n_of_a_difference_is_the_number_of_replies_that_both_sides_have(tmp_path: Path) -> None:
+    def fails_once(bad: dict[int, int]) -> Callable[[Request], str]:
+        """Gives no reply to one repeat of some questions: `bad` maps questions to seeds."""
+
+        def say(request: Request) -> str:
+            number = int(request.messages[0].text.split()[1])
+            if number in bad and (request.seed or 0) == bad[number]:
+                raise Rejected("no")
+            return "yes" if number % 2 else "no"
+
+        return say
+
+    a = tiny.run(tmp_path, Says(fails_once({0: 0, 1: 1}), "a"), benchmark(20), repeats=2).run
+    b = tiny.run(tmp_path, Says(fails_once({1: 0, 2: 1, 3: 1}), "b"), benchmark(20), repeats=2).run
+    accuracy = only(compared(a, b)).metrics["accuracy"]
+
+    # The failed replies are five different ones of the 40.
+    assert (accuracy.a.n, accuracy.b.n) == (38, 37)
+    assert accuracy.difference.n == 35
 
 
 def test_samples_that_share_an_image_are_one_cluster_and_have_no_mcnemar(tmp_path: Path) -> None:

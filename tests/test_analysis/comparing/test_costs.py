@@ -30,12 +30,14 @@ def test_costs_and_times_are_listed_for_the_sides_that_have_them() -> None:
         currency="USD",
         seconds=4,
         total=Seconds(mean=1.0, p50=1.25, p90=2.0),
+        failed_attempts=2,
     )
     free = CostReport(replies=10, questions=10, tokens={}, seconds=4)
     sides = [side("a", cost), side("b", free), side("c", None)]
     assert list(cost_lines("pope", ["c", "b", "a"], sides)) == [
         "cost per question: a 0.0500 USD",
-        "median request time: a 1.25 s",
+        "median request time: a 1.25 s (2.5 in flight)",
+        "failed requests: a 2 of 12",
     ]
     assert list(cost_lines("mme", ["a"], sides)) == []
 

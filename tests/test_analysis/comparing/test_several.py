@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from snellen.analysis.comparing import Comparisons, LoadedSide, RankFlip
+from snellen.analysis.comparing import Comparisons, LoadedSide, RankFlip, verdict
 from snellen.analysis.comparing.sides import in_order
 from snellen.api import compare, evaluate
 from snellen.core.benchmark import Benchmark, vary
@@ -201,6 +201,7 @@ def test_categories_are_numbered_by_name_whatever_came_first() -> None:
         ids=["s0", "s1", "s2", "s3"],
         digests=[None] * 4,
         sample=np.arange(4, dtype=np.int32),
+        repeat=np.zeros(4, dtype=np.int32),
         rows=[ScoredRows(columns=columns, in_mean=~no, unknown=no, absent=no, refused=no)],
         leaves=None,
     )
@@ -238,7 +239,7 @@ def test_a_run_that_shares_no_question_is_left_out_and_said(three: Path, tmp_pat
     assert f"{other} is not compared: no other side has the same questions" in document.notes
 
 
-def test_a_board_says_when_its_groups_and_the_test_of_a_pair_disagree(tmp_path: Path) -> None:
+def test_groups_are_those_of_the_pairs_own_tests(tmp_path: Path) -> None:
     run(tmp_path, "a", range(100), benchmark(100))
     run(tmp_path, "b", range(90), benchmark(100))
     run(tmp_path, "c", range(30), benchmark(100), fails=range(90, 100))
@@ -246,14 +247,30 @@ def test_a_board_says_when_its_groups_and_the_test_of_a_pair_disagree(tmp_path: 
     (board,) = document.leaderboards
 
     # On the 90 samples that all have a and b are alike; on their own 100 they are not.
+    assert board.samples == 90
     assert [(standing.name, standing.group) for standing in board.standings] == [
         ("a", "a"),
-        ("b", "a"),
-        ("c", "b"),
+        ("b", "b"),
+        ("c", "c"),
     ]
-    assert board.notes[-1].startswith("group letters and pair tests disagree on a and b: ")
-    assert "on the 90 samples that all sides have" in board.notes[-1]
-    assert "adjusted over 3 comparisons" in board.notes[-1]
+
+
+def test_groups_verdicts_and_tables_follow_the_p_value_adjusted_over_all_benchmarks(
+    tmp_path: Path,
+) -> None:
+    own = [replace(benchmark(100), name=name) for name in ("one", "two")]
+    for own_benchmark in own:
+        run(tmp_path, "a", range(50, 100), own_benchmark)
+        run(tmp_path, "b", range(45, 100), own_benchmark)
+    document = compare(tmp_path, benchmark=own).comparisons
+    (difference, *_) = document.comparisons[0].metrics.values()
+    assert difference.p is not None and difference.adjusted is not None
+
+    assert difference.p < 0.05 < difference.adjusted
+    assert [standing.group for standing in document.leaderboards[0].standings] == ["a", "a"]
+    assert f"not significant at 5 % (adjusted p {difference.adjusted:.4f}; p " in verdict(
+        document.comparisons[0]
+    )
 
 
 def test_a_run_whose_counterpart_failed_throughout_is_not_said_to_be_the_only_one(

@@ -13,7 +13,6 @@ from snellen.analysis.comparing._document import (
     Comparison,
     Comparisons,
     Leaderboard,
-    RankFlip,
     Side,
 )
 from snellen.analysis.comparing._measured import Views, with_adjusted_p
@@ -22,8 +21,8 @@ from snellen.analysis.comparing._pair import Pair, comparison
 from snellen.analysis.comparing._pairing import pair_samples, share
 from snellen.analysis.comparing._probes import probe_of, rankable, with_same_scoring
 from snellen.analysis.comparing._reasons import why_none, why_unpaired
-from snellen.analysis.comparing._standings import best_of, leaderboard, rank_flips
-from snellen.analysis.comparing._words import notes_of, significant
+from snellen.analysis.comparing._standings import best_of, leaderboard, rank_flips, with_groups
+from snellen.analysis.comparing._words import notes_of
 from snellen.analysis.comparing.sides import COUNTS, LoadedSide
 from snellen.errors import UsageError
 from snellen.store import FORMAT
@@ -76,12 +75,12 @@ class _Draft:
     """The sides, in the order of their benchmarks."""
     comparisons: list[Comparison] = field(default_factory=list)
     """The comparisons of pairs, with p values that are not adjusted yet."""
-    boards: list[Leaderboard] = field(default_factory=list)
-    """The leaderboards."""
+    boards: list[tuple[Leaderboard, Sequence[LoadedSide], Sequence[str]]] = field(
+        default_factory=list
+    )
+    """The leaderboards, which have no letters yet, with the ranked sides and their names."""
     best: list[BestOf] = field(default_factory=list)
     """For each model with several settings, the metric of the best setting."""
-    flips: list[RankFlip] = field(default_factory=list)
-    """The pairs of models whose order changes between settings."""
     notes: list[str] = field(default_factory=list)
     """Notes on sides and pairs that are left out."""
     notes_by_benchmark: dict[str, list[str]] = field(default_factory=dict)
@@ -119,25 +118,27 @@ class _Draft:
         if board is None:
             self.notes.append(f"{benchmark}: no leaderboard, since no sample counts on all sides")
         else:
-            self.boards.append(board)
-            self.flips += rank_flips(board, ranked_sides, ranked_names)
+            self.boards.append((board, ranked_sides, ranked_names))
 
     def document(self, notes: Sequence[str]) -> Comparisons:
         """Return the finished result, with adjusted p values. The result's notes are `notes`,
         followed by the notes that were collected during the comparison."""
         tests = sum(_headline_p(pair) is not None for pair in self.comparisons)
         pairs = _over_all(self.comparisons) if tests > 1 else self.comparisons
+        boards = [with_groups(board, pairs) for board, _, _ in self.boards]
+        flips = [
+            flip
+            for board, (_, sides, names) in zip(boards, self.boards, strict=True)
+            for flip in rank_flips(board, sides, names)
+        ]
         merged = _merged(self.notes_by_benchmark)
         return Comparisons(
             format=FORMAT,
             sides=self.sides,
             comparisons=pairs,
-            leaderboards=[
-                replace(board, notes=[*board.notes, *_other_verdicts(board, pairs, tests)])
-                for board in self.boards
-            ],
+            leaderboards=boards,
             best_of=self.best,
-            rank_flips=self.flips,
+            rank_flips=flips,
             tests=tests,
             notes=[*dict.fromkeys([*notes, *self.notes, *merged])],
         )
@@ -215,29 +216,6 @@ def _over_all(pairs: Sequence[Comparison]) -> list[Comparison]:
         replace(pair, metrics={**pair.metrics, next(iter(pair.metrics)): heads[str(n)]})
         for n, pair in enumerate(pairs)
     ]
-
-
-def _other_verdicts(board: Leaderboard, pairs: Sequence[Comparison], tests: int) -> Iterator[str]:
-    """Yield a note if the letters of a leaderboard and the tests of its pairs disagree. Letters and
-    tests can disagree because they may use different samples, or be adjusted over different sets of
-    pairs."""
-    letters = {standing.name: {*standing.group} for standing in board.standings if standing.group}
-    opposed = []
-    for pair in pairs:
-        if pair.benchmark != board.benchmark or not {pair.a, pair.b} <= letters.keys():
-            continue
-        shares_letter = bool(letters[pair.a] & letters[pair.b])
-        if significant(next(iter(pair.metrics.values()))) == shares_letter:
-            opposed.append(pair)
-    if opposed:
-        which = f"{opposed[0].a} and {opposed[0].b}"
-        if len(opposed) > 1:
-            which = f"{len(opposed):,} pairs, such as {which}"
-        yield (
-            f"group letters and pair tests disagree on {which}: letters are based on the "
-            f"{board.samples:,} samples that all sides have, adjusted over this table; a pair "
-            f"is tested on the samples that both sides have, adjusted over {tests:,} comparisons"
-        )
 
 
 def _side(side: LoadedSide, name: str, benchmark: str) -> Side:

@@ -92,7 +92,8 @@ class Flips(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     examples_b: list[str]
     """The ids of some samples that only side b answered correctly."""
     p: float | None = None
-    """The p value of McNemar's exact test; None if samples are not independent."""
+    """The p value of McNemar's exact test; None if samples are not independent. This p value does
+    not decide whether the difference is significant: `MetricDifference` has the test that does."""
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -144,7 +145,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     resamples; None if `rank` is None or a pair has no test."""
     group: str
     """The side's letters; empty if some pair could not be tested. Sides that share a letter do not
-    differ significantly at the 5 % level after Holm's correction over all pairs."""
+    differ significantly at the 5 % level, by the adjusted p value of their pair."""
 
 
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -34,6 +34,9 @@ class MetricValue:
     """The metric with its interval."""
     sums: Sums | None
     """The metric's sums over clusters; None if the metric is not a function of such sums."""
+    common: int
+    """The number of items behind the metric that all sides have. Replies are counted by sample and
+    repeat. A metric of other items has the number of the metric's items on this side."""
 
 
 class View:
@@ -43,6 +46,7 @@ class View:
         self._side = side
         self._scoring = side.benchmark.scorings[side.scoring]
         self._mask = pairing.rows[number]
+        self._common = pairing.common[number][self._mask]
         self._slots = [
             _columns(
                 replace(rows.columns, cluster=pairing.cluster[number]),
@@ -66,7 +70,7 @@ class View:
     def headline(self) -> MetricValue:
         """The first metric, computed on all rows."""
         return _metric_value(
-            [self._scoring.metrics[self.first](columns) for columns in self._slots]
+            [self._scoring.metrics[self.first](columns) for columns in self._slots], self._common
         )
 
     @cached_property
@@ -75,12 +79,14 @@ class View:
         values = {self.first: self.headline}
         for name, metric in self._scoring.metrics.items():
             if name != self.first:
-                values[name] = _metric_value([metric(columns) for columns in self._slots])
+                values[name] = _metric_value(
+                    [metric(columns) for columns in self._slots], self._common
+                )
         if self._scoring.extra_metrics is not None:
             every = [self._scoring.extra_metrics(columns) for columns in self._slots]
             for name in every[0]:
                 values[name] = _metric_value(
-                    [estimates[name] for estimates in every if name in estimates]
+                    [estimates[name] for estimates in every if name in estimates], self._common
                 )
         return values
 
@@ -95,11 +101,13 @@ class View:
 
     def _categories(self, tag: str) -> Iterator[tuple[str, MetricValue]]:
         metric = self._scoring.metrics[self.first]
-        for name in sorted(filter(None, self._slots[0].tags[tag].names)):
+        column = self._slots[0].tags[tag]
+        for name in sorted(filter(None, column.names)):
             parts = [columns.tagged(tag, (name,)) for columns in self._slots]
             estimates = [metric(part) for part in parts if part.n]
             if estimates and estimates[0].n:
-                yield name, _metric_value(estimates)
+                rows = column.codes == column.names.index(name)
+                yield name, _metric_value(estimates, self._common[rows])
 
     @cached_property
     def capabilities(self) -> Mapping[str, MetricValue]:
@@ -109,7 +117,10 @@ class View:
             return {}
         codes = leaves.codes[self._mask]
         return {
-            leaf: _metric_value([_share(columns, codes == code, best) for columns in self._slots])
+            leaf: _metric_value(
+                [_share(columns, codes == code, best) for columns in self._slots],
+                self._common[codes == code],
+            )
             for code, leaf in enumerate(leaves.names)
             if (codes == code).any()
         }
@@ -140,7 +151,12 @@ class Views:
         """Return, for each side, a view of the rows that belong to the paired samples."""
         views = []
         for number, side in enumerate(sides):
-            rows = (pairing.rows[number], pairing.unscored[number], pairing.cluster[number])
+            rows = (
+                pairing.rows[number],
+                pairing.common[number],
+                pairing.unscored[number],
+                pairing.cluster[number],
+            )
             key = id(side), blake2b(b"".join(array.tobytes() for array in rows)).digest()
             if key not in self._views:
                 self._views[key] = View(side, pairing, number)
@@ -159,14 +175,16 @@ def _columns(every: Columns, counted: NDArray[np.bool_], unscored: NDArray[np.bo
     return replace(columns, unscored=every.where(unscored)) if unscored.any() else columns
 
 
-def _metric_value(estimates: Sequence[Estimate]) -> MetricValue:
-    """Build a metric's value. If there are several judges, the value is the mean over the
-    judges."""
+def _metric_value(estimates: Sequence[Estimate], common: NDArray[np.bool_]) -> MetricValue:
+    """Build a metric's value. If there are several judges, the value is the mean over the judges.
+    `common` (n,) says which of the metric's rows all sides have."""
     report = averaged([{"": metric_report(estimate)} for estimate in estimates])[""]
+    n = int(common.sum()) if report.n == len(common) else report.n
     sums = [estimate.sums for estimate in estimates if estimate.sums is not None]
     if len(sums) < len(estimates):
-        return MetricValue(report=report, sums=None)
-    return MetricValue(report=report, sums=sums[0] if len(sums) == 1 else _mean_of(sums))
+        return MetricValue(report=report, sums=None, common=n)
+    combined = sums[0] if len(sums) == 1 else _mean_of(sums)
+    return MetricValue(report=report, sums=combined, common=n)
 
 
 def _mean_of(parts: Sequence[Sums]) -> Sums:
@@ -195,7 +213,7 @@ def differ(a: MetricValue, b: MetricValue) -> MetricDifference:
     """Compute the difference b minus a, with an interval and a p value if possible."""
     import numpy as np
 
-    unit, n = a.report.unit, min(a.report.n, b.report.n)
+    unit, n = a.report.unit, min(a.common, b.common)
     without = partial(MetricReport, unit=unit, n=n, stderr=None, ci95=None)
     result = partial(MetricDifference, a=a.report, b=b.report)
     value_a, value_b = a.report.value, b.report.value

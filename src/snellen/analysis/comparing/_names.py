@@ -12,6 +12,9 @@ from snellen import registry
 from snellen.errors import CatalogError
 from snellen.store import differing
 
+LONGEST_SETTING = 60
+"""The maximum length of a side's settings in its name, in characters. If cut names are equal, the
+run's folder is added."""
 NAMES = ("model", "replies")
 """The fields of an identity that contain the model's name or the file of the replies."""
 REVISIONS = {"model_revision", "profile.revision"}
@@ -158,7 +161,7 @@ def _distinguishing_fields(groups: Sequence[Sequence[SideIdentity]]) -> list[str
 
 
 def _setting(side: SideIdentity, fields: Sequence[str]) -> str:
-    """A side's values of these fields, such as `prompt=cot temperature=0.7`."""
+    """A side's values of these fields, such as `prompt=cot temperature=0.7`. A long text is cut."""
     shorts = Counter(name.rpartition(".")[2] for name in fields)
     parts = []
     for name in fields:
@@ -166,7 +169,8 @@ def _setting(side: SideIdentity, fields: Sequence[str]) -> str:
         value = _value(side.identity, name)
         if value is not None:  # not the text "none": `blind=none` is the name of a probe
             parts.append(f"{short if shorts[short] == 1 else name}={_value_text(value, name)}")
-    return " ".join(parts)
+    text = " ".join(parts)
+    return text if len(text) <= LONGEST_SETTING else f"{text[: LONGEST_SETTING - 1]}…"
 
 
 def _options(side: SideIdentity) -> Mapping[str, Any]:

@@ -130,7 +130,7 @@ def _notes_on(
     unread = has_state(first, "unparsed") & ~first.unknown & ~first.absent & rows
     if silent := int(unread.sum()):
         ending = ", which count as wrong" if zero_is_wrong else ""
-        yield f"{name}: no answer was found in {silent:,} of {int(rows.sum()):,} replies{ending}"
+        yield f"{name}: {silent:,} of {int(rows.sum()):,} replies are unparsed{ending}"
     if int(rows.sum()) > pairing.n:
         yield f"{name}: {int(rows.sum()):,} replies to {pairing.n:,} samples, all of which count"
     if len(side.rows) > 1:

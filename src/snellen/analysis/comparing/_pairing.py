@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from snellen.analysis.comparing._document import Unpaired
@@ -38,6 +39,9 @@ class Pairing:
 
     rows: Sequence[NDArray[np.bool_]]
     """For each side, a mask (n,) of the rows whose samples count on every side."""
+    common: Sequence[NDArray[np.bool_]]
+    """For each side, a mask (n,) of those `rows` whose repeat of the sample counts on every side
+    too."""
     unscored: Sequence[NDArray[np.bool_]]
     """For each side, a mask (n,) of the rows whose samples are on all sides but do not count on
     every side. Samples with a hidden answer are not included."""
@@ -107,8 +111,10 @@ def pair_samples(sides: Sequence[LoadedSide], names: Sequence[str]) -> Pairing:
             yield why, [first.ids[number] for number in (which & rest).nonzero()[0]]
 
     every = [*zip(sides, at, strict=True)]
+    rows = [side.in_mean & _mask_of(side, numbers[counts]) for side, numbers in every]
     return Pairing(
-        rows=[side.in_mean & _mask_of(side, numbers[counts]) for side, numbers in every],
+        rows=rows,
+        common=_common(sides, rows, [numbers[counts] for numbers in at]),
         unscored=[_mask_of(side, numbers[same & ~counts & ~hidden]) for side, numbers in every],
         cluster=[
             _clusters(first, side, same.nonzero()[0], numbers[same]) for side, numbers in every
@@ -130,6 +136,25 @@ def _mask_of(side: LoadedSide, samples: NDArray[np.intp]) -> NDArray[np.bool_]:
     chosen[samples] = True
     mask: NDArray[np.bool_] = chosen[side.sample]
     return mask
+
+
+def _common(
+    sides: Sequence[LoadedSide],
+    rows: Sequence[NDArray[np.bool_]],
+    samples: Sequence[NDArray[np.intp]],
+) -> list[NDArray[np.bool_]]:
+    """For each side, a mask (n,) of those `rows` whose sample and repeat every side has. `samples`
+    contains the indices of the paired samples on each side, in the same order."""
+    import numpy as np
+
+    repeats = 1 + max(int(side.repeat.max(initial=0)) for side in sides)
+    keys = []
+    for side, numbers in zip(sides, samples, strict=True):
+        order = np.zeros(len(side.ids), dtype=np.int64)
+        order[numbers] = np.arange(len(numbers))
+        keys.append(order[side.sample] * repeats + side.repeat)
+    shared = reduce(np.intersect1d, [key[mask] for key, mask in zip(keys, rows, strict=True)])
+    return [mask & np.isin(key, shared) for key, mask in zip(keys, rows, strict=True)]
 
 
 def _clusters(

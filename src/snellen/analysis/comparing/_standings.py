@@ -7,16 +7,25 @@ from collections.abc import Sequence
 from itertools import combinations
 from statistics import stdev
 
+from msgspec.structs import replace
+
 from snellen import stats
-from snellen.analysis.comparing._document import BestOf, Leaderboard, RankFlip, Standing
+from snellen.analysis.comparing._document import (
+    BestOf,
+    Comparison,
+    Leaderboard,
+    RankFlip,
+    Standing,
+)
 from snellen.analysis.comparing._measured import NO_SUMS, MetricValue, View, Views, differ
 from snellen.analysis.comparing._names import are_checkpoints, setting_names
 from snellen.analysis.comparing._pairing import Pairing, pair_samples
-from snellen.analysis.comparing._words import LEVEL
+from snellen.analysis.comparing._words import significant
 from snellen.analysis.comparing.sides import LoadedSide, in_order
 from snellen.metrics import Direction
 from snellen.scoring import MetricReport, metric_report
 from snellen.stats import Estimate
+from snellen.text.amounts import counted
 
 PLAIN = "nothing set"
 UNTESTED = "no groups and no rank intervals: some pairs have no test"
@@ -27,12 +36,14 @@ UNDEFINED = "rank intervals contain all ranks, since in many resamples a side ha
 def leaderboard(
     benchmark: str, sides: Sequence[LoadedSide], names: Sequence[str], view_cache: Views
 ) -> Leaderboard | None:
-    """Rank all sides by the first metric, on the samples that all sides share. The result is None
-    if no sample counts on all sides."""
+    """Rank all sides by the first metric, on the samples that all sides share. The sides
+    have no letters yet. The result is None if no sample counts on all sides."""
     pairing = pair_samples(sides, names)
     if not pairing.n:
         return None
-    notes = [f"{left.n:,} samples left out: {left.why}" for left in pairing.unpaired]
+    notes = [
+        f"{counted(left.n, 'sample', 'samples')} left out: {left.why}" for left in pairing.unpaired
+    ]
     views = view_cache.of(sides, pairing)
     metrics = {name: view.headline for name, view in zip(names, views, strict=True)}
     # Values are rounded, since a rounding error must not decide a rank.
@@ -52,7 +63,7 @@ def leaderboard(
     worth = {name: sign * value for name, value in values.items()}
     # The sort is stable: equal sides keep their order.
     order = sorted(values, key=lambda name: -worth[name])
-    ranks, groups, unknown = _standings([metrics[name] for name in order], direction)
+    ranks, unknown = _rank_intervals([metrics[name] for name in order], direction)
     if direction is None:
         notes.append(UNRANKED.format(views[0].first))
     if unknown is not None:
@@ -71,7 +82,7 @@ def leaderboard(
                 if direction
                 else None,
                 ranks=ranks[index] if ranks else None,
-                group=groups[index],
+                group="",
             )
             for index, name in enumerate(order)
         ],
@@ -80,36 +91,51 @@ def leaderboard(
     )
 
 
-def _standings(
+def _rank_intervals(
     sides: Sequence[MetricValue], direction: Direction | None
-) -> tuple[list[tuple[int, int]] | None, list[str], str | None]:
-    """Return the rank interval and the letters of each side, or the reason why there are none.
-
-    Sides that share a letter do not differ significantly at the 5 % level after Holm's correction
-    over all pairs. If some pair cannot be tested, there are no intervals and no letters.
-    """
-    pairs = [*combinations(range(len(sides)), 2)]
-    differences = {pair: differ(*(sides[n] for n in pair)) for pair in pairs}
-    tested = {
-        pair: difference.p for pair, difference in differences.items() if difference.p is not None
-    }
-    if len(tested) < len(pairs):
-        untested = [difference for difference in differences.values() if difference.p is None]
+) -> tuple[list[tuple[int, int]] | None, str | None]:
+    """Return the rank interval of each side, or the reason why there are none. If some pair cannot
+    be tested, there are no intervals."""
+    pairs = [*combinations(sides, 2)]
+    untested = [difference for pair in pairs if (difference := differ(*pair)).p is None]
+    if untested:
         reasons = filter(
             None, dict.fromkeys(difference.difference.reason for difference in untested)
         )
-        return None, [""] * len(sides), f"{UNTESTED} ({'; '.join(reasons)})"
-    adjusted = dict(zip(tested, stats.holm([*tested.values()]), strict=True))
-    groups = stats.letters(len(sides), lambda i, j: adjusted[i, j] >= LEVEL)
+        return None, f"{UNTESTED} ({'; '.join(reasons)})"
     if not pairs:  # at most one side has a value
-        return [(1, 1) for _ in sides], groups, None
+        return [(1, 1) for _ in sides], None
     if direction is None:
-        return None, groups, None
+        return None, None
     sums = [side.sums for side in sides if side.sums is not None]
     ranks = stats.ranks(sums, lower_is_better=direction == "lower")
     if ranks is None:
-        return [(1, len(sides)) for _ in sides], groups, UNDEFINED
-    return ranks, groups, None
+        return [(1, len(sides)) for _ in sides], UNDEFINED
+    return ranks, None
+
+
+def with_groups(board: Leaderboard, pairs: Sequence[Comparison]) -> Leaderboard:
+    """Give the sides of a leaderboard their letters, by the adjusted p values of their pairs. Sides
+    that share a letter do not differ significantly. If some pair has no test, there are no
+    letters."""
+    differs = {
+        frozenset((pair.a, pair.b)): significant(next(iter(pair.metrics.values())))
+        for pair in pairs
+        if pair.benchmark == board.benchmark
+    }
+    names = [standing.name for standing in board.standings]
+    of_pairs = {
+        (i, j): differs.get(frozenset((names[i], names[j])))
+        for i, j in combinations(range(len(names)), 2)
+    }
+    if None in of_pairs.values() or any(note.startswith(UNTESTED) for note in board.notes):
+        return board
+    groups = stats.letters(len(names), lambda i, j: not of_pairs[i, j])
+    standings = [
+        replace(standing, group=group)
+        for standing, group in zip(board.standings, groups, strict=True)
+    ]
+    return replace(board, standings=standings)
 
 
 def best_of(

@@ -19,7 +19,7 @@ from snellen.analysis.result import MetricText
 from snellen.analysis.result import shown as shown_value
 from snellen.errors import StoreError, plain
 from snellen.metrics import Direction
-from snellen.scoring import MetricReport
+from snellen.scoring import CostReport, MetricReport
 from snellen.scoring.sections.cost import cost_texts
 from snellen.store import Run
 
@@ -85,7 +85,7 @@ def verdict(comparison: Comparison) -> str:
         return f"{sentence}; no test: {cells.remark}{better}"
     p = f"p {p_value(metric_difference.p)}"
     if metric_difference.adjusted is not None:
-        p += f", adjusted {p_value(metric_difference.adjusted)}"
+        p = f"adjusted p {p_value(metric_difference.adjusted)}; {p} before adjustment"
     return f"{sentence}: {'significant' if sure else 'not significant'} at 5 % ({p}){better}"
 
 
@@ -117,13 +117,34 @@ def lines(comparison: Comparison, sides: Sequence[Side]) -> Iterator[str]:
 
 
 def cost_lines(benchmark: str, names: Sequence[str], sides: Sequence[Side]) -> Iterator[str]:
-    """Yield the cost per question and the median request time of each side, if known."""
+    """Yield the cost per question, the median request time, and the number of failed requests of
+    each side, if known. Request times depend on the load, so they have the mean number of requests
+    in flight."""
     own = {side.name: side for side in sides if side.benchmark == benchmark}
-    texts = {name: cost_texts(own[name].cost) for name in names if name in own}
-    for number, label in enumerate(("cost per question", "median request time")):
-        known = [f"{name} {text[number]}" for name, text in texts.items() if text[number]]
+    costs = {name: own[name].cost for name in names if name in own}
+    texts = {name: (*cost_texts(cost), _failed_text(cost)) for name, cost in costs.items()}
+    for number, label in enumerate(("cost per question", "median request time", "failed requests")):
+        known = []
+        for name, text in texts.items():
+            if text[number]:
+                load = _load_text(costs[name]) if label == "median request time" else ""
+                known.append(f"{name} {text[number]}{load}")
         if known:
             yield f"{label}: {', '.join(known)}"
+
+
+def _load_text(cost: CostReport | None) -> str:
+    """`` (15.2 in flight)``; empty if the load is unknown."""
+    if cost is None or cost.in_flight is None:
+        return ""
+    return f" ({cost.in_flight:.1f} in flight)"
+
+
+def _failed_text(cost: CostReport | None) -> str:
+    """`3 of 103`; empty if no request failed, or if it is unknown."""
+    if cost is None or not cost.failed_attempts:
+        return ""
+    return f"{cost.failed_attempts:,} of {cost.replies + cost.failed_attempts:,}"
 
 
 def _flips(comparison: Comparison, flips: Flips, sides: Sequence[Side]) -> Iterator[str]:
@@ -135,8 +156,7 @@ def _flips(comparison: Comparison, flips: Flips, sides: Sequence[Side]) -> Itera
         f"only {name} on {n:,}" + (f", such as {', '.join(which)}" if which else "")
         for name, n, which in alone
     ]
-    p = "" if flips.p is None else f" (McNemar's p {p_value(flips.p)})"
-    yield f"both are right on {flips.both:,}, neither on {flips.neither:,}; {'; '.join(parts)}{p}"
+    yield f"both are right on {flips.both:,}, neither on {flips.neither:,}; {'; '.join(parts)}"
     example = next((which[0] for _, _, which in alone if which), None)
     run = next(
         (
@@ -212,7 +232,8 @@ def adjustments(document: Comparisons) -> list[str]:
         over = f" on {benchmarks} benchmarks" if benchmarks > 1 else ""
         notes.append(
             f"p-values of the first metric are adjusted by Holm's method over the {document.tests} "
-            f"comparisons{over}; p-values of other metrics are not adjusted"
+            f"comparisons{over}, and the adjusted p-value decides whether a difference is "
+            "significant; p-values of other metrics are not adjusted"
         )
     if any(
         difference.adjusted is not None
@@ -224,8 +245,8 @@ def adjustments(document: Comparisons) -> list[str]:
     boards = [board for board in document.leaderboards if board.standings]
     if any(board.is_tested for board in boards):
         notes.append(
-            "sides that share a letter do not differ significantly at the 5 % level, by Holm's "
-            "method over all pairs of their table"
+            "sides that share a letter do not differ significantly at the 5 % level, by the "
+            "adjusted p-value of their pair"
         )
     if any(board.has_rank_intervals for board in boards):
         notes.append("a rank interval contains a side's rank in 95 % of resamples")

@@ -47,6 +47,8 @@ class LoadedSide:
     """The digest of each sample's row of data; None if it is not needed."""
     sample: NDArray[np.int32]
     """The index in `ids` of each row's sample (n,)."""
+    repeat: NDArray[np.int32]
+    """The number of each row's repeat (n,), counted from 0."""
     rows: Sequence[ScoredRows]
     """The scored rows; with judges, one set of rows per judge."""
     leaves: Category | None
@@ -163,6 +165,7 @@ def load(
         ids=[*samples.numbers],
         digests=samples.digests,
         sample=samples.of_rows()[tally.table.arrivals],
+        repeat=samples.repeats()[tally.table.arrivals],
         rows=rows,
         leaves=tally.leaves(),
         of=of,
@@ -194,6 +197,7 @@ class _Samples:
         self.digests: list[str | None] = []
         """The digest of each sample's row of data."""
         self._of_rows = array("i")
+        self._repeats = array("i")
 
     def noted(self, replies: Iterable[Scored]) -> Iterator[Scored]:
         """Record the samples of replies, and yield the replies unchanged."""
@@ -202,6 +206,7 @@ class _Samples:
             if number == len(self.digests):
                 self.digests.append(reply.row)
             self._of_rows.append(number)
+            self._repeats.append(reply.repeat)
             yield reply
 
     def of_rows(self) -> NDArray[np.int32]:
@@ -209,6 +214,12 @@ class _Samples:
         import numpy as np
 
         return np.array(self._of_rows, dtype=np.int32)
+
+    def repeats(self) -> NDArray[np.int32]:
+        """The number of each reply's repeat, in the order of the replies."""
+        import numpy as np
+
+        return np.array(self._repeats, dtype=np.int32)
 
 
 def in_order(side: LoadedSide) -> LoadedSide:

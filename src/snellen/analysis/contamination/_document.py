@@ -64,8 +64,8 @@ class Overlap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     with_pictures: int
     """The number of samples of benchmark a that have an identical or similar picture in b."""
     same_words: int
-    """The number of samples of benchmark a whose words are identical to the words of another sample
-    in b. Pictures are ignored, so these samples are not necessarily duplicates."""
+    """The number of samples of benchmark a that have the same words as another sample in b.
+    Pictures are ignored, so these samples are not necessarily duplicates."""
     examples: list[Duplicate] = []
     """The first few duplicates."""
 

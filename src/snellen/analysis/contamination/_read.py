@@ -1,4 +1,4 @@
-"""Reads the samples of benchmarks for the search: the words, the right answer, and the pictures of
+"""Reads what the contamination search compares: the words, the right answer, and the pictures of
 each question."""
 
 from __future__ import annotations

@@ -73,8 +73,8 @@ class GapField(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     share: float | None = None
     """`mean` as a fraction of the gap; None if no effect was measured."""
     after: GapEffect | None = None
-    """The additional effect of exchanging this field after the only field that has a significant
-    effect by itself was exchanged. The effect is the mean of both directions; None if it was not
+    """The effect of exchanging this field in addition to another field, the only field that has a
+    significant effect by itself. The effect is the mean of both directions; None if it was not
     measured."""
     after_p: float | None = None
     """The p value of `after`, adjusted for the number of other fields; None if `after` was not
@@ -88,8 +88,8 @@ class GapField(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class GapInteraction(msgspec.Struct, frozen=True, kw_only=True):
     """The difference between the joint effect of several fields and the sum of their single
-    effects, in one direction. All values are fractions of the best score, on the questions that
-    have a score in every configuration."""
+    effects, either in the base or in the recipe. All values are fractions of the best score, on the
+    questions that have a score in every configuration."""
 
     alone: list[float]
     """The single effect of each field, in the order of `GapGroup.fields`."""
@@ -140,6 +140,8 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The benchmark."""
     recipe: str
     """The recipe's name, as in the option `--recipe`."""
+    data_set: str = ""
+    """The recipe's name for the benchmark's data set."""
     model: str
     """The model."""
     against: str
@@ -179,3 +181,8 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     in this configuration."""
     notes: list[str] = []
     """Limitations of the result."""
+
+    @property
+    def name(self) -> str:
+        """The name of the data set, or of the benchmark if it is unknown."""
+        return self.data_set or self.benchmark

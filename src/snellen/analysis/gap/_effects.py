@@ -63,9 +63,9 @@ class Measured:
         return (self.into(fields) + self.out(fields)) / 2
 
     def after(self, first: str, second: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The two effects (n,) of the second field after the first field was exchanged. The first
-        effect starts from the base with the recipe's value of the first field. The second effect
-        starts from the recipe with the base's value of the first field."""
+        """The two effects (n,) of exchanging the second field in addition to the first field. The
+        first effect starts from the base with the recipe's value of the first field. The second
+        effect starts from the recipe with the base's value of the first field."""
         pair, single, every = frozenset({first, second}), frozenset({first}), self.all_fields
         into = self.scores[pair] - self.scores[single]
         return into, self.scores[every - single] - self.scores[every - pair]
@@ -101,8 +101,8 @@ class Measured:
         return part(self.into, 1), part(self.out, -1)
 
     def value(self, way: Ways, of: NDArray[np.float64]) -> MetricReport:
-        """The mean score of a configuration, on the questions for which a difference (n,) is
-        known."""
+        """The mean score of a configuration. Only questions with a known difference in `of` (n,)
+        count."""
         import numpy as np
 
         known = ~np.isnan(of)

@@ -110,8 +110,8 @@ def partners_in_order(measured: Measured, first: str) -> list[str]:
 def with_partner(
     measured: Measured, fields: Sequence[GapField], first: str, partner: str
 ) -> list[GapField]:
-    """Add to the field `partner` the effect that it has after the field `first` was exchanged, and
-    whether this effect is significant.
+    """Store in the field `partner` the effect of exchanging it in addition to the field `first`,
+    and whether this effect is significant.
 
     The p value of the effect is the smallest of three p values, multiplied by three and by the
     number of possible partners.

@@ -74,7 +74,8 @@ def _after(field: GapField) -> str:
     if field.after is None:
         return ""
     return (
-        f"after the field that matters singly: {_effect(field.after)} (p {p_value(field.after_p)})"
+        "in addition to the field that matters by itself: "
+        f"{_effect(field.after)} (p {p_value(field.after_p)})"
     )
 
 

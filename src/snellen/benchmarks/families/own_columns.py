@@ -236,6 +236,28 @@ def check_columns(
         )
 
 
+def unshown_choices(
+    path: Path, head: Sequence[Mapping[str, Any]], columns: Mapping[str, Sequence[str]], task: Task
+) -> str | None:
+    """Return a note if the rows have choices that the task does not show.
+
+    Raises:
+        DataError: all answers are letters of choices, so no reply to the task could be right.
+    """
+    letters = sorted(set(columns) & set(ascii_uppercase))
+    if task == "mcq" or not (letters or "choices" in columns):
+        return None
+    where = f"columns {letters[0]} to {letters[-1]}" if letters else "column 'choices'"
+    answers = [answer for row in head for answer in answers_in(cell_of(row, columns, "answer"))]
+    if answers and all(re.fullmatch("[A-Z]", answer) for answer in answers):
+        raise DataError(
+            f"{path.name} has choices ({where}), and its answers are their letters, but --task "
+            f"{task} does not show the choices. Leave out --task, or use --task mcq. To ask the "
+            "questions without their choices, add --open-ended."
+        )
+    return f"--task {task} does not show the choices of the rows ({where})"
+
+
 def _near(name: str, names: Sequence[str], kind: str = "columns") -> str:
     lower = {known.lower(): known for known in names}
     close = [lower[known] for known in get_close_matches(name.lower(), lower, n=1, cutoff=0.5)]

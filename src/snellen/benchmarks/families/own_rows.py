@@ -65,6 +65,7 @@ from snellen.benchmarks.families.own_columns import (
     guess_task,
     has_media,
     is_vlmevalkit,
+    unshown_choices,
 )
 from snellen.benchmarks.families.own_samples import BREAK_DOWN, RowReader, interleaved_media
 from snellen.benchmarks.families.tasks import (
@@ -117,6 +118,8 @@ def own_data(
         notes.append(f"asked as --task {task}, guessed from {guessed.why}")
     chosen = cast(Task, task)
     check_columns(path, head, fields, chosen)
+    if (unshown := unshown_choices(path, head, fields, chosen)) is not None:
+        notes.append(unshown)
     if not {"image", "video"} & set(fields):
         notes.append("the rows have no column of images or videos: they are asked as text alone")
     elif "turns" not in fields and (bare := sum(not has_media(row, fields) for row in head)):

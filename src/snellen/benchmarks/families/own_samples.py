@@ -148,6 +148,8 @@ class RowReader:
         return shown
 
     def _video(self, cell: Callable[[str], Any], where: str) -> Video | None:
+        if "video" not in self.columns:  # then there are no columns `start` and `end` either
+            return None
         cells = as_list(cell("video"))
         start, end = (self._seconds(cell, field, where) for field in ("start", "end"))
         if not cells:
@@ -206,7 +208,7 @@ class RowReader:
                     f"{where} has a choice {last} but no choice {gap}. Add it, or move {last} up."
                 )
         choices = [
-            _choice(value, f"{where} has a choice {letter} that")
+            _choice(value, where, letter)
             for letter, value in zip_longest(ascii_uppercase[: len(cells)], cells)
         ]
         if not choices:
@@ -262,22 +264,24 @@ def _check_text(value: Any, who: str) -> None:
         )
 
 
-def _choice(value: Any, who: str) -> str:
+def _choice(value: Any, where: str, letter: str | None) -> str:
     """Return the text of a choice.
 
     Raises:
         DataError: the choice is a picture.
     """
-    if not isinstance(value, str):
-        if isinstance(value, Mapping) and value.get("type") == "text":
-            return forms.text_of(value, who).strip()
-        _check_text(value, who)
-    elif forms.kind_of(value):
+    if isinstance(value, str) and forms.kind_of(value) is None:
+        return value.strip()
+    who = f"{where} has a choice {letter} that"
+    if isinstance(value, str):
         raise DataError(
             f"{who} looks like a picture, {value[:80]!r}, but choices must be text. Put the "
             'picture in the column `images`, and write the choice as "<image 1>". If the choice is '
             'text, write {"type": "text", "text": ...}.'
         )
+    if isinstance(value, Mapping) and value.get("type") == "text":
+        return forms.text_of(value, who).strip()
+    _check_text(value, who)
     return str(value).strip()
 
 
@@ -296,7 +300,9 @@ def image_key(cell: Any) -> str:
 
 
 def _small(value: Any) -> bool:
-    return isinstance(value, int | float | bool) or (isinstance(value, str) and len(value) <= SMALL)
+    if isinstance(value, str):
+        return len(value) <= SMALL
+    return isinstance(value, int | float | bool)
 
 
 def _numbered(value: Any, choices: Sequence[str], where: str) -> str | None:
@@ -326,6 +332,8 @@ def _letter(answer: str, choices: Sequence[str], where: str) -> str:
             choices.
     """
     letters = ascii_uppercase[: len(choices)]
+    if len(answer) == 1 and answer in letters and answer not in choices:
+        return answer
     meant = {letter for letter, choice in zip(letters, choices, strict=True) if choice == answer}
     if len(answer) == 1 and answer.upper() in letters:
         meant.add(answer.upper())

@@ -50,6 +50,9 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _SCALE = re.compile(r"\b(hundred|thousand|million|billion|dozen|half)s?\b", re.IGNORECASE)
+MENTIONS = frozenset({"letter and choice", "only letter", "begins with choice", "only choice"})
+"""The rules of `option_letter` that take a letter or a choice which the reply mentions, without a
+statement that it is the answer."""
 MORE_WORDS = 3
 """A reply with at most this many words more than the longest right answer may be an answer. Longer
 replies count as sentences."""
@@ -58,7 +61,15 @@ _SAME = {"a": "", "an": "", "the": "", **{word: str(n) for n, word in enumerate(
 
 
 def parse_letter(reply: Reply, sample: Sample) -> Reading:
-    return as_reading(option_letter(reply.text, sample.choices))
+    return if_stated(as_reading(option_letter(reply.text, sample.choices)), reply)
+
+
+def if_stated(reading: Reading, reply: Reply) -> Reading:
+    """Reject an answer that a cut reply mentions but does not state. The reply may still have been
+    weighing the choices when it was cut."""
+    if reply.state != "truncated" or reading.answer is None or reading.rule not in MENTIONS:
+        return reading
+    return Reading(answer=None, rule=f"cut: {reading.rule}")
 
 
 def parse_letter_as_vlmevalkit(reply: Reply, sample: Sample) -> Reading:
@@ -240,7 +251,7 @@ def scorings(task: Task) -> Mapping[str, Scoring]:
     if task == "caption":
         return {"default": _of_captions(scoring), "judged": judged}
     parse, version = {
-        "mcq": (parse_letter, 2),
+        "mcq": (parse_letter, 3),
         "yesno": (parse_yes_no, 2),
         "count": (parse_count, 2),
     }[task]

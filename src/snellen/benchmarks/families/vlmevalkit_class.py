@@ -116,7 +116,7 @@ def _name(dataset: str) -> str:
 
 
 class _Rows:
-    """The rows in a class's `data`, which is a pandas frame or a list of dictionaries."""
+    """The rows in `data` of a VLMEvalKit data set: a pandas DataFrame or a list of dictionaries."""
 
     def __init__(self, instance: Any, title: str, source: str | None) -> None:
         self._instance = instance

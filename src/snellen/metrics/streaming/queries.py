@@ -248,8 +248,9 @@ def _query(target: str, answer: str | None, perfect: bool) -> QueryOutcome:
     left_out = len(watch.slots) - len(watched)
     seen = max([until, *(message.onset for message in heard.messages)])
     points = tuple(
-        # Without an answer, all points are right or all are wrong. Messages would not do: a message
-        # at the start of its window may be too late for a point, and silence may be right at one.
+        # Without an answer, all points are right, or all are wrong. The messages above, which stand
+        # in for the answer, cannot decide this: a message at the start of a window may be too late
+        # for a point, and silence may be right at another point.
         perfect if answer is None else _claim_at(watch, messages, point) == point.right
         for point in watch.points
         if point.time <= until or not heard.failed

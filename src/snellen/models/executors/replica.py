@@ -267,8 +267,9 @@ def _another(medium: Image | Video) -> str:
 
 
 class Films:
-    """Decodes videos in the replica's process. All known windows of a video are decoded in a single
-    pass. Frames are kept for later questions, up to `MOST_BYTES` bytes in all."""
+    """Decodes videos in the replica's process. All windows of a video that a group of questions
+    needs are decoded in a single pass. Frames are kept for later questions, up to `MOST_BYTES`
+    bytes in all."""
 
     def __init__(self, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, "decode")

@@ -54,6 +54,7 @@ def cost_of(runs: Sequence[Run]) -> CostReport | None:
                 ends[session - 1] = max(ends[session - 1], at)
                 sent = max(at - _duration(record), starts[session - 1])
                 begins[session - 1] = min(begins[session - 1], sent)
+            costs.failed += record.state == "failed"
             if record.state != "failed" and record.reused is None:
                 costs.add(record, prices)
             elif record.state != "failed":
@@ -88,6 +89,7 @@ def _instant(text: str) -> float:
 class _Costs:
     def __init__(self) -> None:
         self.seconds = 0.0
+        self.failed = 0
         self._replies = self._questions = self._unsaid = 0
         self._elsewhere: set[tuple[str, int]] = set()
         self._tokens: Counter[str] = Counter()
@@ -144,6 +146,7 @@ class _Costs:
             seconds=round(self.seconds, 3),
             first=_seconds(self._first),
             total=_seconds(self._total),
+            failed_attempts=self.failed,
         )
 
 
@@ -218,5 +221,10 @@ def _facts(cost: CostReport) -> Iterator[tuple[str, str]]:
         text = f"median {cost.total.p50:.2f} s, p90 {cost.total.p90:.2f} s"
         if cost.first is not None:
             text += f"; first byte {cost.first.p50:.2f} s, p90 {cost.first.p90:.2f} s"
+        if cost.in_flight is not None:
+            text += f"; {cost.in_flight:.1f} requests in flight on average"
         yield "request time", text
+    if cost.failed_attempts:
+        requests = cost.replies + cost.failed_attempts
+        yield "failed requests", f"{cost.failed_attempts:,} of {requests:,}, sent again or given up"
     yield "time", duration(cost.seconds)

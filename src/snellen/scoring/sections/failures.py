@@ -11,11 +11,18 @@ from snellen.scoring.replies import Scored
 from snellen.scoring.scorer import Scorer
 from snellen.scoring.verdicts import Finding
 
+FAILED = "failed "
+"""The beginning of the notes which say why replies failed."""
 REASONS = 3
 LONGEST_REASON = 300
 FILE = re.compile(r"at byte \d+ of \S+|\S*/\S+|\S+\.\w{2,5}(?![\w.])")
 """Matches paths, file names, and positions in files. Error messages that differ only in these have
 the same reason."""
+
+
+def is_failure(note: str) -> bool:
+    """Whether a note of a report says why replies failed."""
+    return note.startswith(FAILED)
 
 
 class FailuresSection:
@@ -37,8 +44,8 @@ class FailuresSection:
         notes = []
         for failures in common[:REASONS]:
             sample, error = failures[0]
-            notes.append(f"failed {len(failures):,}, such as {sample}: {error[:LONGEST_REASON]}")
+            notes.append(f"{FAILED}{len(failures):,}, such as {sample}: {error[:LONGEST_REASON]}")
         rest = len(common) - REASONS
         if rest > 0:
-            notes.append(f"failed for {rest:,} other reasons: see replies.jsonl")
+            notes.append(f"{FAILED}for {rest:,} other reasons: see replies.jsonl")
         return {}, notes

@@ -220,9 +220,10 @@ def _majority(rows: Rows) -> MetricReport:
 def _votes(
     rows: Rows, counted: NDArray[np.bool_], unknown_as: float | None = None
 ) -> dict[int, float]:
-    """The majority score of each question that has counted rows. If `unknown_as` is given, all
-    replies to a question with an unknown score count as the same answer, with the score
-    `unknown_as`. Otherwise, these replies count with the answers and scores in their rows."""
+    """The majority score of each question with at least one row that `counted` selects. If
+    `unknown_as` is given, all replies to a question with an unknown score count as the same answer,
+    with the score `unknown_as`. Otherwise, these replies count with the answers and scores in their
+    rows."""
     replies: dict[int, list[Reply]] = {}
     missing: dict[int, int] = {}
     columns = (column[counted].tolist() for column in (rows.question, rows.unknown, rows.score))

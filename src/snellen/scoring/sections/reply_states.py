@@ -12,6 +12,7 @@ from snellen.scoring.draft import Draft, Part
 from snellen.scoring.replies import Scored
 from snellen.scoring.scorer import Scorer
 from snellen.scoring.verdicts import Finding
+from snellen.text.amounts import counted
 
 TRUNCATED_SHARE = 0.02
 """The maximum share of truncated replies. If the share is larger, the report gets a note."""
@@ -62,10 +63,13 @@ class ReplyStatesSection:
             how = "count as wrong" if wrong else "are left out of the means"
             notes.append(f"--missing {scorer.missing}: questions without a reply {how}")
         if reused:
-            notes.append(f"{reused:,} replies were taken from another run (--reuse)")
+            notes.append(
+                f"{counted(reused, 'reply was', 'replies were')} taken from another run (--reuse)"
+            )
         if refused:
-            how = _how_refused_count(scorer)
-            notes.append(f"{refused:,} replies were withheld by the service and {how}")
+            how = _how_refused_count(scorer, refused)
+            withheld = counted(refused, "reply was", "replies were")
+            notes.append(f"{withheld} withheld by the service and {how}")
         notes += _raised_notes(self._limits.data)
         if n and (empty := states.get("empty", 0)) / n > EMPTY_SHARE:
             notes.append(
@@ -137,10 +141,11 @@ def _amounts(limits: Sequence[tuple[int, bool]]) -> str:
     return " or ".join(f"{tokens:,}" for tokens in sorted({tokens for tokens, _ in limits}))
 
 
-def _how_refused_count(scorer: Scorer) -> str:
+def _how_refused_count(scorer: Scorer, refused: int) -> str:
     if scorer.headline is None or scorer.benchmark.scorings[scorer.headline].zero_is_wrong:
-        return "count as wrong"
-    return "are left out of the means: Snellen does not know whether 0 is the worst score"
+        return "counts as wrong" if refused == 1 else "count as wrong"
+    verb = "is" if refused == 1 else "are"
+    return f"{verb} left out of the means: Snellen does not know whether 0 is the worst score"
 
 
 def _still_thinking(reply: Reply | None) -> bool:

@@ -147,7 +147,7 @@ def _p_value(by_judge: Sequence[ScoredRows], codes: NDArray[np.uint8]) -> float 
 def _position_note(
     draft: Draft, report: SliceReport | None, codes: NDArray[np.uint8] | None
 ) -> str | None:
-    """Write a note if the score depends on the position of the right answer."""
+    """Write a note if the scores differ between positions of the right answer."""
     if report is None or codes is None or not report.differs:
         return None
     # Leave out positions with too few clusters, such as a single question that was asked ten times.
@@ -158,15 +158,16 @@ def _position_note(
     names = [BINS[ANSWER_POSITION][code] for code in bins]
     means = [(value, name) for name in names if (value := report.bins[name].value) is not None]
     (low, worst), (high, best) = min(means), max(means)
-    note = (
-        f"the score depends on the position of the right answer: {100 * high:.1f} % if it is "
-        f"{best}, {100 * low:.1f} % if it is {worst} (p {report.adjusted:.2g})"
+    numbers = (
+        f"{100 * high:.1f} % if it is {best}, {100 * low:.1f} % if it is {worst} "
+        f"(p {report.adjusted:.2g})"
     )
     if "permute_options" in draft.benchmark.provenance.probe:  # the questions are the same
-        return note
+        return f"the score depends on the position of the right answer: {numbers}"
     return (
-        f"{note}; the questions may also differ in difficulty: `run --permute-options` asks each "
-        "question with its choices in different orders, to separate the two effects"
+        f"the scores differ between positions of the right answer: {numbers}. The model need not "
+        "be the cause: the questions may differ in difficulty, or the difference may be chance. "
+        "`run --permute-options` asks each question with its choices in different orders"
     )
 
 

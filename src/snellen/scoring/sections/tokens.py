@@ -54,6 +54,8 @@ class TokensSection:
         tokens = output[counted].astype(np.float64)
         clusters = rows.columns.cluster[counted]
         per_reply = replace(stats.mean(tokens, clusters), unit=UNIT)
+        if per_reply.ci95 is not None:  # a number of tokens is never negative
+            per_reply = replace(per_reply, ci95=(max(0.0, per_reply.ci95[0]), per_reply.ci95[1]))
         per_correct = None
         if rows.columns.score is not None:
             correct = rows.columns.score[counted] / draft.best
