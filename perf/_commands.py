@@ -139,7 +139,8 @@ def mock(peers: Path, port: int = 0) -> Iterator[Mock]:
     """Start a server, on a free port unless one is given."""
     command = [sys.executable, str(HERE / "_reply_server.py"), "--peers", str(peers)]
     command += ["--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as process:
         try:
             line = process.stdout.readline() if process.stdout else b""
             if not line:

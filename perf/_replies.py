@@ -16,8 +16,9 @@ the intended answer. How well parsers do with ambiguous replies is the subject o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from random import Random
 
 FORMS = ("reasoning", "sentence", "letter", "long")
@@ -28,7 +29,7 @@ REASONING, LONG = 1_500, 15_000
 """The lengths of replies in characters, roughly."""
 LETTERS = "ABCD"
 WRONG = 10_000_000
-"""Added to the number of a question, this gives a question whose answer is wrong for the first."""
+"""The distance between the numbers of a right answer and of a wrong one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,10 +192,12 @@ def question(kind: str, number: int) -> Question:
     elif kind == "numbers":
         text = "What is the value of $x$ in the figure, if the {thing} has the height {few}? ({n})"
         text = text.format(**words, n=number)
-        answer, other, choices = _number(number), _number(number + WRONG), ()
+        answer, other = _two_answers(_number, number)
+        choices = ()
     else:
         text = f"What is written on the {words['thing']} {words['position']}? ({number})"
-        answer, other, choices = _phrase(number), _phrase(number + WRONG), ()
+        answer, other = _two_answers(_phrase, number)
+        choices = ()
     return Question(
         kind=kind,
         number=number,
@@ -224,13 +227,21 @@ def _choices(random: Random, number: int) -> tuple[str, ...]:
     return tuple(f"{name} {number}" for name in names)
 
 
+def _two_answers(draw: Callable[[int], str], number: int) -> tuple[str, str]:
+    """The answer with this number, and another answer."""
+    answer = draw(number)
+    others = (draw(number + times * WRONG) for times in count(1))
+    return answer, next(other for other in others if other != answer)
+
+
 def _number(number: int) -> str:
     random = Random(f"number {number}")
     form = random.randrange(4)
     if form == 0:
         return f"{random.randrange(-500, 5000) / 100:.2f}"
     if form == 1:
-        return rf"\frac{{{random.randrange(1, 40)}}}{{{random.choice((7, 11, 13, 17, 41))}}}"
+        denominator = random.choice((7, 11, 13, 17, 41))
+        return rf"\frac{{{random.randrange(1, denominator)}}}{{{denominator}}}"
     return str(random.randrange(2, 3000))
 
 

@@ -2,9 +2,10 @@
 
 usage: python perf/_reply_server.py --peers DIR [--port 0]
 
-Prints its port. POST /replies with {"form": ..., "kind": ..., "n": ..., "rows": FILE or null} is
-answered when the replies to n questions are ready. Before the first such request, every reply is a
-letter. The other paths are those of mock_server.py in --peers.
+Prints its port, and ends when its standard input does. POST /replies with {"form": ..., "kind":
+..., "n": ..., "rows": FILE or null} is answered when the replies to n questions are ready. Before
+the first such request, every reply is a letter. The other paths are those of mock_server.py in
+--peers.
 """
 
 import argparse
@@ -84,7 +85,10 @@ async def main() -> None:
         lambda: Connection(state), "127.0.0.1", args.port, backlog=4096
     )
     print(server.sockets[0].getsockname()[1], flush=True)
-    await server.serve_forever()
+    ended = asyncio.Event()
+    loop.add_reader(sys.stdin, ended.set)
+    await ended.wait()
+    server.close()
 
 
 asyncio.run(main())

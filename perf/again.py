@@ -10,7 +10,8 @@ resume    a run of N questions (2.7 kB pictures) of which ten are open, because 
           them: seconds from the start to the first request, CPU, memory
 finished  the same run when all questions are answered: CPU of the command that says so
 
-The run of N questions is done once per checkout and is kept in --work. Prints medians over the
+The run of N questions is done once per checkout. Its two copies, with open questions and without,
+are kept in --work. Prints medians over the
 rounds and medians of the ratios in one round. CPU is user + system time of the process and its
 children.
 """
@@ -76,7 +77,11 @@ class Again:
     def _large(self, checkout: Checkout, is_open: bool, requests: int | None) -> Figures:
         """The run of N questions, with ten questions rejected if `is_open`."""
         words = workload(self._args.work, self._args.peers, "choices", self._args.n, SMALL)
-        out = self._args.work / f"again-{checkout.name}-{self._args.n}-{self._args.reply}"
+        name = f"{checkout.name}-{self._args.n}-{self._args.reply}"
+        opened = self._args.work / f"open-{name}"
+        out = opened if is_open else self._args.work / f"finished-{name}"
+        if not out.exists() and opened.exists():
+            shutil.copytree(opened, out)
         actual = self._server.measured(
             self._run(checkout, words, out),
             self._log,
