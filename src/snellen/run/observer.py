@@ -185,5 +185,5 @@ class ReplyCallback(Observer):
             return
         try:
             self._on_reply(sample, reply)
-        except Exception as error:
+        except Exception as error:  # raised again when the run ends
             self._stop.set_crash(error)

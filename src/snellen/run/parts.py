@@ -102,6 +102,6 @@ def enter_lock(
 
 
 def is_complete(run: Run, selection: Selection, repeats: int) -> bool:
-    """Whether all selected questions of a run have a reply, in whatever part. The run is loaded."""
+    """Whether all selected questions of a run, which is loaded, have a reply in some part."""
     rows = range(selection.total) if selection.places is None else selection.places
     return all(run.finished_at(row_index) >= repeats for row_index in rows)

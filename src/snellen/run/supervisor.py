@@ -42,9 +42,9 @@ class Driver:
         self.error: str | None = None
         """The error that ended the driver; None if there was none."""
         self.lost: str | None = None
-        """Why the driver ended without a report; None if it did not."""
+        """Why the driver ended without a report; None if it has reported or still runs."""
         self.outcomes: dict[RunName, Outcome] | None = None
-        """How its runs ended; None until it reports that."""
+        """How the driver's runs ended; None until the driver has reported this."""
         self._progress: dict[RunName, Progress] = {}
         self._before: dict[RunName, Progress] = {}
         self._process: subprocess.Popen[bytes] | None = None
@@ -87,7 +87,8 @@ class Driver:
         }
 
     def exit_code(self) -> int | None:
-        """The exit code of the process, once it has ended and everything that it wrote was read."""
+        """The exit code of the process; None if it still runs. When the process has ended, read
+        the rest of its output."""
         assert self._process is not None
         code = self._process.poll()
         if code is not None:

@@ -138,13 +138,17 @@ def part_lock_name(number: int) -> str:
     return f"lock.part-{number:05d}" if number else "lock"
 
 
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise store_error(path, "be opened", error) from error
+
+
 @contextmanager
 def waiting_lock(path: Path) -> Iterator[None]:
     """A lock that is held for a moment. A process that needs it waits for it."""
-    try:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise store_error(path, "be opened", error) from error
+    fd = _open(path)
     try:
         exclusive(fd, path)
         yield
@@ -155,10 +159,7 @@ def waiting_lock(path: Path) -> Iterator[None]:
 @contextmanager
 def free_lock(path: Path) -> Iterator[bool]:
     """Hold a lock if no process holds it. Gives False if a process on this machine holds it."""
-    try:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise store_error(path, "be opened", error) from error
+    fd = _open(path)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         is_free = True
@@ -180,10 +181,7 @@ def _locked(path: Path, operation: int, what: str) -> int:
     Raises:
         StoreError: another process holds the lock, or the file system does not support locks.
     """
-    try:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise store_error(path, "be opened", error) from error
+    fd = _open(path)
     try:
         fcntl.flock(fd, operation | fcntl.LOCK_NB)
     except BlockingIOError as error:

@@ -163,7 +163,7 @@ class Replica:
         except SnellenError as error:
             where = f"on {socket.gethostname()}"
             return replace(ReplicaFailure.of(error, spec), message=f"{where}: {error}{there}")
-        except Exception as error:
+        except Exception as error:  # opening a model may run the user's code
             return ReplicaFailure.of(error, spec)
         self._model = opened.model
         self._films = Films(max(1, min(4, self._threads // 2)))
