@@ -26,7 +26,7 @@ _SIGNS = str.maketrans(
 _AROUND = " \n\t\r_()[]{}.,;:!?\"'#%-"
 """The characters that may surround the letter if the whole reply is a letter."""
 _DECORATION = re.compile(r"[*`$]|__|\\[()\[\]]")
-_NO_MARKUP = re.compile(r"[a-z0-9 .,:;!?'\"()/%+-]{0,1000}")
+_NO_MARKUP = re.compile(r"[a-z0-9 .,:;!?'\"()/%+-]{0,500}")
 """Matches texts without signs that `cleaned` removes or replaces anywhere in a text, and without
 white space other than spaces."""
 _WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|bf)\s{0,3}\{([^{}]{0,200})\}")
