@@ -95,8 +95,9 @@ class RowReader:
         question = cell("question")
         if question is None and self.task != "caption":
             raise DataError(f"{where} has no question. Add a question, or remove the row.")
-        for field in ("question", "hint"):
-            _check_text(cell(field), f"{where} has a {field} that")
+        hint = cell("hint")
+        for field, value in (("question", question), ("hint", hint)):
+            _check_text(value, f"{where} has a {field} that")
         name = cell("id")
         if name is None and "id" in self.columns:
             raise DataError(f"{where} has no {self.columns['id'][0]!r}. Add a unique one.")
@@ -118,16 +119,14 @@ class RowReader:
             data["image"] = ", ".join(map(image_key, cells))
         if film is not None:
             data["video"] = film.label
-        question_text = "\n".join(
-            str(text) for text in (cell("hint"), question) if text is not None
-        )
+        question_text = "\n".join([str(text) for text in (hint, question) if text is not None])
         images = self._images(cells, where)
         interleaved_media(images, "\n".join((question_text, *choices)), where)
         return Sample(
             id=str(row_index if name is None else name),
             question=question_text,
             choices=choices,
-            media=(*images, *filter(None, (film,))),
+            media=(*images, film) if film else tuple(images),
             target=target,
             references=references,
             tags={tag: str(cell(tag) or "") for tag in BREAK_DOWN if tag in self.columns},
@@ -367,7 +366,7 @@ def interleaved_media(media: Sequence[Image | Video], text: str, where: str) -> 
         DataError: a mark refers to an image that the row does not have.
     """
     pictures = [medium for medium in media if isinstance(medium, Image)]
-    if not pictures or not _MARK.search(text):
+    if not pictures or "<image" not in text or not _MARK.search(text):
         return (*media, text)
     in_order = iter(range(1, len(pictures) + 1))
     placed: set[int] = set()
