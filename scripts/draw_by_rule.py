@@ -210,6 +210,42 @@ def cv_bench() -> None:
         write(ROWS / f"cv_bench/test_{kind.lower()}.jsonl", text.encode())
 
 
+# -- ZeroBench, in VLMEvalKit's files
+
+ZEROBENCH = [
+    ("Add the number of red discs to twice the number of green discs.", [TWO], "3"),
+    ("How many discs have both pictures together? Multiply by four.", [THREE, STACK], "20"),
+    ("What share of the discs is red? Give a decimal.", [TWO], "0.5"),
+    ("Name the colors from left to right, with a comma between them.", [TWO], "red, green"),
+    ("At 14:35 a disc is drawn each minute. When are there ten more?", [DISC], "14:45"),
+    ("Take the discs of the first picture from 1,027 discs. How many are left?", [THREE], "1,024"),
+    ("Write the number of discs of each picture one after the other.", [DISC, TWO, THREE], "123"),
+    ("Which disc is larger, and by how many colors do they differ?", [STACK], "Blue 1"),
+]
+ZEROBENCH_SUB = [
+    ("1_1", "How many red discs are there?", [TWO], "1"),
+    ("1_2", "How many green discs are there?", [TWO], "1"),
+    ("2_1", "How many discs has the first picture?", [THREE, STACK], "3"),
+    ("2_2", "How many discs has the second picture?", [THREE, STACK], "2"),
+    ("4_1", "What color is the left disc?", [TWO], "Red"),
+    ("4_2", "What color is the right disc?", [TWO], "Green"),
+    ("8_1", "What color is the larger disc?", [STACK], "Blue"),
+    ("8_2", "How many colors do the discs have?", [STACK], "2"),
+]
+
+
+def zerobench() -> None:
+    def cell(scenes: Sequence[Sequence[Disc]]) -> str:
+        drawn = [picture(*discs) for discs in scenes]
+        return drawn[0] if len(drawn) == 1 else str(drawn)
+
+    header = ("index", "question", "answers", "image")
+    main = [(n, text, answer, cell(shown)) for n, (text, shown, answer) in enumerate(ZEROBENCH, 1)]
+    sheet(ROWS / "zerobench/zerobench.tsv", header, main)
+    parts = [(name, text, answer, cell(shown)) for name, text, shown, answer in ZEROBENCH_SUB]
+    sheet(ROWS / "zerobench/zerobench_sub.tsv", header, parts)
+
+
 def write(path: Path, content: bytes) -> str:
     """Write a file, and return its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -222,7 +258,7 @@ def write_json(path: Path, rows: object) -> None:
 
 
 def main() -> None:
-    for draw in (mmstar, ai2d, realworldqa, hr_bench, countbench, cv_bench):
+    for draw in (mmstar, ai2d, realworldqa, hr_bench, countbench, cv_bench, zerobench):
         draw()
 
 

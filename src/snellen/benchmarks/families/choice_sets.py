@@ -46,6 +46,8 @@ PROMPTS = {
 """The usual prompts. `{choices}` ends with a line break, `{hint}` is empty or a line, and
 `{stripped}` is the question without blanks at its ends."""
 
+Parse = Callable[[Reply, Sample], Reading]
+Score = Callable[[Reading, Sample], float]
 ACCURACY = {"accuracy": Metric(mean, better="higher")}
 
 
@@ -246,7 +248,7 @@ def choice_lines(choices: Sequence[str]) -> str:
 
 def rule(
     source: str,
-    parse: Callable[[Reply, Sample], Reading],
+    parse: Parse,
     metrics: Mapping[str, Metric] = ACCURACY,
 ) -> Scoring:
     """A scoring whose score is 1 if the parsed letter is the right one, and 0 otherwise. A question
@@ -261,9 +263,7 @@ def rule(
     )
 
 
-def parser(
-    letter: Callable[[str, Sequence[str]], Letter],
-) -> Callable[[Reply, Sample], Reading]:
+def parser(letter: Callable[[str, Sequence[str]], Letter]) -> Parse:
     """`Scoring.parse` from a function that finds the letter in a text, such as those in
     `answers.others`."""
     return lambda reply, sample: as_reading(letter(reply.text, sample.choices))
