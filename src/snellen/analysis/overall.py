@@ -97,9 +97,7 @@ def _overall(name: str, suite: Suite, model: str, results: Sequence[Result]) -> 
     if len(errors) == len(scores):
         half = Z95 * math.sqrt(sum(error**2 for error in errors)) / len(scores)
         ci95 = (max(0.0, value - half), min(1.0, value + half))
-    return Overall(
-        suite=name, model=model, value=value, ci95=ci95, of=len(scores), failed=failed
-    )
+    return Overall(suite=name, model=model, value=value, ci95=ci95, of=len(scores), failed=failed)
 
 
 def _is_of(result: Result, spec: str) -> bool:

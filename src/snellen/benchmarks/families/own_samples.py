@@ -113,7 +113,8 @@ class RowReader:
         else:
             target, references = self._right(answers_in(cell("answer")), choices, where)
         film = self._video(cell, where)
-        data = {key: row[key] for key in row if key not in self._known and _small(row[key])}
+        known = self._known
+        data = {key: value for key, value in row.items() if key not in known and _small(value)}
         data.pop("turns", None)  # the name is reserved for conversations
         if cells:
             data["image"] = ", ".join(map(image_key, cells))
@@ -256,7 +257,9 @@ def _check_text(value: Any, who: str) -> None:
     Raises:
         DataError: the value is not text.
     """
-    if not isinstance(value, str) and isinstance(value, Mapping | list | tuple | bytes | Image):
+    if isinstance(value, str) or value is None:
+        return
+    if isinstance(value, Mapping | list | tuple | bytes | Image):
         raise DataError(
             f"{who} is not text but of type {type(value).__name__}. Put pictures in the column "
             "`images`, and mark their positions in the text with <image 1>, <image 2>, ..."
@@ -286,7 +289,7 @@ def _choice(value: Any, where: str, letter: str | None) -> str:
 
 def image_key(cell: Any) -> str:
     """Return a key that all rows with the same image share."""
-    if isinstance(cell, Mapping):
+    if not isinstance(cell, str) and isinstance(cell, Mapping):
         cell = forms.medium(cell, "an image", kind="image")
     if isinstance(cell, Image):
         if isinstance(cell.source, Slice):
