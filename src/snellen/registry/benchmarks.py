@@ -22,6 +22,7 @@ from snellen.registry.names import ambiguous, is_canonical, is_same_name, resolv
 from snellen.registry.options import described
 from snellen.registry.outlines import outline
 from snellen.registry.specs import parse
+from snellen.registry.toolkits import is_toolkit, toolkit_benchmark
 from snellen.store import data_at, data_path, is_object_run
 from snellen.transforms.probes import again
 from snellen.transforms.shots import with_shots
@@ -38,18 +39,29 @@ def benchmark(
     task: str | None = None,
     columns: Mapping[str, str] | None = None,
     options: Mapping[str, Any] | None = None,
+    run_toolkit_code: bool = False,
 ) -> Benchmark:
     """Create the benchmark that a spec names. A spec is a name with options
-    (`mathvision:split=testmini`), a file of rows, or the caller's own benchmark in a file
-    (`FILE.py:NAME`) or a module (`module:NAME`).
+    (`mathvision:split=testmini`), a file of rows, the caller's own benchmark in a file
+    (`FILE.py:NAME`) or a module (`module:NAME`), or another toolkit's benchmark
+    (`lmms-eval:TASK`).
 
     `data` is the folder or file with the benchmark's rows, or `synthetic` for the few bundled rows.
-    `task` and `columns` are only for files of rows.
+    `task` and `columns` are only for files of rows. `run_toolkit_code` allows another toolkit's
+    code to run.
 
     Raises:
         CatalogError: there is no benchmark with that name.
-        UsageError: the benchmark has no such option, or its file cannot be loaded.
+        UsageError: the benchmark has no such option, its file cannot be loaded, or its code may not
+            run.
     """
+    if is_toolkit(spec):
+        if data or task or columns or options:
+            raise UsageError(
+                f"{spec}: the toolkit has its own rows and prompts. Leave out --data, --task, "
+                "--map, and options."
+            )
+        return toolkit_benchmark(spec, run_toolkit_code=run_toolkit_code)
     if spec.startswith(OF_CLASS):
         if data or task or columns or options:
             raise UsageError(
@@ -95,6 +107,8 @@ def few_shot(
     Raises:
         UsageError: the source is missing, or it has no suitable examples.
     """
+    if _is_adapted(spec):
+        raise UsageError(f"{spec} brings its own prompts. Leave out --shots.")
     parts = parse(spec)
     examples: Benchmark | None = None
     if parts.kind == "rows":
@@ -186,12 +200,17 @@ def _name_by_itself(spec: str) -> str | None:
 
 def is_own_code(spec: str) -> bool:
     """Return whether a spec names a benchmark in a user's file or module."""
-    return not spec.startswith(OF_CLASS) and parse(spec).kind in ("file", "module")
+    return not _is_adapted(spec) and parse(spec).kind in ("file", "module")
 
 
 def is_rows(spec: str) -> bool:
     """Return whether a spec names a file of rows."""
-    return not spec.startswith(OF_CLASS) and parse(spec).kind == "rows"
+    return not _is_adapted(spec) and parse(spec).kind == "rows"
+
+
+def _is_adapted(spec: str) -> bool:
+    """Return whether a spec names a benchmark that another toolkit's code asks and scores."""
+    return spec.startswith(OF_CLASS) or is_toolkit(spec)
 
 
 def entry_of(spec: str) -> Entry | None:
@@ -201,7 +220,7 @@ def entry_of(spec: str) -> Entry | None:
     Raises:
         CatalogError: there is no benchmark with that name.
     """
-    if spec.startswith(OF_CLASS):
+    if _is_adapted(spec):
         return None
     parts = parse(spec)
     if parts.kind == "rows":
@@ -243,7 +262,7 @@ def reads_data(spec: str) -> bool:
     Raises:
         CatalogError: there is no benchmark with that name.
     """
-    if spec.startswith(OF_CLASS):
+    if _is_adapted(spec):
         return False
     parts = parse(spec)
     if parts.kind == "name":
@@ -362,6 +381,11 @@ def _data_of(manifest: Mapping[str, Any]) -> Path | None:
 
 def _unknown(name: str, source: Mapping[str, Any]) -> str:
     spec = source.get("spec")
+    if spec is not None and is_toolkit(spec):
+        return (
+            f"the run's benchmark {name!r} is {spec}, whose code is not run automatically. If you "
+            f"trust that code, name it and allow it: -b {spec} --run-toolkit-code"
+        )
     if spec is None:
         return (
             f"the run's benchmark {name!r} was a Python object. Such an object cannot be rebuilt "

@@ -109,6 +109,15 @@ class RunOptions(TypedDict, total=False):
             expected="a mapping of columns to fields",
         ),
     ]
+    run_toolkit_code: Annotated[
+        bool,
+        Option(
+            BENCHMARK,
+            "Run the code of the toolkit that a benchmark belongs to (lmms-eval:TASK). Without "
+            "this option, such a benchmark is an error.",
+            default=False,
+        ),
+    ]
     prompt: Annotated[
         str | None,
         Option(

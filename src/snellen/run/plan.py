@@ -357,7 +357,12 @@ def _load(spec: str, preset: str | None, data: Path | None, options: RunOptions)
     own = {"prompt": preset} if preset else None
     columns = options["columns"]
     benchmark = registry.benchmark(
-        spec, data=data, task=options["task"], columns=columns, options=own
+        spec,
+        data=data,
+        task=options["task"],
+        columns=columns,
+        options=own,
+        run_toolkit_code=options["run_toolkit_code"],
     )
     if options["shots"] is None:
         return benchmark

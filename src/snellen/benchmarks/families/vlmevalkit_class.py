@@ -17,12 +17,12 @@ from string import ascii_uppercase
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from snellen.benchmarks.families.stored_messages import messages_of, stored
 from snellen.core import Benchmark, Presentation, Reading, Sample, Scoring
 from snellen.core.benchmark import vary
 from snellen.data import Drawn, Row
 from snellen.errors import DataError, UsageError
 from snellen.interop import separated, xlsx
-from snellen.media.content import Message, Part, Text
 from snellen.metrics import Columns
 from snellen.models.user_code import errors_as
 from snellen.models.vlmevalkit_messages import aside, build, load_class, ours
@@ -145,21 +145,14 @@ class _Rows:
             prompt = self._instance.build_prompt(
                 data.iloc[row_index] if hasattr(data, "iloc") else data[row_index]
             )
-        media: list[Part] = []
-        turns: list[list[object]] = []
         where = f"row {row_index + 1} of {self._title}, a part of its prompt"
-        for message in ours(prompt, where=where):
-            parts: list[str | int] = []
-            for part in message.content:
-                parts.append(part if isinstance(part, str) else len(media))
-                media += [] if isinstance(part, str) else [part]
-            turns.append([message.role, parts])
+        media, turns = stored(ours(prompt, where=where))
         letters = [letter for letter in ascii_uppercase if letter in row]
         return Sample(
             id=str(row.get("index", row_index)),
             question=str(row.get("question", "")),
             choices=tuple(str(row[letter]) for letter in letters),
-            media=tuple(medium for medium in media if not isinstance(medium, str)),
+            media=media,
             # The class knows the right answers. An empty target is therefore not a hidden one.
             target=str(row.get("answer", "")),
             tags={
@@ -184,18 +177,6 @@ def _cell(name: str, value: Any) -> Any:
     if name == "image" and value is not None:
         return blake2b(str(value).encode(), digest_size=16).hexdigest()
     return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
-def messages_of(sample: Sample) -> tuple[Message, ...]:
-    """Rebuild a sample's messages from the parts that `_Rows.sample` stored."""
-    turns: Any = sample.data["messages"]
-    return tuple(
-        Message(
-            role,
-            tuple(Text(part) if isinstance(part, str) else sample.media[part] for part in parts),
-        )
-        for role, parts in turns
-    )
 
 
 # -- scores
