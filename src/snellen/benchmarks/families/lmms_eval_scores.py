@@ -13,6 +13,7 @@ code drew a random number is read as guessed.
 from __future__ import annotations
 
 import inspect
+import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,11 +25,13 @@ from threading import RLock
 from typing import Any
 
 from snellen import stats
-from snellen.benchmarks.families.toolkit import UNIT, random_state, seeded
+from snellen.benchmarks.families.toolkit import UNIT, random_state, seeded, unchanged_globals
 from snellen.benchmarks.families.vlmevalkit_class import flattened
 from snellen.core import Reading, Sample
 from snellen.core.scoring import ReplyTable, Resolution
+from snellen.errors import UsageError
 from snellen.metrics import Columns
+from snellen.models.user_code import errors_as
 from snellen.models.vlmevalkit_messages import aside
 from snellen.stats import Direction, Estimate
 
@@ -159,10 +162,10 @@ class TaskScores:
         errors.clear()
         before = random_state()
         try:
-            with aside(), unretried():
+            with aside(), errors_as(UsageError, "process_results failed", None), unretried():
                 values = self._values(doc, text)
-        except (Exception, SystemExit) as error:
-            return ScoredReply(values={}, failure=f"{type(error).__name__}: {error}")
+        except UsageError as error:
+            return ScoredReply(values={}, failure=f"{error}")
         failure = errors[0] if errors else next(_failures(values), "")
         if failure:
             return ScoredReply(values={}, failure=failure)
@@ -273,9 +276,8 @@ class TaskScores:
             return Estimate(value=None, n=n, unit=UNIT, reason=reason)
         try:
             results = [self._result(function, [item for _, item in of_pass]) for of_pass in rows]
-        except (Exception, SystemExit) as error:
-            reason = f"the task's aggregation failed: {type(error).__name__}: {error}"
-            return Estimate(value=None, n=n, unit=UNIT, reason=reason)
+        except UsageError as error:
+            return Estimate(value=None, n=n, unit=UNIT, reason=f"{error}")
         values = [value for result in results if (value := _as_number(result)) is not None]
         if len(values) < len(results):
             self._put_nested(label, results, n)
@@ -289,7 +291,13 @@ class TaskScores:
     def _result(self, function: Any, items: list[Any]) -> Any:
         """The result of an aggregation. Aggregations that write a file for a test server get a
         temporary folder."""
-        with aside(), seeded(SEED, NUMPY_SEED):
+        failed = "the task's aggregation failed"
+        with (
+            aside(),
+            errors_as(UsageError, failed, None),
+            seeded(SEED, NUMPY_SEED),
+            unchanged_globals(function),
+        ):
             if "args" not in inspect.signature(function).parameters:
                 return function(items)
             with TemporaryDirectory(prefix="snellen-") as folder:
@@ -381,10 +389,8 @@ def _errors_logged() -> Iterator[list[str]]:
 @contextmanager
 def unretried() -> Iterator[None]:
     """Replace the exception of lmms-eval's retries with that of the last attempt."""
+    retry_error: Any = getattr(sys.modules.get("tenacity"), "RetryError", ())
     try:
         yield
-    except Exception as error:
-        attempt = getattr(error, "last_attempt", None)
-        if attempt is None:
-            raise
-        raise attempt.exception() from error
+    except retry_error as error:
+        raise error.last_attempt.exception() from error

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,3 +56,22 @@ def random_state() -> tuple[object, ...]:
 
     state: Any = np.random.get_state(legacy=False)
     return random.getstate(), state["state"]["key"].tobytes(), state["state"]["pos"]
+
+
+@contextmanager
+def unchanged_globals(function: Any) -> Iterator[None]:
+    """Restore the dictionaries, lists, and sets among the globals of a function's module after the
+    block. OCRBench's aggregation in lmms-eval, for example, adds the points of all calls to a
+    global dictionary, so a second call would return twice the score."""
+    before: list[tuple[Any, Any]] = []
+    for name, value in getattr(function, "__globals__", {}).items():
+        if isinstance(value, dict | list | set) and not name.startswith("__"):
+            with suppress(TypeError):  # something in it cannot be copied
+                before.append((value, deepcopy(value)))
+    try:
+        yield
+    finally:
+        for value, copy in before:
+            if value != copy:
+                value.clear()
+                value.extend(copy) if isinstance(value, list) else value.update(copy)
