@@ -77,12 +77,12 @@ def test_every_line_of_the_table_is_a_set_with_an_address_and_a_digest() -> None
 
 def test_no_set_is_twice_in_the_table() -> None:
     lines = TABLE.read_text(encoding="utf-8").splitlines()[1:]
-    assert len(lines) == len({line.split("\t")[0].lower() for line in lines}) == 73
+    assert len(lines) == len({line.split("\t")[0].lower() for line in lines}) == 71
 
 
-def test_no_two_sets_but_one_in_two_prompts_are_the_same_file() -> None:
+def test_no_two_sets_are_the_same_file() -> None:
     counted = Counter(value.url for value in sets().values())
-    assert [url.rpartition("/")[2] for url, n in counted.items() if n > 1] == ["WeMath.tsv"]
+    assert [url for url, n in counted.items() if n > 1] == []
 
 
 @pytest.mark.parametrize(
@@ -239,12 +239,6 @@ SELECT = "Please select the correct answer from the options above. \n"
             f"image.\n\nHint: Look.\nCaption:\n What?\nOptions:\n{LINES}Based on the image, "
             "select the correct option (e.g., 'A', 'B', 'C', 'D') or directly state the correct "
             "option content, Do not give any explaination.",
-        ),
-        ("WeMath", {**ANIMALS}, f"Question: What?\nOptions:\n{LINES}"),
-        (
-            "WeMath_COT",
-            {**ANIMALS, "requirement": "Answer {so}."},
-            f"Question: What?\nOptions:\n{LINES}\nAnswer {{so}}.",
         ),
         ("CV-Bench-2D", {**ANIMALS, "prompt": "Theirs {a}\n(A) 1"}, "Theirs {a}\n(A) 1"),
         ("VSR-zeroshot", {}, "What?"),

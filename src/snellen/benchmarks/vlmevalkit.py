@@ -104,8 +104,7 @@ ALIASES = {
     "tdbench_rot90": {"name": "tdbench_rot90"}, "TopViewRS": {"name": "TopViewRS"},
     "TreeBench": {"name": "TreeBench"}, "VisOnlyQA-VLMEvalKit": {"name": "VisOnlyQA-VLMEvalKit"},
     "VMCBench_DEV": {"name": "VMCBench_DEV"}, "VMCBench_TEST": {"name": "VMCBench_TEST"},
-    "VStarBench": {"name": "VStarBench"}, "WeMath": {"name": "WeMath"},
-    "WeMath_COT": {"name": "WeMath_COT"}, "WorldMedQA-V": {"name": "WorldMedQA-V"},
+    "VStarBench": {"name": "VStarBench"}, "WorldMedQA-V": {"name": "WorldMedQA-V"},
     "AMBER": {"name": "AMBER"}, "VSR-zeroshot": {"name": "VSR-zeroshot"},
     "CountBenchQA": {"name": "CountBenchQA"},
     "MTVQA_TEST": {"name": "MTVQA_TEST"},
@@ -147,8 +146,6 @@ OTHER_WORDS = {
     "VMCBench_DEV": "Question: {question}\nOptions:\n{choices}" + DIRECTLY + " \n",
     "VMCBench_TEST": "Question: {question}\nOptions:\n{choices}" + DIRECTLY + " \n",
     "VizWiz": "{question}",
-    "WeMath": LISTED,
-    "WeMath_COT": LISTED + "\n{requirement}",
 }
 """The prompts of data sets whose prompt differs from that of other data sets of their kind."""
 INTERLEAVED = ("MUIRBench",)
@@ -238,7 +235,7 @@ def to_sample(row: Row, name: str, kind: Kind, words: str) -> Sample:
     where = f"row {row.position + 1} of {name}"
     choices = choices_of(row, where) if kind == "MCQ" else ("yes", "no") if kind == "Y/N" else ()
     target, references = right(row, kind, choices, where)
-    extra = {column for column in ("prompt", "requirement") if f"{{{column}}}" in words}
+    extra = {"prompt"} if "{prompt}" in words else set()
     return Sample(
         id=row["index"],
         question=row["question"],
