@@ -77,6 +77,7 @@ ALIASES = {
     "wemath_testmini_reasoning": {"prompt": "lmms-eval"},
 }
 PROBLEMS, LETTERS = 525, "ABCDEFGH"
+DIVISOR = "The authors' code divides by 525 problems, however many there are, so its rates differ."
 SINGLE = ("2steps_1", "2steps_2", "3steps_1", "3steps_2", "3steps_3")
 METRICS = {
     **mastery("steps", "part", composite="multi"),
@@ -109,7 +110,9 @@ def wemath(
         sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: messages(sample, prompt, FORM if answer_format else ""),
         scorings={
-            "official": replace(scoring(SOURCE, official_answer), resolve=counted),
+            "official": replace(
+                scoring(SOURCE, official_answer), resolve=counted, on_missing=DIVISOR
+            ),
             "robust": scoring("ours", robust_answer),
         },
         max_answer_tokens=49_152 if prompt == "lmms-eval" else 1024,
@@ -258,11 +261,8 @@ def counted(table: ReplyTable) -> Resolution:
     n = sum(replies[problem] == needed[problem] for problem in replies)
     if n == PROBLEMS:
         return Resolution()
-    note = (
-        f"{n:,} problems have a reply to each of their questions, and the metrics are shares of "
-        f"these {n:,}. The authors' code divides by {PROBLEMS} problems, so its figures differ"
-    )
-    return Resolution(notes=(note,))
+    counts = f"{n:,} problems have a reply to each of their questions, and the rates are shares of"
+    return Resolution(notes=(f"{counts} these {n:,}. {DIVISOR}",))
 
 
 def results(path: Path) -> Published | None:
