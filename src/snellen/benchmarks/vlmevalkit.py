@@ -49,6 +49,14 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.others import MMSTAR, mmstar_letter
+from snellen.benchmarks.families.choice_sets import (
+    DIRECTLY,
+    LISTED,
+    PROMPTS,
+    choice_lines,
+    filled,
+    lettered_cells,
+)
 from snellen.benchmarks.families.tasks import (
     ASK,
     EXPECT,
@@ -114,10 +122,8 @@ ALIASES = {
 TASKS: dict[Kind, Task] = {"MCQ": "mcq", "Y/N": "yesno", "VQA": "vqa"}
 
 Preset = Literal["vlmevalkit", "short"]
-LISTED = "{hint}Question: {question}\nOptions:\n{choices}"
-DIRECTLY = "Answer with the option's letter from the given choices directly."
 WORDS: dict[Kind, str] = {
-    "MCQ": LISTED + "Please select the correct answer from the options above. \n",
+    "MCQ": PROMPTS["vlmevalkit"],
     "Y/N": "{question}",
     "VQA": "{question}\nAnswer the question using a single word or phrase.",
 }
@@ -268,15 +274,13 @@ def which(image: Image) -> str:
 
 def choices_of(row: Row, where: str) -> tuple[str, ...]:
     """The choices: the cells A, B, ... up to the last nonempty cell."""
-    choices = [row.get(letter, "") for letter in ascii_uppercase]
-    while choices and not choices[-1]:
-        choices.pop()
+    choices = lettered_cells(row)
     if not choices:
         raise DataError(
             f"{where} has no choices: its columns A, B, ... are empty or missing. Download the "
             "sheet again."
         )
-    return tuple(choices)
+    return choices
 
 
 def right(
@@ -318,15 +322,7 @@ def texts(cell: str) -> tuple[str, ...]:
 def kit_message(sample: Sample, words: str, *, interleaved: bool) -> tuple[Message, ...]:
     """The data set's prompt with its fields filled in. Pictures come first, or replace their
     marks."""
-    hint = sample.data["hint"]
-    text = words.format(
-        **{
-            **sample.data,
-            "hint": f"Hint: {hint}\n" if hint else "",
-            "question": sample.question,
-            "choices": choice_lines(sample),
-        }
-    )
+    text = filled(words, sample)
     if not interleaved:
         return (user(*sample.media, text),)
     first, *segments = text.split("<image>")
@@ -340,12 +336,6 @@ def kit_message(sample: Sample, words: str, *, interleaved: bool) -> tuple[Messa
 def short_message(sample: Sample, task: Task) -> tuple[Message, ...]:
     """Build Snellen's own prompt, with the pictures first and then one line for each part of the
     text."""
-    choices = choice_lines(sample).rstrip("\n") if task == "mcq" else ""
+    choices = choice_lines(sample.choices).rstrip("\n") if task == "mcq" else ""
     lines = (str(sample.data["hint"]), sample.question, choices, ASK[task])
     return (user(*sample.media, "\n".join(filter(None, lines))),)
-
-
-def choice_lines(sample: Sample) -> str:
-    """One line for each choice, with its letter. Empty choices are skipped."""
-    pairs = zip(ascii_uppercase, sample.choices, strict=False)
-    return "".join(f"{letter}. {choice}\n" for letter, choice in pairs if choice)
