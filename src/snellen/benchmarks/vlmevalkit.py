@@ -87,14 +87,12 @@ ALIASES = {
     "CVQA_EN": {"name": "CVQA_EN"}, "CVQA_LOC": {"name": "CVQA_LOC"},
     "GMAI-MMBench_VAL": {"name": "GMAI-MMBench_VAL"}, "HRBench4K": {"name": "HRBench4K"},
     "HRBench8K": {"name": "HRBench8K"}, "K-DTCBench": {"name": "K-DTCBench"},
-    "MedXpertQA_MM_test": {"name": "MedXpertQA_MM_test"}, "MicroVQA": {"name": "MicroVQA"},
+    "MicroVQA": {"name": "MicroVQA"},
     "MLLMGuard_DS": {"name": "MLLMGuard_DS"}, "MMMB_ar": {"name": "MMMB_ar"},
     "MMMB_cn": {"name": "MMMB_cn"}, "MMMB_en": {"name": "MMMB_en"}, "MMMB_pt": {"name": "MMMB_pt"},
     "MMMB_ru": {"name": "MMMB_ru"}, "MMMB_tr": {"name": "MMMB_tr"},
     "MMSci_DEV_MCQ": {"name": "MMSci_DEV_MCQ"}, "MMStar": {"name": "MMStar"},
     "MMStar_KO": {"name": "MMStar_KO"}, "MMStar_TR": {"name": "MMStar_TR"},
-    "MMT-Bench_ALL": {"name": "MMT-Bench_ALL"}, "MMT-Bench_ALL_MI": {"name": "MMT-Bench_ALL_MI"},
-    "MMT-Bench_VAL": {"name": "MMT-Bench_VAL"}, "MMT-Bench_VAL_MI": {"name": "MMT-Bench_VAL_MI"},
     "MMVP": {"name": "MMVP"}, "MSEarthMCQ": {"name": "MSEarthMCQ"},
     "MUIRBench": {"name": "MUIRBench"}, "PathMMU_TEST": {"name": "PathMMU_TEST"},
     "PathMMU_VAL": {"name": "PathMMU_VAL"}, "Q-Bench1_TEST": {"name": "Q-Bench1_TEST"},
@@ -152,6 +150,8 @@ OTHER_WORDS = {
     "VMCBench_DEV": "Question: {question}\nOptions:\n{choices}" + DIRECTLY + " \n",
     "VMCBench_TEST": "Question: {question}\nOptions:\n{choices}" + DIRECTLY + " \n",
     "VizWiz": "{question}",
+    "WeMath": LISTED,
+    "WeMath_COT": LISTED + "\n{requirement}",
 }
 """The prompts of data sets whose prompt differs from that of other data sets of their kind."""
 INTERLEAVED = ("MUIRBench",)
@@ -241,7 +241,7 @@ def to_sample(row: Row, name: str, kind: Kind, words: str) -> Sample:
     where = f"row {row.position + 1} of {name}"
     choices = choices_of(row, where) if kind == "MCQ" else ("yes", "no") if kind == "Y/N" else ()
     target, references = right(row, kind, choices, where)
-    extra = {"prompt"} if "{prompt}" in words else set()
+    extra = {column for column in ("prompt", "requirement") if f"{{{column}}}" in words}
     return Sample(
         id=row["index"],
         question=row["question"],

@@ -76,9 +76,10 @@ def elsewhere(name: str) -> str | None:
 
 
 OWN = """
-A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* DynaMath* GQA_TestDev_Balanced HallusionBench
-InfoVQA_* MMBench_* MME MMMU_* MMVet MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG
-ScienceQA_* TextVQA_VAL VCR_* WeMath WeMath_COT
+A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* GQA_TestDev_Balanced HallusionBench InfoVQA_*
+DynaMath*
+MMBench_* MME MMMU_* MMVet MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_*
+TextVQA_VAL VCR_*
 """
 CIRCULAR = """
 BLINK_circular LEGO_circular LiveMMBench_Reasoning_circular MMBench_DEV_KO MMBench_dev_* MMCR
