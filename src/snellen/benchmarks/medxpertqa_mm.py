@@ -61,7 +61,7 @@ def medxpertqa_mm(prompt: Preset = "official", data: Path | None = None) -> Benc
     table: Table = jsonl(data_file)
     file: DataFile | None = data_file
     if not str(data_file).endswith(".jsonl"):
-        table, file = authors_files.table(data_file, authors_files.of_json)
+        table, file = authors_files.table(data_file, authors_files.objects)
     first = {"official": choice_sets.rule(SOURCE, lambda reply, _: official_answer(reply, prompt))}
     scorings = choice_sets.scorings(first)
     return Benchmark(

@@ -87,7 +87,7 @@ def mmt_bench(
     files = published(split, images)
     spec = f"mmt-bench:split={split},images={images}"
     data_file = find(data, "mmt-bench", [files[0].name], files, spec)
-    table, file = authors_files.table(data_file, authors_files.of_json)
+    table, file = authors_files.table(data_file, authors_files.objects)
     first = {"official": choice_sets.rule(SOURCE, official_answer, METRICS)}
     scorings = choice_sets.scorings(first, METRICS)
     return Benchmark(

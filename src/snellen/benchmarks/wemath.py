@@ -35,11 +35,11 @@ Proof    For 1,050 generated problems, every answer, every problem's kind, and e
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.lmms_eval import THINK_THEN_ANSWER
@@ -102,7 +102,7 @@ def wemath(
 ) -> Benchmark:
     names = ["testmini.json", "data/testmini.json", "WeMath.tsv"]
     data_file = find(data, "wemath", names, published())
-    table, file = authors_files.table(data_file, questions, REVISION)
+    table, file = authors_files.table(data_file, authors_files.objects, REVISION)
     return Benchmark(
         name="wemath",
         asks=1,
@@ -163,11 +163,6 @@ def domains() -> dict[str, str]:
     table = Path(authors_files.__file__).with_name("wemath_concepts.tsv")
     lines = table.read_text(encoding="utf-8").splitlines()[1:]
     return dict(line.split("\t") for line in lines)
-
-
-def questions(path: Path) -> Iterator[dict[str, Any]]:
-    for row in authors_files.of_json(path):
-        yield {**row}
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
