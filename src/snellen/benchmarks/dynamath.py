@@ -27,7 +27,8 @@ Scoring  `official`: evaluation/opensource_json_eval.py#L26-L49, #L96-L146. The 
          answer if it cannot parse a reply. Here, such a reply is scored as VLMEvalKit does if the
          judge's answer cannot be parsed either.
          `robust`: Snellen's own rule, which takes the letter, number, or phrase that the short
-         answer or the whole reply settles on.
+         answer, an <answer> tag, or the whole reply settles on. It is the headline if
+         prompt=lmms-eval, whose replies have no JSON.
 Proof    For the published verdicts of 14 models, every figure equals the one by the paper's
          definitions. For 1,000 generated replies, every short answer and verdict equals that of the
          authors' and VLMEvalKit's code (tests/parity). `robust` is checked by hand.
@@ -43,7 +44,7 @@ from typing import Any, Literal
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.dynamath import REVISION, VERDICT, kind_of, scorings
 from snellen.benchmarks.families.judges import PERFECT
-from snellen.benchmarks.families.lmms_eval import THINK_THEN_ANSWER
+from snellen.benchmarks.families.lmms_eval import THINK_THEN_ANSWER, headline_first
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -55,7 +56,7 @@ from snellen.core import (
     Reading,
     Sample,
 )
-from snellen.data import DataFile, Row, file_content, find
+from snellen.data import DataFile, Row, file_content, find, utf8
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, system, user
@@ -107,7 +108,7 @@ def dynamath(
         data=table,
         sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: messages(sample, prompt, answer_format),
-        scorings=scorings(),
+        scorings=headline_first(scorings(), "robust" if prompt == "lmms-eval" else "official"),
         max_answer_tokens=49_152 if prompt == "lmms-eval" else 8192,
         cluster_by=lambda sample: sample.tags["question"],
         check=Check(
@@ -205,7 +206,7 @@ def verdicts(path: Path) -> Published | None:
     with `correct` or `fail` for each variant. The replies are not published."""
     if ".csv" not in path.suffixes or not path.is_file():
         return None
-    rows = [*csv.DictReader(file_content(path).decode("utf-8-sig").splitlines())]
+    rows = [*csv.DictReader(utf8(file_content(path), path).decode().splitlines())]
     columns = [name for name in (rows[0] if rows else ()) if re.fullmatch(r"Variant \d+", name)]
     if not columns or "Question ID" not in rows[0]:
         return None

@@ -28,21 +28,21 @@ Scoring  `official`: evaluation/four_dimensional_metrics.py#L32-L112. The answer
          VLMEvalKit and lmms-eval copy the metrics. VLMEvalKit can take a judge's verdicts instead
          of the rule.
          `robust`: Snellen's own rule, which takes the letter or choice that a reply settles on, or
-         that the text after "<Answer>" settles on.
+         that the text after "<Answer>" settles on. It is the headline if prompt=lmms-eval, whose
+         replies the authors' rule cannot read.
 Proof    For 1,050 generated problems, every answer, every problem's kind, and every rate equals
          that of the authors' code (tests/parity). No model outputs are published.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from snellen.benchmarks.families import authors_files
-from snellen.benchmarks.families.lmms_eval import THINK_THEN_ANSWER
+from snellen.benchmarks.families.lmms_eval import THINK_THEN_ANSWER, headline_first
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import is_target, parse_letter, wrong_letter
 from snellen.core import (
@@ -109,12 +109,7 @@ def wemath(
         data=table,
         sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: messages(sample, prompt, FORM if answer_format else ""),
-        scorings={
-            "official": replace(
-                scoring(SOURCE, official_answer), resolve=counted, on_missing=DIVISOR
-            ),
-            "robust": scoring("ours", robust_answer),
-        },
+        scorings=headline_first(scorings(), "robust" if prompt == "lmms-eval" else "official"),
         max_answer_tokens=49_152 if prompt == "lmms-eval" else 1024,
         cluster_by=problem_of,
         check=Check(
@@ -227,8 +222,13 @@ def messages(sample: Sample, prompt: Preset, form: str) -> tuple[Message, ...]:
 # -- scoring
 
 
-def scoring(source: str, parse: Callable[[Reply, Sample], Reading]) -> Scoring:
-    return Scoring(version=1, source=source, parse=parse, score=is_target, metrics=METRICS)
+def scorings() -> dict[str, Scoring]:
+    """The scorings, keyed by name."""
+    ours = Scoring(version=1, source="ours", parse=robust_answer, score=is_target, metrics=METRICS)
+    official = replace(
+        ours, source=SOURCE, parse=official_answer, resolve=counted, on_missing=DIVISOR
+    )
+    return {"official": official, "robust": ours}
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:

@@ -205,16 +205,23 @@ def kit_score(reading: Reading, sample: Sample) -> float | None:
 CHOICE = re.compile(r"(?:\([A-J]\)|^[A-J][.:])\s*(.*?)\s*(?=\([A-J]\)|\n|$)", re.MULTILINE)
 
 
+TAGGED = re.compile(r"<answer>([^<]*)</answer>")
+
+
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    part = in_braces(reply.text) or ""
-    try:
-        stated = json.loads(part, strict=False).get("short answer")
-    except (ValueError, RecursionError):
-        stated = None
-    short = reply if stated is None else replace(reply, text=str(stated))
+    short = replace(reply, text=stated(reply.text) or reply.text)
     if kind_of(sample) == "multiple choice":
         return as_reading(option_letter(short.text, CHOICE.findall(sample.question)))
     return (parse_value if kind_of(sample) == "float" else parse_phrase)(short, sample)
+
+
+def stated(text: str) -> str | None:
+    """The short answer of a reply's JSON, or the text in the last answer tag."""
+    try:
+        short = json.loads(in_braces(text) or "", strict=False).get("short answer")
+    except (ValueError, RecursionError):
+        short = next(reversed(TAGGED.findall(text)), None)
+    return None if short is None else str(short)
 
 
 def robust_score(reading: Reading, sample: Sample) -> float | None:
