@@ -99,8 +99,30 @@ def test_choices_are_split_at_their_letters(option: str, expected: tuple[str, ..
 
 def test_vlmevalkits_sheet_is_read(tmp_path: Path) -> None:
     picture = base64.b64encode(PICTURE.read_bytes()).decode()
-    columns = ("index", "ID", "key", "knowledge concept", "question", "A", "B", "answer", "hint")
-    cells = ("8", "2steps_7", "2steps_multi", "Area of Circles", "Which?", "one", "two", "B", "Ho.")
+    columns = (
+        "index",
+        "ID",
+        "key",
+        "knowledge concept",
+        "question",
+        "A",
+        "B",
+        "answer",
+        "hint",
+        "requirement",
+    )
+    cells = (
+        "8",
+        "2steps_7",
+        "2steps_multi",
+        "Area of Circles",
+        "Which?",
+        "one",
+        "two",
+        "B",
+        "Ho.",
+        "In tags.",
+    )
     (tmp_path / "WeMath.tsv").write_text(
         "\t".join((*columns, "image")) + "\n" + "\t".join((*cells, picture)) + "\n",
         encoding="utf-8",
@@ -109,7 +131,10 @@ def test_vlmevalkits_sheet_is_read(tmp_path: Path) -> None:
     (sample,) = samples(benchmark).values()
     assert (sample.id, sample.choices, sample.target) == ("8", ("one", "two"), "B")
     # vlmeval/dataset/image_mcq.py#L1466-L1487
-    assert text_of(benchmark, "8") == "Hint: Ho.\nQuestion: Which?\nOptions:\nA. one\nB. two\n"
+    text = "Hint: Ho.\nQuestion: Which?\nOptions:\nA. one\nB. two\n"
+    assert text_of(benchmark, "8") == text
+    benchmark = registry.benchmark("WeMath_COT", data=tmp_path)
+    assert text_of(benchmark, "8") == f"{text}\nIn tags."
 
 
 def test_the_hubs_copy_is_read(tmp_path: Path) -> None:

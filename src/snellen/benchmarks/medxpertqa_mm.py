@@ -12,7 +12,7 @@ Prompt   `official`: eval/config/prompt_templates.py#L5-L42, eval/main.py#L74-L1
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
          dataset/image_mcq.py#L212-L249.
          Replies are limited to 2,048 tokens (eval/model/api_agent.py#L22).
-Scoring  `official`: eval/utils.py#L33-L101. The answer is the first letter from A to E that stands
+Scoring  `official`: eval/utils.py#L33-L102. The answer is the first letter from A to E that stands
          alone after the words that ask for it, or after " answer is ", or in the whole reply.
          `vlmevalkit`: VLMEvalKit's rule, without its judge.
          `robust`: Snellen's own rule, which takes the letter or choice that a reply settles on.
@@ -42,7 +42,7 @@ from snellen.data import DataFile, Row, Table, find, jsonl
 from snellen.data.published import File
 from snellen.media.content import Message, assistant, system, user
 
-SOURCE = "TsinghuaC3I/MedXpertQA@f21247d3ccf3b14826ff2aa7fa06e1a46d64058c:eval/utils.py#L33-L101"
+SOURCE = "TsinghuaC3I/MedXpertQA@f21247d3ccf3b14826ff2aa7fa06e1a46d64058c:eval/utils.py#L33-L102"
 ALIASES = {"MedXpertQA_MM_test": {"prompt": "vlmevalkit"}}
 FILES = ("medxpertqa_mm_input.jsonl", "MM/test.jsonl", "test.jsonl", "MedXpertQA_MM_test.tsv")
 TAGS = ("question_type", "medical_task", "body_system")

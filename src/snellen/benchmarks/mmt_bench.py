@@ -13,14 +13,14 @@ Prompt   `vlmevalkit`: the pictures, then hint, question, and choices, open-comp
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
          lmms_eval/tasks/mmt/utils.py#L64-L82. Replies are limited to 8 tokens.
 Scoring  `official`: the authors' copy of VLMEvalKit without a judge, VLMEvalKit-main/vlmeval/utils/
-         matching_util.py#L6-L66. The answer is the only letter that occurs as a word, or the only
+         matching_util.py#L7-L69. The answer is the only letter that occurs as a word, or the only
          choice whose text occurs. Other replies are wrong. `accuracy` is the share of right
          replies. `subtasks` is the mean over subtasks of their accuracy, which the authors report
-         for each meta-task, VLMEvalKit-main/vlmeval/evaluate/multiple_choice.py#L94-L151.
+         for each meta-task, VLMEvalKit-main/vlmeval/evaluate/multiple_choice.py#L98-L155.
          `vlmevalkit`: VLMEvalKit's newer rule, without its judge.
          `robust`: Snellen's own rule, which takes the letter or choice that a reply settles on.
 Proof    The letters of `official` are those of the rule that tests/parity compares on generated
-         replies for MMBench. `subtasks` is checked by hand.
+         replies for MMBench (`vlmevalkit-2024`). `subtasks` is checked by hand.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ from snellen.metrics import Metric, macro_average
 
 SOURCE = (
     "OpenGVLab/MMT-Bench@84012c95e31c2986521ea5b7c16a88e36e9958c2:"
-    "VLMEvalKit-main/vlmeval/utils/matching_util.py#L6-L66"
+    "VLMEvalKit-main/vlmeval/utils/matching_util.py#L7-L69"
 )
 ALIASES = {
     "MMT-Bench_VAL": {"split": "val"},

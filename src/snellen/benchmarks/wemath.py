@@ -9,29 +9,31 @@ Data     We-Math/We-Math@a57a0e83fc40d6ce1448926fe6495e57132e7b80:data/testmini.
          same questions with their pictures in the rows.
          An id is the problem's ID and the question's part (2steps_7_multi). In a TSV, the id is the
          row's index.
-Prompt   `official`: the paper's prompt for response generation, in the appendix; the picture comes
-         first. The format in README.md is that of the prompt.
+Prompt   `official`: the paper's prompt for response generation, in the appendix. The line breaks
+         are those of XiaomiMiMo/lmms-eval@8c0aee11461bc4088fa8c96cac9491a93bf6b86f:lmms_eval/tasks/
+         wemath/utils.py. The picture comes first in all prompts.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
          dataset/image_mcq.py#L1457-L1495. The hint and the line on the format are in the TSV's
-         rows, vlmeval/vlm/internvl/utils.py#L297-L298.
+         rows. With other files, they are the paper's.
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
-         tasks/wemath/reasoning/utils.py#L18-L38.
+         tasks/wemath/reasoning/utils.py#L18-L34.
          `answer_format=false` leaves out the line on the format, as VLMEvalKit's set WeMath does.
          Replies are limited to 1,024 tokens, our own choice. With prompt=lmms-eval, replies are
-         limited to 49,152 tokens (wemath_testmini_thinking.yaml#L20).
+         limited to 49,152 tokens (wemath_testmini_thinking.yaml#L19).
 Scoring  `official`: evaluation/four_dimensional_metrics.py#L32-L112. The answer is the letter after
          the last "Answer" of a reply, or the reply's first letter. `metrics/mastery.py` defines the
          metrics. The authors' code divides by 525 problems, however many there are. Here, the
          metrics are shares of the problems with a reply to each question, and a note says so if
          there are not 525. `one_step`, `two_steps`, and `three_steps` are the accuracies, and
-         `concepts` is the mean over the concepts of a domain, evaluation/accuracy.py#L57-L80.
+         `concepts` is the mean over the concepts of a domain, evaluation/accuracy.py#L57-L76.
          VLMEvalKit and lmms-eval copy the metrics. VLMEvalKit can take a judge's verdicts instead
          of the rule.
          `robust`: Snellen's own rule, which takes the letter or choice that a reply settles on, or
          that the text after "<Answer>" settles on. It is the headline if prompt=lmms-eval, whose
          replies the authors' rule cannot read.
 Proof    For 1,050 generated problems, every answer, every problem's kind, and every rate equals
-         that of the authors' code (tests/parity). No model outputs are published.
+         that of the authors' code (tests/parity). The accuracies by step and domain are checked by
+         hand. No model outputs are published.
 """
 
 import re
@@ -108,7 +110,7 @@ def wemath(
         asks=1,
         data=table,
         sample=lambda _, row: to_sample(row, data_file),
-        prompt=lambda sample, _: messages(sample, prompt, FORM if answer_format else ""),
+        prompt=lambda sample, _: messages(sample, prompt, answer_format),
         scorings=headline_first(scorings(), "robust" if prompt == "lmms-eval" else "official"),
         max_answer_tokens=49_152 if prompt == "lmms-eval" else 1024,
         cluster_by=problem_of,
@@ -182,7 +184,12 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
             "concept": concept,
             "domain": domains().get(concept, ""),
         },
-        data={"problem": row["ID"], "option": option, "hint": row.get("hint") or ASK},
+        data={
+            "problem": row["ID"],
+            "option": option,
+            "hint": row.get("hint") or ASK,
+            "form": row.get("requirement") or FORM,
+        },
     )
 
 
@@ -205,9 +212,9 @@ def problem_of(sample: Sample) -> str:
     return str(sample.data["problem"])
 
 
-def messages(sample: Sample, prompt: Preset, form: str) -> tuple[Message, ...]:
+def messages(sample: Sample, prompt: Preset, answer_format: bool) -> tuple[Message, ...]:
     option = str(sample.data["option"]) or lettered(sample.choices).replace("\n", "; ")
-    ending = f"\n{form}" if form else ""
+    ending = f"\n{sample.data['form']}" if answer_format else ""
     if prompt == "lmms-eval":
         text = f"{sample.question}\n{option}".strip()
         return (system(THINK_THEN_ANSWER), user(*sample.media, text))
