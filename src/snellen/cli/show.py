@@ -12,6 +12,7 @@ import click
 from snellen import registry
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
+from snellen.cli._own_benchmark import runs_toolkit_code
 from snellen.cli._places import DATA
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     help="Instead of a benchmark, show how a model's makers evaluated it.",
 )
 @json_option
+@runs_toolkit_code
 def command(benchmark: str | None, data: Path | None, recipe: str | None, as_json: bool) -> int:
     """Show the sources of BENCH's data, prompt, and scorings, with an example question and the
     score of random guessing."""

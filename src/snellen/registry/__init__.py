@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     )
     from snellen.registry.recipe_benchmarks import recipe as recipe
     from snellen.registry.sources import source_of as source_of
+    from snellen.registry.toolkits import is_toolkit as is_toolkit, toolkit_code as toolkit_code
 
 _FILES = {
     "BUNDLED": "definitions",
@@ -87,6 +88,7 @@ _FILES = {
     "is_mistakable": "benchmarks",
     "is_own_code": "benchmarks",
     "is_rows": "benchmarks",
+    "is_toolkit": "toolkits",
     "keys_set": "keys",
     "list_benchmarks": "index",
     "list_metrics": "index",
@@ -103,6 +105,7 @@ _FILES = {
     "runs_a_program": "benchmarks",
     "source_of": "sources",
     "supplied": "benchmarks",
+    "toolkit_code": "toolkits",
     "vlmevalkit_name": "names",
     "watching": "adapters",
     "with_profile": "models",

@@ -109,6 +109,13 @@ class RunOptions(TypedDict, total=False):
             expected="a mapping of columns to fields",
         ),
     ]
+    run_toolkit_code: Annotated[
+        bool | None,
+        Option(
+            BENCHMARK,
+            "Run the prompts and the scoring of an installed toolkit, for -b vlmevalkit:NAME.",
+        ),
+    ]
     prompt: Annotated[
         str | None,
         Option(
