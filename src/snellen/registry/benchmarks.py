@@ -266,7 +266,12 @@ def is_mistakable(benchmark: Benchmark) -> bool:
     if benchmark.provenance.from_catalog:
         return False
     options = benchmark.provenance.options
-    return "class" in options or is_toolkit_run(options) or _is_rows(options) or is_canonical(benchmark.name)
+    return (
+        "class" in options
+        or is_toolkit_run(options)
+        or _is_rows(options)
+        or is_canonical(benchmark.name)
+    )
 
 
 def runs_a_program(manifest: Mapping[str, Any]) -> bool:

@@ -88,7 +88,9 @@ def of_toolkit_run(options: Mapping[str, Any]) -> Benchmark:
         UsageError: the user has not allowed the toolkit's code to run, or the toolkit is not
             installed.
     """
-    return _built(str(options["toolkit"]), str(options["dataset"]), options.get("settings", {}))
+    return _built(
+        str(options["toolkit"]), str(options["dataset"]), dict(options.get("settings", {}))
+    )
 
 
 def _built(toolkit: str, name: str, options: Mapping[str, str]) -> Benchmark:
