@@ -14,6 +14,7 @@ import pytest
 
 import snellen
 from snellen.core.model import Reply, Request
+from tests.exchanged import lines_of
 from tests.tiny import Says
 
 pytestmark = [
@@ -393,5 +394,16 @@ def test_the_figures_are_those_that_lmms_eval_prints(name: str, tmp_path: Path) 
     assert ours == numbers(theirs) and ours
     assert scoring.readings.get("guessed", 0) == case.guesses
     assert "scored by lmms-eval's own code, unproven" in done.report.notes
-    assert len(samples) == len(case.replies)
-    print(name, ours)
+    assert done.run is not None
+    stored = {line["sample"]: line.get("score") for line in lines_of(done.run / "scores.jsonl")}
+    for theirs_of in samples:
+        number = their_number(theirs_of, next(iter(scoring.metrics)).partition(",")[0])
+        assert number is None or stored[str(theirs_of["doc_id"])] == number
+    assert len(samples) == len(stored) == len(case.replies)
+
+
+def their_number(sample: Mapping[str, Any], metric: str) -> float | None:
+    """The number that lmms-eval logged for a sample under a metric."""
+    value = sample.get(metric)
+    value = value.get("score") if isinstance(value, dict) else value
+    return float(value) if isinstance(value, int | float) else None

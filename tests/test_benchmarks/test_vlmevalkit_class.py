@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from snellen import registry
-from snellen.benchmarks.families.vlmevalkit_class import flattened
+from snellen.benchmarks.families.vlmevalkit_evaluate import flattened
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.errors import DataError, UsageError
@@ -201,8 +201,7 @@ def test_a_benchmark_of_ours_keeps_its_name(tmp_path: Path) -> None:
     ("old", "new", "says"),
     [
         ('["Letters"]', '["One", "Two"]', "name the data set.*it has One, Two"),
-        ('"IMAGE"', '"VIDEO"', "videos or several turns are not supported"),
-        ('"MCQ"', '"MT"', "videos or several turns are not supported"),
+        ("self.data =", "self.pack = True; self.data =", "asks all questions about a video"),
         ("def evaluate", "def other", "has no method evaluate"),
         ("self.data =", "self.rows =", "has no `data`"),
         ("self.dataset_name = dataset", "raise OSError('offline')", "instantiated: OSError"),

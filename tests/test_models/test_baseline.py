@@ -46,6 +46,12 @@ def test_letters_of_an_earlier_question_are_not_those_of_this_one() -> None:
     assert answer("first", Request(messages=turns, choices=("a cat", "a dog"))) == "a cat"
 
 
+def test_letters_that_a_later_turn_asks_for_are_said() -> None:
+    words = user("Therefore, among A through B, the answer is")
+    turns = (user("Which?\nA. a cat\nB. a dog"), assistant("Hm."), words)
+    assert answer("first", Request(messages=turns, choices=("a cat", "a dog"))) == "A"
+
+
 def test_marks_in_a_choice_are_only_marks() -> None:
     assert first("Which?\nA. (x+1)*[y]?\nB. 2", "(x+1)*[y]?", "2") == "A"
 

@@ -1,18 +1,16 @@
-"""The options that name the user's own benchmark or another toolkit's benchmark, for commands that
-read runs of such a benchmark."""
+"""The options about code that is not Snellen's: the user's own benchmark, and the code of an
+installed toolkit, for commands that read runs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
 import click
 
 from snellen import registry
 from snellen.cli._complete import benchmarks
-from snellen.cli._run_options import run_option
-
-if TYPE_CHECKING:
-    from snellen.core.benchmark import Benchmark
 
 own_benchmark = click.option(
     "-b",
@@ -30,15 +28,22 @@ own_benchmarks = click.option(
     shell_complete=benchmarks,
     help="The file or module of your own benchmark, if the runs used one; repeatable.",
 )
-run_toolkit_code = run_option("run_toolkit_code")
+R = TypeVar("R")
 
 
-def with_toolkit(spec: str, *, run_toolkit_code: bool) -> str | Benchmark:
-    """Load another toolkit's benchmark. Return any other spec unchanged.
+def runs_toolkit_code(command: Callable[..., R]) -> Callable[..., R]:
+    """Add the option --run-toolkit-code to a command. With the option, the whole command may run
+    the code of installed toolkits."""
 
-    Raises:
-        UsageError: the user has not allowed the toolkit's code to run.
-    """
-    if not registry.is_toolkit(spec):
-        return spec
-    return registry.benchmark(spec, run_toolkit_code=run_toolkit_code)
+    @click.option(
+        "--run-toolkit-code",
+        is_flag=True,
+        help="Run the prompts and the scoring of an installed toolkit, for runs of "
+        "-b vlmevalkit:NAME and lmms-eval:TASK.",
+    )
+    @wraps(command)
+    def with_option(*args: Any, run_toolkit_code: bool, **kwargs: Any) -> R:
+        with registry.toolkit_code(run_toolkit_code):
+            return command(*args, **kwargs)
+
+    return with_option

@@ -10,7 +10,7 @@ import click
 from snellen import api, report
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
-from snellen.cli._own_benchmark import run_toolkit_code, with_toolkit
+from snellen.cli._own_benchmark import runs_toolkit_code
 from snellen.cli._places import DATA, RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put, put_results
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     shell_complete=benchmarks,
     help="The benchmark of the files. Needed for a run only if the benchmark is your own FILE.py.",
 )
-@run_toolkit_code
 @click.option("--data", type=DATA, help="The benchmark's rows. Only for files.")
 @click.option(
     "--scoring",
@@ -57,6 +56,7 @@ if TYPE_CHECKING:
 )
 @click.option("--explain", "sample", metavar="ID", help="Explain the scores of one sample in full.")
 @json_option
+@runs_toolkit_code
 def command(
     paths: tuple[Path, ...],
     benchmark: str | None,
@@ -66,7 +66,6 @@ def command(
     sample: str | None,
     as_json: bool,
     answers_in_file: bool,
-    run_toolkit_code: bool,
     **columns: str | None,
 ) -> int:
     """Score RUN folders again, or score FILEs or folders of predictions (XLSX, TSV, CSV, JSON,
@@ -75,7 +74,6 @@ def command(
     -b can be left out if VLMEvalKit or lmms-eval wrote the file and the file's name contains the
     benchmark.
     """
-    rules = benchmark and with_toolkit(benchmark, run_toolkit_code=run_toolkit_code)
     if sample is not None:
         if scorings or missing:
             raise UsageError("--explain shows every scoring. Leave out --scoring and --missing.")
@@ -83,7 +81,7 @@ def command(
             story
             for path in paths
             for story in api.explain(
-                path, sample, rules, data=data, answers_in_file=answers_in_file, **columns
+                path, sample, benchmark, data=data, answers_in_file=answers_in_file, **columns
             )
         ]
         if as_json:
@@ -95,7 +93,7 @@ def command(
     results = [
         api.score(
             path,
-            rules,
+            benchmark,
             data=data,
             scorings=names,
             missing=missing,

@@ -12,7 +12,7 @@ import click
 from snellen import registry
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
-from snellen.cli._own_benchmark import run_toolkit_code
+from snellen.cli._own_benchmark import runs_toolkit_code
 from snellen.cli._places import DATA
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
@@ -32,15 +32,9 @@ if TYPE_CHECKING:
     metavar="NAME[:DATA_SET]",
     help="Instead of a benchmark, show how a model's makers evaluated it.",
 )
-@run_toolkit_code
 @json_option
-def command(
-    benchmark: str | None,
-    data: Path | None,
-    recipe: str | None,
-    as_json: bool,
-    run_toolkit_code: bool,
-) -> int:
+@runs_toolkit_code
+def command(benchmark: str | None, data: Path | None, recipe: str | None, as_json: bool) -> int:
     """Show the sources of BENCH's data, prompt, and scorings, with an example question and the
     score of random guessing."""
     if (benchmark is None) == (recipe is None):
@@ -52,7 +46,7 @@ def command(
         lines = recipe_lines(document)
     else:
         assert benchmark is not None
-        document = sheet(benchmark, data, run_toolkit_code=run_toolkit_code)
+        document = sheet(benchmark, data)
         lines = _lines(document)
     if as_json:
         put(document)
@@ -62,11 +56,9 @@ def command(
     return DONE
 
 
-def sheet(
-    benchmark: str, data: Path | None = None, *, run_toolkit_code: bool = False
-) -> dict[str, Any]:
+def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
     """Everything that is shown about a benchmark, as a dictionary that JSON can represent."""
-    loaded = registry.benchmark(benchmark, data=data, run_toolkit_code=run_toolkit_code)
+    loaded = registry.benchmark(benchmark, data=data)
     entry = registry.entry_of(benchmark)
     # A file of rows has no bundled rows, so its own rows are used.
     has_bundled = entry is not None and (entry.bundled is not None or not entry.reads_data)

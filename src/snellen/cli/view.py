@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from snellen.cli._exit import DONE
-from snellen.cli._own_benchmark import own_benchmarks, run_toolkit_code, with_toolkit
+from snellen.cli._own_benchmark import own_benchmarks
 from snellen.cli._places import RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
@@ -20,7 +20,6 @@ from snellen.errors import UsageError, install, plain
 @click.command("view")
 @click.argument("folders", nargs=-1, type=RUNS, metavar="[DIR]...")
 @own_benchmarks
-@run_toolkit_code
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -34,7 +33,6 @@ def command(
     port: int | None,
     no_open: bool,
     as_json: bool,
-    run_toolkit_code: bool,
 ) -> int:
     """Show the runs in each DIR (default: runs) in the browser, even while they are in progress.
     The pages show samples, what the model saw and said, the scores, and runs side by side.
@@ -62,6 +60,5 @@ def command(
         if not no_open:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-    rules = [with_toolkit(spec, run_toolkit_code=run_toolkit_code) for spec in benchmarks]
-    serve(shown, port, started, benchmarks=rules)
+    serve(shown, port, started, benchmarks=benchmarks)
     return DONE

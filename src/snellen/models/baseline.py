@@ -90,6 +90,9 @@ class Blind:
         raw = f"{self.name}\n{request.seed}\n{words}\n{request.choices}".encode()
         drawn = int.from_bytes(blake2b(raw, digest_size=8).digest())
         number = self._pick(request.choices, drawn)
+        letters = ascii_uppercase[: len(request.choices)]
+        if f"among A through {letters[-1]}" in question:  # without the choices, as in a later turn
+            return Reply(text=letters[number], stop="stop")
         return Reply(text=_choice_text(question, request.choices, number), stop="stop")
 
 

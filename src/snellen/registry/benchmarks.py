@@ -22,7 +22,7 @@ from snellen.registry.names import ambiguous, is_canonical, is_same_name, resolv
 from snellen.registry.options import described
 from snellen.registry.outlines import outline
 from snellen.registry.specs import parse
-from snellen.registry.toolkits import is_toolkit, toolkit_benchmark
+from snellen.registry.toolkits import is_toolkit, is_toolkit_run, of_toolkit, of_toolkit_run
 from snellen.store import data_at, data_path, is_object_run
 from snellen.transforms.probes import again
 from snellen.transforms.shots import with_shots
@@ -39,35 +39,26 @@ def benchmark(
     task: str | None = None,
     columns: Mapping[str, str] | None = None,
     options: Mapping[str, Any] | None = None,
-    run_toolkit_code: bool = False,
 ) -> Benchmark:
     """Create the benchmark that a spec names. A spec is a name with options
-    (`mathvision:split=testmini`), a file of rows, the caller's own benchmark in a file
-    (`FILE.py:NAME`) or a module (`module:NAME`), or another toolkit's benchmark
-    (`lmms-eval:TASK`).
+    (`mathvision:split=testmini`), a file of rows, or the caller's own benchmark in a file
+    (`FILE.py:NAME`) or a module (`module:NAME`).
 
     `data` is the folder or file with the benchmark's rows, or `synthetic` for the few bundled rows.
-    `task` and `columns` are only for files of rows. `run_toolkit_code` allows another toolkit's
-    code to run.
+    `task` and `columns` are only for files of rows.
 
     Raises:
         CatalogError: there is no benchmark with that name.
-        UsageError: the benchmark has no such option, its file cannot be loaded, or its code may not
-            run.
+        UsageError: the benchmark has no such option, or its file cannot be loaded.
     """
-    if is_toolkit(spec):
+    if _is_foreign(spec):
         if data or task or columns or options:
             raise UsageError(
-                f"{spec}: the toolkit has its own rows and prompts. Leave out --data, --task, "
-                "--map, and options."
+                f"{spec} has its own rows and prompts. Leave out --data, --task, --map, and "
+                "options."
             )
-        return toolkit_benchmark(spec, run_toolkit_code=run_toolkit_code)
-    if spec.startswith(OF_CLASS):
-        if data or task or columns or options:
-            raise UsageError(
-                f"{spec}: the class has its own rows and prompts. Leave out --data, --task, --map, "
-                "and options."
-            )
+        if is_toolkit(spec):
+            return of_toolkit(spec)
         return _of_class(*spec.removeprefix(OF_CLASS).split(":"))
     parts = parse(spec)
     values = {**parts.options, **(options or {})}
@@ -107,8 +98,6 @@ def few_shot(
     Raises:
         UsageError: the source is missing, or it has no suitable examples.
     """
-    if _is_adapted(spec):
-        raise UsageError(f"{spec} brings its own prompts. Leave out --shots.")
     parts = parse(spec)
     examples: Benchmark | None = None
     if parts.kind == "rows":
@@ -200,17 +189,17 @@ def _name_by_itself(spec: str) -> str | None:
 
 def is_own_code(spec: str) -> bool:
     """Return whether a spec names a benchmark in a user's file or module."""
-    return not _is_adapted(spec) and parse(spec).kind in ("file", "module")
+    return not _is_foreign(spec) and parse(spec).kind in ("file", "module")
+
+
+def _is_foreign(spec: str) -> bool:
+    """Return whether a spec names a class written for VLMEvalKit, or a data set of a toolkit."""
+    return spec.startswith(OF_CLASS) or is_toolkit(spec)
 
 
 def is_rows(spec: str) -> bool:
     """Return whether a spec names a file of rows."""
-    return not _is_adapted(spec) and parse(spec).kind == "rows"
-
-
-def _is_adapted(spec: str) -> bool:
-    """Return whether a spec names a benchmark that another toolkit's code asks and scores."""
-    return spec.startswith(OF_CLASS) or is_toolkit(spec)
+    return not _is_foreign(spec) and parse(spec).kind == "rows"
 
 
 def entry_of(spec: str) -> Entry | None:
@@ -220,7 +209,7 @@ def entry_of(spec: str) -> Entry | None:
     Raises:
         CatalogError: there is no benchmark with that name.
     """
-    if _is_adapted(spec):
+    if _is_foreign(spec):
         return None
     parts = parse(spec)
     if parts.kind == "rows":
@@ -262,7 +251,7 @@ def reads_data(spec: str) -> bool:
     Raises:
         CatalogError: there is no benchmark with that name.
     """
-    if _is_adapted(spec):
+    if _is_foreign(spec):
         return False
     parts = parse(spec)
     if parts.kind == "name":
@@ -277,14 +266,19 @@ def is_mistakable(benchmark: Benchmark) -> bool:
     if benchmark.provenance.from_catalog:
         return False
     options = benchmark.provenance.options
-    return "class" in options or _is_rows(options) or is_canonical(benchmark.name)
+    return (
+        "class" in options
+        or is_toolkit_run(options)
+        or _is_rows(options)
+        or is_canonical(benchmark.name)
+    )
 
 
 def runs_a_program(manifest: Mapping[str, Any]) -> bool:
     """Return whether `of_run` would run code that the manifest names: a class written for
-    VLMEvalKit."""
+    VLMEvalKit, or a toolkit's data set."""
     options = manifest.get("identity", {}).get("options", {})
-    return "class" in options and not is_object_run(manifest)
+    return ("class" in options or is_toolkit_run(options)) and not is_object_run(manifest)
 
 
 def check_names(benchmarks: Sequence[Benchmark]) -> None:
@@ -350,6 +344,8 @@ def _of_run(manifest: Mapping[str, Any], data: Path | None) -> Benchmark:
     source = manifest.get("benchmark_source", {})
     if is_object_run(manifest):
         raise CatalogError(_unknown(name, source))
+    if is_toolkit_run(options):
+        return of_toolkit_run(options)
     if runs_a_program(manifest):
         return _of_class(*str(options["class"]).split(":"), options.get("dataset", ""))
     if _is_rows(options):
@@ -381,11 +377,6 @@ def _data_of(manifest: Mapping[str, Any]) -> Path | None:
 
 def _unknown(name: str, source: Mapping[str, Any]) -> str:
     spec = source.get("spec")
-    if spec is not None and is_toolkit(spec):
-        return (
-            f"the run's benchmark {name!r} is {spec}, whose code is not run automatically. If you "
-            f"trust that code, name it and allow it: -b {spec} --run-toolkit-code"
-        )
     if spec is None:
         return (
             f"the run's benchmark {name!r} was a Python object. Such an object cannot be rebuilt "

@@ -110,12 +110,11 @@ class RunOptions(TypedDict, total=False):
         ),
     ]
     run_toolkit_code: Annotated[
-        bool,
+        bool | None,
         Option(
             BENCHMARK,
-            "Run the code of the toolkit that a benchmark belongs to (lmms-eval:TASK). Without "
-            "this option, such a benchmark is an error.",
-            default=False,
+            "Run the prompts and the scoring of an installed toolkit, for -b vlmevalkit:NAME and "
+            "lmms-eval:TASK.",
         ),
     ]
     prompt: Annotated[

@@ -356,14 +356,10 @@ def _by_recipe(benchmark: Benchmark, options: RunOptions) -> Benchmark:
 def _load(spec: str, preset: str | None, data: Path | None, options: RunOptions) -> Benchmark:
     own = {"prompt": preset} if preset else None
     columns = options["columns"]
-    benchmark = registry.benchmark(
-        spec,
-        data=data,
-        task=options["task"],
-        columns=columns,
-        options=own,
-        run_toolkit_code=options["run_toolkit_code"],
-    )
+    with registry.toolkit_code(bool(options["run_toolkit_code"])):
+        benchmark = registry.benchmark(
+            spec, data=data, task=options["task"], columns=columns, options=own
+        )
     if options["shots"] is None:
         return benchmark
     return registry.few_shot(

@@ -43,7 +43,6 @@ OF_QUESTIONS = (
     *("blind", "permute_options", "open_ended", "probe_seed"),
 )
 JUDGING_REASONS: Mapping[str, str] = {
-    "run_toolkit_code": "Benchmarks of other toolkits have no judge of ours.",
     **dict.fromkeys(OF_QUESTIONS, "The run's questions and replies are judged as they are stored."),
     "out": "The verdicts are stored in the run.",
     "reuse": "Verdicts of the same judge in other runs in the same folder are always reused.",

@@ -81,6 +81,12 @@ def of_json(path: Path) -> Any:
         ) from error
 
 
+def objects(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a JSON file that is a list of objects."""
+    for row in of_json(path):
+        yield {**row}
+
+
 def _own(path: Path, rows: Rows) -> Iterator[dict[str, Any]]:
     try:
         yield from rows(path)

@@ -26,7 +26,7 @@ from typing import Any
 
 from snellen import stats
 from snellen.benchmarks.families.toolkit import UNIT, random_state, seeded, unchanged_globals
-from snellen.benchmarks.families.vlmevalkit_class import flattened
+from snellen.benchmarks.families.vlmevalkit_evaluate import flattened
 from snellen.core import Reading, Sample
 from snellen.core.scoring import ReplyTable, Resolution
 from snellen.errors import UsageError

@@ -30,7 +30,7 @@ from snellen.benchmarks.families.lmms_eval_scores import (
     unretried,
 )
 from snellen.benchmarks.families.stored_messages import messages_of, stored
-from snellen.benchmarks.families.toolkit import ToolkitBenchmark, scored_by, seeded
+from snellen.benchmarks.families.toolkit import scored_by, seeded
 from snellen.core import Benchmark, Message, Presentation, Reading, Sample, Scoring
 from snellen.core.benchmark import vary
 from snellen.core.procedure import Procedure
@@ -52,14 +52,19 @@ FRAMES = "uniform:16"
 ROLES: Sequence[Role] = ("system", "user", "assistant")
 
 
-def load(name: str) -> ToolkitBenchmark:
-    """Load a task by its name, or by the path of its YAML file.
+def toolkit_benchmark(name: str, options: Mapping[str, str]) -> Benchmark:
+    """Build the benchmark of a task, by the task's name or by the path of its YAML file.
 
     Raises:
-        UsageError: lmms-eval is not installed, it has no such task, the task or its data cannot be
-            loaded, or the task asks for something other than one text for each question.
+        UsageError: there are options, lmms-eval is not installed, it has no such task, the task or
+            its data cannot be loaded, or the task asks for something other than one text for each
+            question.
     """
     title = f"{TOOLKIT}:{name}"
+    if options:
+        raise UsageError(
+            f"{title} has no option {next(iter(options))!r}. The task's file controls everything."
+        )
     version = _version()
     task, path = _loaded(name, title)
     _check_supported(task, title)
@@ -101,12 +106,14 @@ def load(name: str) -> ToolkitBenchmark:
             ),
         ),
     )
-    options = {"toolkit": TOOLKIT, "name": task.config.task, "version": version}
-    return ToolkitBenchmark(
-        benchmark=vary(benchmark, options=options),
-        version=version,
-        digest=_digest(task, path, version),
-    )
+    stored_options = {
+        "toolkit": TOOLKIT,
+        "dataset": name,
+        "settings": {},
+        "version": version,
+        "digest": _digest(task, path, version),
+    }
+    return vary(benchmark, options=stored_options)
 
 
 # -- loading

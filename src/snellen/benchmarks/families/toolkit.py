@@ -7,25 +7,10 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
-
-from snellen.core import Benchmark
 
 UNIT = "as the toolkit gives it"
 """The unit of a figure that the toolkit's own code computes."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ToolkitBenchmark:
-    """A benchmark that a toolkit's code asks and scores."""
-
-    benchmark: Benchmark
-    """The benchmark."""
-    version: str
-    """The version of the toolkit."""
-    digest: str
-    """The digest of the toolkit's version and of the files that define the benchmark."""
 
 
 def scored_by(toolkit: str) -> str:

@@ -77,6 +77,7 @@ def elsewhere(name: str) -> str | None:
 
 OWN = """
 A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* GQA_TestDev_Balanced HallusionBench InfoVQA_*
+DynaMath*
 MMBench_* MME MMMU_* MMVet MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_*
 TextVQA_VAL VCR_* ZEROBench*
 """
@@ -86,7 +87,7 @@ MMSIBench_circular MTL_MMBench_DEV StaticEmbodiedBench_circular
 """
 JUDGE = """
 Asclepius AyaVisionBench BabyVision CharXiv_* ChartBench ChartMimic_* ChartMuseum_* ChartX
-CoreCognition Creation_MMBench DUDE* Detailed_Difference DynaMath* GOBench Instance_Comparison
+CoreCognition Creation_MMBench DUDE* Detailed_Difference GOBench Instance_Comparison
 LENS-CN-QA* LLaVABench* LiveMMBench_Creation LogicVista M4Bench MIA-Bench MM-IFEval MMAlignBench
 MME-Reasoning MME_CoT_TEST MMLongBench_* MMOral_OPG_OPEN MMReason_testmini MMVMBench MMVet_Hard MOAT
 MaCBench MathCanvas-Bench MathVerse_* MemLens_* OCR_Reasoning PerceptionBench Physics*

@@ -1,0 +1,305 @@
+"""Scores all replies of a run with the `evaluate` of a data set written for VLMEvalKit.
+
+`evaluate(eval_file, **judge_kwargs)` reads a file with the rows and the column `prediction`, and
+returns a dictionary or a data frame. A question without a reply is not in the file, so that a
+failed request never becomes a score.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from snellen.errors import DataError, UsageError
+from snellen.interop import separated, xlsx
+from snellen.metrics import Columns
+from snellen.models.user_code import errors_as
+from snellen.models.vlmevalkit_messages import aside
+from snellen.stats import Estimate
+
+JUDGE: Mapping[str, object] = {"model": "exact_matching", "nproc": 4, "verbose": False}
+"""The arguments that turn off the judge in `evaluate`. The names come from get_judge_kwargs in
+VLMEvalKit's run.py."""
+UNIT = "as evaluate gives it"
+NO_INTERVAL = "evaluate gives no interval"
+GUESSED = "guessed at random"
+PRIMARY = ("overall", "acc", "score")
+"""Words that select the primary metric by its name, in order of preference, if the class names no
+primary metric."""
+SEED = 0
+"""The seed of the random generators during `evaluate`. VLMEvalKit sets none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KitDataSet:
+    """A data set with VLMEvalKit's interface."""
+
+    instance: Any
+    """The object with `data`, `build_prompt`, and `evaluate`."""
+    name: str
+    """The name of the data set. It is part of the name of the file that `evaluate` reads."""
+    title: str
+    """The spec, for messages."""
+    source: str | None
+    """The file with the class, for messages; None if it is not known."""
+    judge: Mapping[str, object] = field(default_factory=lambda: JUDGE)
+    """The keyword arguments of `evaluate`."""
+
+
+class Evaluated:
+    """The cached result of `evaluate` for the most recent set of replies."""
+
+    def __init__(self, data_set: KitDataSet) -> None:
+        self._set = data_set
+        self._instance = data_set.instance
+        self._columns: Columns | None = None
+        self._values: Mapping[str, float] = {}
+        self._reason = ""
+        self._guesses = 0
+
+    def primary(self, columns: Columns) -> Estimate:
+        """Return the metric that the class names as primary. If the class names none, return the
+        first metric whose name contains a word in PRIMARY, or else the first metric."""
+        self._see(columns)
+        if not self._values:
+            return Estimate(value=None, unit=UNIT, n=columns.n, reason=self._reason)
+        value = None
+        if report := getattr(self._instance, "report_primary_metric", None):
+            with (
+                aside(),
+                errors_as(
+                    UsageError, f"{self._set.title}: report_primary_metric", self._set.source
+                ),
+            ):
+                value = next(iter((report(dict(self._values)) or {}).values()), None)
+            if value is not None and (value := _number(value)) is None:
+                reason = "report_primary_metric gave no number"
+                return Estimate(value=None, unit=UNIT, n=columns.n, reason=reason)
+        if value is None:
+            by_name = (name for word in PRIMARY for name in self._values if word in name.lower())
+            value = self._values[next(by_name, next(iter(self._values)))]
+        return self._estimate(value, columns)
+
+    def by_name(self, columns: Columns) -> Mapping[str, Estimate]:
+        """Return all numbers in the result of `evaluate`, keyed by their flattened names, and the
+        number of guesses if there are any."""
+        self._see(columns)
+        estimates = {name: self._estimate(value, columns) for name, value in self._values.items()}
+        if self._guesses:
+            estimates[GUESSED] = Estimate(
+                value=float(self._guesses),
+                unit="answers",
+                n=columns.n,
+                reason="evaluate picked these answers at random",
+            )
+        return estimates
+
+    def _estimate(self, value: float, columns: Columns) -> Estimate:
+        guessed = f". {self._guesses} answers are random guesses of evaluate"
+        reason = NO_INTERVAL + (guessed if self._guesses else "")
+        return Estimate(value=value, unit=UNIT, n=columns.n, reason=reason)
+
+    def _see(self, columns: Columns) -> None:
+        if self._columns is columns:
+            return
+        self._columns, self._values, self._guesses = columns, {}, 0
+        if columns.assumed_wrong is not None and columns.assumed_wrong.any():
+            self._reason = (
+                "evaluate reads only replies, so questions without a reply cannot count as wrong. "
+                "Leave out --missing wrong"
+            )
+            return
+        turns = _turns(columns)
+        if turns is None:
+            self._reason = "evaluate reads one reply to each question, but there are several"
+            return
+        try:
+            self._values = flattened(self._evaluated(_complete(turns)))
+            self._reason = "evaluate gave no number"
+        except UsageError as error:
+            self._reason = str(error)
+
+    def _evaluated(self, replies: Mapping[str, str]) -> object:
+        with TemporaryDirectory(prefix="snellen-") as folder:
+            path = _written(
+                Path(folder, f"model_{self._set.name}.xlsx"), self._instance.data, replies
+            )
+            with (
+                aside(),
+                errors_as(UsageError, f"{self._set.title}: evaluate failed", self._set.source),
+                _counted_guesses() as guesses,
+            ):
+                result = self._instance.evaluate(str(path), **self._set.judge)
+                failed = self._judge_failures(path, len(replies))
+        if failed:
+            raise UsageError(
+                f"{self._set.title}: {failed} of the {len(replies)} requests to evaluate's judge "
+                "failed, and evaluate scored them as answers. Score the run again"
+            )
+        self._guesses = len(guesses)
+        return result
+
+    def _judge_failures(self, path: Path, n: int) -> int:
+        """Return how many of the judge's replies are a failure text, as VLMEvalKit counts them."""
+        count = getattr(self._instance, "report_judge_err", None)
+        if count is None or self._set.judge["model"] == JUDGE["model"]:
+            return 0
+        counted = count(str(path), total_samples=n, judge_model=self._set.judge["model"])
+        return int(counted.get("failed") or 0)
+
+
+Turns = Mapping[str, Mapping[str, str | None]]
+"""The replies of each question, keyed by the question's index and by the turn, such as 2/3."""
+
+
+def _turns(columns: Columns) -> Turns | None:
+    """Return the replies, or None if a question was asked several times."""
+    tags = [columns.tags[name] for name in ("index", "turn") if name in columns.tags]
+    names = [[tag.names[code] for code in tag.codes] for tag in tags]
+    turns: dict[str, dict[str, str | None]] = defaultdict(dict)
+    for index, *turn, answer in zip(*names, columns.answer, strict=True):
+        number = turn[0] if turn else ""
+        if number in turns[index]:
+            return None
+        turns[index][number] = answer
+    return turns
+
+
+def _complete(turns: Turns) -> dict[str, str]:
+    """Return the predictions of the questions whose every turn has a reply. The prediction of a
+    conversation is a list as text, as a data frame with lists is written to a file."""
+    predictions = {}
+    for index, by_number in turns.items():
+        replies = [reply for reply in by_number.values() if reply is not None]
+        last = max(by_number, key=lambda number: int(number.partition("/")[0] or 0))
+        number, _, total = last.partition("/")
+        if number != total or len(replies) < int(total or 1):
+            continue
+        predictions[index] = str(replies) if total else replies[0]
+    return predictions
+
+
+@contextmanager
+def _counted_guesses() -> Iterator[list[object]]:
+    """Seed the random generators, so that the same replies get the same scores, and collect what
+    `random.choice` returns, with which VLMEvalKit guesses answers (vlmeval/dataset/utils/
+    multiple_choice.py, extract_answer_from_item, and vmcbench.py)."""
+    import numpy as np
+
+    choice, state, numpy_state = random.choice, random.getstate(), np.random.get_state()
+    guesses: list[object] = []
+
+    def counted(options: Sequence[object]) -> object:
+        guesses.append(choice(options))
+        return guesses[-1]
+
+    random.seed(SEED)
+    np.random.seed(SEED)
+    random.choice = counted  # type: ignore[assignment]
+    try:
+        yield guesses
+    finally:
+        random.choice = choice
+        random.setstate(state)
+        np.random.set_state(numpy_state)
+
+
+def _written(path: Path, data: Any, replies: Mapping[str, str]) -> Path:
+    """Write a prediction file in VLMEvalKit's format, and return its path.
+
+    The file is a spreadsheet with the rows' cells, except pictures, and a column `prediction`. If a
+    reply is too long for a spreadsheet cell, the file is a .tsv instead.
+    """
+    every = records(data)
+    columns = list(dict.fromkeys(name for row in every for name in row if name != "image"))
+    rows = [
+        [*(cell_of(name, row.get(name)) for name in columns), replies[index]]
+        for row_index, row in enumerate(every)
+        if (index := str(cell_of("index", row.get("index", row_index)))) in replies
+    ]
+    try:
+        xlsx.write(path, [*columns, "prediction"], rows)
+    except DataError:
+        path = path.with_suffix(".tsv")
+        separated.write(path, [*columns, "prediction"], rows, formulas="kept")
+    return path
+
+
+def records(data: Any) -> Sequence[Mapping[str, Any]]:
+    rows: Sequence[Mapping[str, Any]] = data.to_dict("records") if hasattr(data, "iloc") else data
+    return rows
+
+
+def cell_of(name: str, value: Any) -> Any:
+    """Convert a cell to a JSON type. An empty cell, which pandas marks with NaN, becomes None."""
+    if hasattr(value, "item"):  # one of numpy's numbers
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if name == "image" and value is not None:
+        return blake2b(str(value).encode(), digest_size=16).hexdigest()
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def flattened(result: Any) -> Mapping[str, float]:
+    """Return the numbers in a dictionary, a data frame, or a list, under the names that
+    VLMEvalKit's report uses. The name of a nested value joins the keys that lead to it: `a|b`. The
+    name of a number in a data frame joins the text in its row and its column's name:
+    `column=text|column of numbers`.
+
+    See flatten_summary_metrics in vlmeval/smp/status_report.py.
+    """
+    out: dict[str, float] = {}
+    _flatten(result, "", out)
+    return out
+
+
+def _flatten(result: Any, prefix: str, out: dict[str, float]) -> None:
+    if hasattr(result, "iloc"):
+        rows = records(result)
+        numbers = {name for row in rows for name, cell in row.items() if _number(cell) is not None}
+        for row in rows:
+            texts = [
+                f"{name}={cell}".strip()
+                for name, cell in row.items()
+                if name not in numbers and cell_of(str(name), cell) not in (None, "")
+            ]
+            for name in (name for name in row if name in numbers):
+                _put(out, "|".join(filter(None, (prefix, *texts, str(name)))), row[name])
+    elif isinstance(result, Mapping):
+        for name, value in result.items():
+            _flatten(value, "|".join(filter(None, (prefix, str(name).strip()))), out)
+    elif isinstance(result, list | tuple) and len(result) != 1:
+        for index, value in enumerate(result):
+            _flatten(value, "|".join(filter(None, (prefix, str(index)))), out)
+    else:
+        _put(out, prefix or "value", result[0] if isinstance(result, list | tuple) else result)
+
+
+def _put(out: dict[str, float], name: str, value: Any) -> None:
+    """Store a number under a name. If the name is taken, append a counter, so that no number is
+    lost."""
+    number = _number(value)
+    if number is not None:
+        again = sum(key == name or key.startswith(f"{name}#") for key in out)
+        out[f"{name}#{again}" if again else name] = number
+
+
+def _number(value: Any) -> float | None:
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
