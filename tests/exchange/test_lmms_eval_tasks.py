@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen.analysis.result import Result
 from snellen.core.model import Reply, Request
 from tests.exchanged import lines_of
 from tests.tiny import Says
@@ -380,10 +381,12 @@ def test_the_figures_are_those_that_lmms_eval_prints(name: str, tmp_path: Path) 
     path = task_file(name, case, tmp_path)
     theirs, samples = their_results(path, name, case.replies)
 
-    done = snellen.evaluate(
-        f"lmms-eval:{path}", says(case.replies), run_toolkit_code=True, out=tmp_path / "runs"
-    )
+    def run(model: Says) -> Result:
+        out = tmp_path / "runs"
+        return snellen.evaluate(f"lmms-eval:{path}", model, run_toolkit_code=True, out=out)
 
+    done, again = run(says(case.replies)), says(case.replies)
+    assert (run(again).run, again.requests) == (done.run, [])  # all replies are stored
     scoring = done.report.scorings["lmms-eval"]
     filters = {key.partition(",")[2] for key in theirs if "," in key}
     ours = {

@@ -15,6 +15,7 @@ import difflib
 import importlib
 import inspect
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
@@ -49,6 +50,8 @@ MAX_TOKENS = 1024
 FEWSHOT_SEED = 1234
 """The default of `fewshot_random_seed` in lmms_eval/evaluator.py, simple_evaluate."""
 FRAMES = "uniform:16"
+ADDRESS = re.compile(" at 0x[0-9a-f]+")
+"""The address of an object in its default text."""
 ROLES: Sequence[Role] = ("system", "user", "assistant")
 
 
@@ -322,8 +325,8 @@ def _cells(doc: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Convert a cell to a JSON type. A picture's file is left out if its bytes are there, since its
-    path differs from machine to machine."""
+    """Convert a cell to a JSON type that is the same in each process. A picture's file is left out
+    if its bytes are there, since its path differs from machine to machine."""
     if isinstance(value, bytes):
         return blake2b(value, digest_size=16).hexdigest()
     if isinstance(value, Mapping):
@@ -333,4 +336,8 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    if hasattr(value, "tobytes"):  # a decoded picture, or an array
+        return blake2b(value.tobytes(), digest_size=16).hexdigest()
+    return ADDRESS.sub("", str(value))
