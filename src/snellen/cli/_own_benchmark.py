@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -28,11 +28,10 @@ own_benchmarks = click.option(
     shell_complete=benchmarks,
     help="The file or module of your own benchmark, if the runs used one; repeatable.",
 )
-P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def runs_toolkit_code(command: Callable[P, R]) -> Callable[..., R]:
+def runs_toolkit_code(command: Callable[..., R]) -> Callable[..., R]:
     """Add the option --run-toolkit-code to a command. With the option, the whole command may run
     the code of installed toolkits."""
 
@@ -40,10 +39,10 @@ def runs_toolkit_code(command: Callable[P, R]) -> Callable[..., R]:
         "--run-toolkit-code",
         is_flag=True,
         help="Run the prompts and the scoring of an installed toolkit, for runs of "
-        "-b vlmevalkit:NAME.",
+        "-b vlmevalkit:NAME and lmms-eval:TASK.",
     )
     @wraps(command)
-    def with_option(*args: P.args, run_toolkit_code: bool, **kwargs: P.kwargs) -> R:
+    def with_option(*args: Any, run_toolkit_code: bool, **kwargs: Any) -> R:
         with registry.toolkit_code(run_toolkit_code):
             return command(*args, **kwargs)
 

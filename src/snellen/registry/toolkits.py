@@ -1,9 +1,9 @@
 """Benchmarks that run the code of an installed toolkit: its own prompts and its own scoring.
 
 The spec of such a benchmark is the toolkit's name, a colon, and the toolkit's own name for a data
-set, such as `vlmevalkit:MMStar`. The code runs only inside `toolkit_code`, which the option
---run-toolkit-code enters. A run folder can name such a benchmark, too, and the folder may come from
-somebody else.
+set, such as `vlmevalkit:MMStar` or `lmms-eval:mmstar`. The code runs only inside `toolkit_code`,
+which the option --run-toolkit-code enters. A run folder can name such a benchmark, too, and the
+folder may come from somebody else.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ TOOLKITS: Mapping[str, Toolkit] = {
         title="VLMEvalKit",
         module="snellen.benchmarks.families.vlmevalkit_own",
         hint=" For Snellen's own scoring of the same sheet, write vlmevalkit:name={name}.",
-    )
+    ),
+    "lmms-eval": Toolkit(title="lmms-eval", module="snellen.benchmarks.families.lmms_eval_task"),
 }
 """The toolkits, keyed by the first part of a spec."""
 

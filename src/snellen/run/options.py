@@ -113,7 +113,8 @@ class RunOptions(TypedDict, total=False):
         bool | None,
         Option(
             BENCHMARK,
-            "Run the prompts and the scoring of an installed toolkit, for -b vlmevalkit:NAME.",
+            "Run the prompts and the scoring of an installed toolkit, for -b vlmevalkit:NAME and "
+            "lmms-eval:TASK.",
         ),
     ]
     prompt: Annotated[

@@ -19,6 +19,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
+from snellen.benchmarks.families.stored_messages import messages_of, stored
 from snellen.benchmarks.families.vlmevalkit_evaluate import (
     Evaluated,
     KitDataSet,
@@ -40,7 +41,7 @@ from snellen.core.benchmark import vary
 from snellen.data import Drawn, Row
 from snellen.errors import UsageError
 from snellen.media import video
-from snellen.media.content import Message, Part, Text, assistant
+from snellen.media.content import Message, assistant
 from snellen.models.user_code import errors_as
 from snellen.models.vlmevalkit_messages import aside, build, load_class, ours
 from snellen.store import safe_name
@@ -189,20 +190,13 @@ class _Rows:
             ValueError: `build_prompt` returned no prompt.
         """
         messages = self._messages(row_index)
-        media: list[Part] = []
-        turns: list[list[object]] = []
-        for message in messages:
-            parts: list[str | int] = []
-            for part in message.content:
-                parts.append(part if isinstance(part, str) else len(media))
-                media += [] if isinstance(part, str) else [part]
-            turns.append([message.role, parts])
+        media, turns = stored(messages)
         letters = [letter for letter in ascii_uppercase if letter in row]
         return Sample(
             id=str(row.get("index", row_index)),
             question=str(row.get("question", "")),
             choices=tuple(str(row[letter]) for letter in letters),
-            media=tuple(medium for medium in media if not isinstance(medium, str)),
+            media=media,
             # The class knows the right answers. An empty target is therefore not a hidden one.
             target=str(row.get("answer", "")),
             tags={
@@ -229,18 +223,6 @@ class _Rows:
             return ours(prompt, where=where)
         asked = (turn["content"] for turn in prompt if turn["role"] == "user")
         return tuple(message for content in asked for message in ours(content, where=where))
-
-
-def messages_of(sample: Sample) -> tuple[Message, ...]:
-    """Rebuild a sample's messages from the parts that `_Rows.sample` stored."""
-    turns: Any = sample.data["messages"]
-    return tuple(
-        Message(
-            role,
-            tuple(Text(part) if isinstance(part, str) else sample.media[part] for part in parts),
-        )
-        for role, parts in turns
-    )
 
 
 def _conversation(sample: Sample, history: History) -> tuple[Message, ...]:
