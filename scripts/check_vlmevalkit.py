@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 HOME = Path(tempfile.mkdtemp(prefix="snellen-vlmevalkit-"))
-os.environ["LMUData"] = str(HOME)
+os.environ["LMUData"] = str(HOME)  # noqa: SIM112 - VLMEvalKit's own spelling
 N = 40
 LETTERS = "ABCD"
 WORDS = ("red", "blue", "green", "yellow")
@@ -100,9 +100,10 @@ MME = (
     *("posters", "scene", "code_reasoning", "commonsense_reasoning", "numerical_calculation"),
     "text_translation",
 )
-VISULOGIC = tuple(
-    f"{kind} Reasoning" for kind in ("Quantitative", "Spatial", "Positional", "Attribute")
-) + ("Stylistic Reasoning", "Other")
+VISULOGIC = (
+    *("Quantitative Reasoning", "Spatial Reasoning", "Positional Reasoning"),
+    *("Attribute Reasoning", "Stylistic Reasoning", "Other"),
+)
 TEMPORAL = ("action", "speed", "direction", "order", "attribute_change")
 VIDEO_MME = {
     "duration": lambda n: ("short", "medium", "long")[n % 3],

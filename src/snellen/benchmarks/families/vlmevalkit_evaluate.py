@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from snellen.benchmarks.families.toolkit import seeded
 from snellen.errors import DataError, UsageError
 from snellen.interop import separated, xlsx
 from snellen.metrics import Columns
@@ -35,7 +36,8 @@ PRIMARY = ("overall", "acc", "score")
 """Words that select the primary metric by its name, in order of preference, if the class names no
 primary metric."""
 SEED = 0
-"""The seed of the random generators during `evaluate`. VLMEvalKit sets none."""
+"""The seed of the random generators during `evaluate`, so that the same replies get the same
+scores. VLMEvalKit sets none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +137,7 @@ class Evaluated:
             with (
                 aside(),
                 errors_as(UsageError, f"{self._set.title}: evaluate failed", self._set.source),
+                seeded(SEED, SEED),
                 _counted_guesses() as guesses,
             ):
                 result = self._instance.evaluate(str(path), **self._set.judge)
@@ -189,27 +192,20 @@ def _complete(turns: Turns) -> dict[str, str]:
 
 @contextmanager
 def _counted_guesses() -> Iterator[list[object]]:
-    """Seed the random generators, so that the same replies get the same scores, and collect what
-    `random.choice` returns, with which VLMEvalKit guesses answers (vlmeval/dataset/utils/
-    multiple_choice.py, extract_answer_from_item, and vmcbench.py)."""
-    import numpy as np
-
-    choice, state, numpy_state = random.choice, random.getstate(), np.random.get_state()
+    """Collect what `random.choice` returns. VLMEvalKit guesses answers with it (vlmeval/dataset/
+    utils/multiple_choice.py, extract_answer_from_item, and vmcbench.py)."""
+    choice = random.choice
     guesses: list[object] = []
 
     def counted(options: Sequence[object]) -> object:
         guesses.append(choice(options))
         return guesses[-1]
 
-    random.seed(SEED)
-    np.random.seed(SEED)
     random.choice = counted  # type: ignore[assignment]
     try:
         yield guesses
     finally:
         random.choice = choice
-        random.setstate(state)
-        np.random.set_state(numpy_state)
 
 
 def _written(path: Path, data: Any, replies: Mapping[str, str]) -> Path:

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from snellen.benchmarks.families.toolkit import scored_by
 from snellen.benchmarks.families.vlmevalkit_class import kit_benchmark
 from snellen.benchmarks.families.vlmevalkit_evaluate import JUDGE, KitDataSet
 from snellen.core import Benchmark
@@ -29,7 +30,6 @@ from snellen.store import safe_name
 
 DATA_SETS = "vlmeval.dataset"
 OPTIONS = ("judge",)
-UNPROVEN = "scored by VLMEvalKit's own code, unproven"
 
 
 def toolkit_benchmark(name: str, options: Mapping[str, str]) -> Benchmark:
@@ -54,7 +54,7 @@ def toolkit_benchmark(name: str, options: Mapping[str, str]) -> Benchmark:
         name=f"{safe_name(name)}-vlmevalkit",
         source="VLMEvalKit's own evaluate",
         notes=(
-            UNPROVEN,
+            scored_by("VLMEvalKit"),
             f"the judge is {judge['model']}, which VLMEvalKit asks itself"
             if "judge" in options
             else "evaluate had no judge (exact_matching)",
