@@ -220,9 +220,29 @@ class _Rows:
                 )
         where = f"row {row_index + 1} of {self._set.title}, a part of its prompt"
         if not self.in_turns:
-            return ours(prompt, where=where)
+            return ours(_single_turn(prompt), where=where)
         asked = (turn["content"] for turn in prompt if turn["role"] == "user")
-        return tuple(message for content in asked for message in ours(content, where=where))
+        return tuple(
+            message for content in asked for message in ours(_single_turn(content), where=where)
+        )
+
+
+def _single_turn(prompt: Any) -> Any:
+    """Put the system parts first, and give all other parts to the user, as VLMEvalKit's clients do
+    (vlmeval/api/base.py, preprocess_message_with_role). Other settings of a part, such as a number
+    of frames, are for VLMEvalKit's models."""
+    if not isinstance(prompt, list) or not all(isinstance(part, Mapping) for part in prompt):
+        return prompt
+    parts = [{key: part[key] for key in ("type", "value") if key in part} for part in prompt]
+    is_system = [part.get("role") == "system" for part in prompt]
+    return [
+        *(
+            {**part, "role": "system"}
+            for part, first in zip(parts, is_system, strict=True)
+            if first
+        ),
+        *(part for part, first in zip(parts, is_system, strict=True) if not first),
+    ]
 
 
 def _conversation(sample: Sample, history: History) -> tuple[Message, ...]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from snellen.benchmarks.families.toolkit import seeded
 from snellen.errors import DataError, UsageError
 from snellen.interop import separated, xlsx
 from snellen.metrics import Columns
@@ -35,7 +36,8 @@ PRIMARY = ("overall", "acc", "score")
 """Words that select the primary metric by its name, in order of preference, if the class names no
 primary metric."""
 SEED = 0
-"""The seed of the random generators during `evaluate`. VLMEvalKit sets none."""
+"""The seed of the random generators during `evaluate`, so that the same replies get the same
+scores. VLMEvalKit sets none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +137,7 @@ class Evaluated:
             with (
                 aside(),
                 errors_as(UsageError, f"{self._set.title}: evaluate failed", self._set.source),
+                seeded(SEED, SEED),
                 _counted_guesses() as guesses,
             ):
                 result = self._instance.evaluate(str(path), **self._set.judge)
@@ -189,27 +192,20 @@ def _complete(turns: Turns) -> dict[str, str]:
 
 @contextmanager
 def _counted_guesses() -> Iterator[list[object]]:
-    """Seed the random generators, so that the same replies get the same scores, and collect what
-    `random.choice` returns, with which VLMEvalKit guesses answers (vlmeval/dataset/utils/
-    multiple_choice.py, extract_answer_from_item, and vmcbench.py)."""
-    import numpy as np
-
-    choice, state, numpy_state = random.choice, random.getstate(), np.random.get_state()
+    """Collect what `random.choice` returns. VLMEvalKit guesses answers with it (vlmeval/dataset/
+    utils/multiple_choice.py, extract_answer_from_item, and vmcbench.py)."""
+    choice = random.choice
     guesses: list[object] = []
 
     def counted(options: Sequence[object]) -> object:
         guesses.append(choice(options))
         return guesses[-1]
 
-    random.seed(SEED)
-    np.random.seed(SEED)
     random.choice = counted  # type: ignore[assignment]
     try:
         yield guesses
     finally:
         random.choice = choice
-        random.setstate(state)
-        np.random.set_state(numpy_state)
 
 
 def _written(path: Path, data: Any, replies: Mapping[str, str]) -> Path:
@@ -253,7 +249,8 @@ def flattened(result: Any) -> Mapping[str, float]:
     """Return the numbers in a dictionary, a data frame, or a list, under the names that
     VLMEvalKit's report uses. The name of a nested value joins the keys that lead to it: `a|b`. The
     name of a number in a data frame joins the text in its row and its column's name:
-    `column=text|column of numbers`.
+    `column=text|column of numbers`. If a name in a data frame is taken, `#` and the row's label
+    follow, and elsewhere `#dup`.
 
     See flatten_summary_metrics in vlmeval/smp/status_report.py.
     """
@@ -264,33 +261,56 @@ def flattened(result: Any) -> Mapping[str, float]:
 
 def _flatten(result: Any, prefix: str, out: dict[str, float]) -> None:
     if hasattr(result, "iloc"):
-        rows = records(result)
-        numbers = {name for row in rows for name, cell in row.items() if _number(cell) is not None}
-        for row in rows:
-            texts = [
-                f"{name}={cell}".strip()
-                for name, cell in row.items()
-                if name not in numbers and cell_of(str(name), cell) not in (None, "")
-            ]
-            for name in (name for name in row if name in numbers):
-                _put(out, "|".join(filter(None, (prefix, *texts, str(name)))), row[name])
+        for name, number in _frame_numbers(result).items():
+            _put(out, _joined(prefix, name), number)
     elif isinstance(result, Mapping):
         for name, value in result.items():
-            _flatten(value, "|".join(filter(None, (prefix, str(name).strip()))), out)
-    elif isinstance(result, list | tuple) and len(result) != 1:
+            _flatten(value, _joined(prefix, _key(name)), out)
+    elif isinstance(result, list | tuple) and (len(result) != 1 or _number(result[0]) is None):
         for index, value in enumerate(result):
-            _flatten(value, "|".join(filter(None, (prefix, str(index)))), out)
+            _flatten(value, _joined(prefix, str(index)), out)
     else:
         _put(out, prefix or "value", result[0] if isinstance(result, list | tuple) else result)
 
 
+def _frame_numbers(frame: Any) -> Mapping[str, float]:
+    """Return the numbers in a data frame. A column with a number in any row is a column of
+    numbers, and its other cells are left out."""
+    rows = records(frame)
+    columns = {
+        name
+        for row in rows
+        for name, cell in row.items()
+        if isinstance(cell, bool) or _number(cell) is not None
+    }
+    out: dict[str, float] = {}
+    for label, row in zip(getattr(frame, "index", range(len(rows))), rows, strict=True):
+        texts = [
+            f"{_key(name)}={text}"
+            for name, cell in row.items()
+            if name not in columns
+            and cell_of(str(name), cell) is not None
+            and (text := str(cell).strip())
+        ]
+        for name in (name for name in row if name in columns):
+            if (number := _number(row[name])) is not None:
+                key = "|".join((*texts, _key(name)))
+                out[f"{key}#{label}" if key in out else key] = number
+    return out
+
+
+def _joined(prefix: str, name: str) -> str:
+    return f"{prefix}|{name}" if prefix else name
+
+
+def _key(name: object) -> str:
+    return str(name).strip() or "value"
+
+
 def _put(out: dict[str, float], name: str, value: Any) -> None:
-    """Store a number under a name. If the name is taken, append a counter, so that no number is
-    lost."""
-    number = _number(value)
-    if number is not None:
-        again = sum(key == name or key.startswith(f"{name}#") for key in out)
-        out[f"{name}#{again}" if again else name] = number
+    """Store a number under a name, unless the value is not a number."""
+    if (number := _number(value)) is not None:
+        out[f"{name}#dup" if name in out else name] = number
 
 
 def _number(value: Any) -> float | None:

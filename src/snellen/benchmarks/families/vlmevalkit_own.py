@@ -12,23 +12,24 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from snellen.benchmarks.families.toolkit import scored_by
 from snellen.benchmarks.families.vlmevalkit_class import kit_benchmark
 from snellen.benchmarks.families.vlmevalkit_evaluate import JUDGE, KitDataSet
 from snellen.core import Benchmark
 from snellen.core.benchmark import vary
 from snellen.errors import UsageError
-from snellen.models.code_files import digest_of_code
+from snellen.models.code_files import digest_of, digest_of_all
 from snellen.models.user_code import errors_as
 from snellen.models.vlmevalkit_messages import aside
 from snellen.store import safe_name
 
 DATA_SETS = "vlmeval.dataset"
 OPTIONS = ("judge",)
-UNPROVEN = "scored by VLMEvalKit's own code, unproven"
 
 
 def toolkit_benchmark(name: str, options: Mapping[str, str]) -> Benchmark:
@@ -53,7 +54,7 @@ def toolkit_benchmark(name: str, options: Mapping[str, str]) -> Benchmark:
         name=f"{safe_name(name)}-vlmevalkit",
         source="VLMEvalKit's own evaluate",
         notes=(
-            UNPROVEN,
+            scored_by("VLMEvalKit"),
             f"the judge is {judge['model']}, which VLMEvalKit asks itself"
             if "judge" in options
             else "evaluate had no judge (exact_matching)",
@@ -65,7 +66,7 @@ def toolkit_benchmark(name: str, options: Mapping[str, str]) -> Benchmark:
         "dataset": name,
         "settings": dict(options),
         "version": str(getattr(importlib.import_module("vlmeval"), "__version__", "")),
-        "digest": digest_of_code(Path(source), type(instance).__module__) if source else None,
+        "digest": _digest(type(instance)),
     }
     # A model with VLMEvalKit's interface chooses its prompt by VLMEvalKit's name.
     return vary(benchmark, options=stored, called=name)
@@ -105,3 +106,11 @@ def _built(package: Any, name: str, title: str) -> Any:
         f"{title}: the installed VLMEvalKit has no data set {name!r}, and no file {name}.tsv in "
         f"its data folder (LMUData).{hint}"
     )
+
+
+def _digest(kind: type) -> str | None:
+    """Return the digest of the files with the class and its base classes, which build the
+    prompts."""
+    modules = {base.__module__ for base in kind.__mro__ if base.__module__.startswith("vlmeval")}
+    files = [sys.modules[module].__file__ for module in modules]
+    return digest_of_all(digest_of(Path(file).read_bytes()) for file in files if file)
