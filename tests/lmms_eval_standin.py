@@ -40,15 +40,19 @@ class Instance:
         self.doc_id, self.resps, self.filtered_resps = metadata["doc_id"], [], {}
 """,
     "lmms_eval/api/reasoning.py": """
-import re
+import json
 
 
 def parse_reasoning_tags_config(cli_value=None, task_value=None):
-    return task_value
+    value = cli_value if task_value is None else task_value
+    return None if value == "none" else json.loads(value)
 
 
 def strip_reasoning_tags(text, tag_pairs):
-    return re.sub("<think>.*</think>", "", text).strip()
+    for start, end in tag_pairs:
+        if start in text and end in text:
+            text = text[: text.find(start)] + text[text.find(end) + len(end) :]
+    return text.strip()
 """,
     "lmms_eval/api/registry.py": """
 def mean(arr):

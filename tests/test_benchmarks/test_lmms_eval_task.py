@@ -150,12 +150,8 @@ def test_an_empty_reply_is_scored_as_the_task_scores_it() -> None:
     assert values(done([*RIGHT[:-1], ""]))["acc"] == 5 / 6
 
 
-def test_thoughts_are_removed_where_the_task_asks_for_it(package: Path) -> None:
-    path = package / "lmms_eval" / "tasks" / "__init__.py"
-    tags = "reasoning_tags=[['<think>', '</think>']]"
-    path.write_text(path.read_text().replace("reasoning_tags=None", tags))
-
-    assert values(done([f"<think>red?</think>{text}" for text in RIGHT]))["acc"] == 1.0
+def test_thoughts_are_removed_as_by_lmms_evals_command_line() -> None:
+    assert values(done([f"<think>red? blue?</think>{text}" for text in RIGHT]))["acc"] == 1.0
 
 
 def test_repeats_are_scored_one_after_the_other() -> None:

@@ -16,6 +16,7 @@ import importlib
 import inspect
 import math
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
@@ -71,7 +72,7 @@ def toolkit_benchmark(name: str, options: Mapping[str, str]) -> Benchmark:
     version = _version()
     task, path = _loaded(name, title)
     _check_supported(task, title)
-    rows = _Rows(task, title)
+    rows = _TaskRows(task, title)
     scores = TaskScores(task, title)
     generation = task.config.generation_kwargs or {}
     metrics = {
@@ -135,6 +136,7 @@ def _loaded(name: str, title: str) -> tuple[Any, Path]:
     """Load a task, and return it with the path of its YAML file. As in lmms-eval, loading downloads
     the task's data if they are not in the cache."""
     with aside(), errors_as(UsageError, f"{TOOLKIT} cannot be loaded", None):
+        _quiet(importlib.import_module("loguru").logger)
         tasks = importlib.import_module("lmms_eval.tasks")
     with aside(), errors_as(UsageError, f"{TOOLKIT} cannot list its tasks", None):
         if name.endswith(".yaml"):
@@ -145,7 +147,7 @@ def _loaded(name: str, title: str) -> tuple[Any, Path]:
         else:
             file = None
             manager = tasks.TaskManager("ERROR")
-    name, path = _meant(manager.task_index, name, file, title)
+    name, path = _meant(manager, name, file, title)
     with (
         aside(),
         errors_as(UsageError, f"{title} cannot be loaded", None),
@@ -159,10 +161,17 @@ def _loaded(name: str, title: str) -> tuple[Any, Path]:
     return task, path
 
 
-def _meant(
-    index: Mapping[str, Mapping[str, Any]], name: str, file: Path | None, title: str
-) -> tuple[str, Path]:
+def _quiet(logger: Any) -> None:
+    """Show only warnings and errors, if nobody has configured loguru's logger yet. By default, the
+    logger also shows each file that lmms-eval reads."""
+    with suppress(ValueError):  # the first handler, number 0, was removed
+        logger.remove(0)
+        logger.add(sys.stderr, level="WARNING", format="{message}")
+
+
+def _meant(manager: Any, name: str, file: Path | None, title: str) -> tuple[str, Path]:
     """Return the name and the file of the requested task."""
+    index: Mapping[str, Mapping[str, Any]] = manager.task_index
     if file is not None:
         if not file.is_file():
             raise UsageError(f"{title}: there is no file {file}.")
@@ -176,7 +185,7 @@ def _meant(
         hint = f" Did you mean {' or '.join(close)}?" if close else ""
         raise UsageError(f"{title}: {TOOLKIT} has no task {name!r}.{hint}")
     if entry["type"] in ("group", "tag"):
-        members = entry["task"] if isinstance(entry["task"], list) else []
+        members = entry["task"] if entry["type"] == "tag" else manager._get_config(name)["task"]
         listing = f" ({', '.join(map(str, members[:20]))})" if members else ""
         raise UsageError(
             f"{title}: {name} is a {entry['type']} of several tasks{listing}. Name a single task; "
@@ -214,7 +223,7 @@ def _digest(task: Any, path: Path, version: str) -> str:
 # -- rows
 
 
-class _Rows:
+class _TaskRows:
     """The documents of a task, as rows and samples."""
 
     def __init__(self, task: Any, title: str) -> None:
