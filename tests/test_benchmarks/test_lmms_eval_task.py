@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,10 @@ import snellen
 from snellen import registry
 from snellen.analysis.result import Result
 from snellen.api import Plan, load_benchmarks, run_plan
+from snellen.benchmarks.families.stored_messages import messages_of
 from snellen.core.model import Reply, Request
 from snellen.errors import UsageError
+from snellen.media.content import Image, Message, Video
 from snellen.store import ReplyRecord, Run
 from tests import lmms_eval_standin
 from tests.lmms_eval_standin import N
@@ -29,6 +32,7 @@ from tests.servers import Answer, ReceivedRequest, completion, serving, status
 from tests.test_cli.conftest import Snellen
 from tests.test_cli.conftest import snellen as snellen_fixture
 from tests.tiny import QUICK, Says
+from tests.viewers import viewing
 
 command_line = pytest.fixture(snellen_fixture.__wrapped__)  # type: ignore[attr-defined]
 MARK = "scored by lmms-eval's own code, unproven"
@@ -160,6 +164,51 @@ def test_repeats_are_scored_one_after_the_other() -> None:
     assert result.report.scorings["lmms-eval"].metrics["pairs"].n == 2 * N
 
 
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        ("just text", ["just text"]),
+        (
+            [
+                {"type": "text", "text": "before"},
+                {"type": "video", "url": {"url": "a.mp4", "video_start": 1, "video_end": 2.5}},
+                {"type": "video", "url": "b.mp4"},
+                {"type": "image", "url": "c.png"},
+                {"type": "text", "text": "d.png"},
+            ],
+            [
+                "before",
+                Video(Path("a.mp4"), 1.0, 2.5),
+                Video(Path("b.mp4"), label="b.mp4"),
+                Image(Path("c.png"), label="c.png"),
+                "d.png",
+            ],
+        ),
+    ],
+)
+def test_messages_keep_the_order_and_the_kinds_of_their_parts(
+    content: object, parts: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [message] = messages(content, monkeypatch)
+    assert [*message.content] == parts
+
+
+def test_a_kind_that_models_do_not_get_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = [{"type": "audio", "url": "a.wav"}]
+    with pytest.raises(UsageError, match=r"row 1 of lmms-eval:colors.* has the type 'audio'"):
+        messages(content, monkeypatch)
+
+
+def messages(content: object, monkeypatch: pytest.MonkeyPatch) -> tuple[Message, ...]:
+    """The messages of the first question, if the task returns this content."""
+    tasks = import_module("lmms_eval.tasks")
+    turns = [{"role": "user", "content": content}]
+    monkeypatch.setattr(tasks.Colors, "doc_to_messages", lambda self, doc: turns)
+    with registry.toolkit_code():
+        benchmark = registry.benchmark("lmms-eval:colors")
+    return messages_of(benchmark.sample(0, next(iter(benchmark.data))))
+
+
 # -- failures, on a real server
 
 
@@ -202,16 +251,20 @@ def test_a_failed_request_is_not_passed_to_the_code_and_refuses_what_may_need_it
     assert values(result)["pairs"] == 1.0
 
 
+def with_package(package: Path) -> str:
+    """The value of PYTHONPATH with which other processes import the package, too."""
+    return os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])
+
+
 def test_a_killed_run_goes_on_and_gives_the_same_figures(package: Path) -> None:
     def slow(request: ReceivedRequest) -> Answer:
         return replace(answer(request), delay=0.05)
 
     words = [sys.executable, "-m", "snellen", "run", "-b", "lmms-eval:colors", "-m", "openai/m"]
     words += ["--run-toolkit-code", "--concurrency", "1", "--out", "runs", "--json"]
-    path = os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])
     with serving(slow) as server:
         command = [*words, "--base-url", server.url]
-        environment = {**os.environ, "PYTHONPATH": path}
+        environment = {**os.environ, "PYTHONPATH": with_package(package)}
         process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
         while len(server.requests) < 3 and process.poll() is None:
             time.sleep(0.005)
@@ -242,6 +295,24 @@ def test_a_run_is_scored_and_shown_again_with_the_same_option(command_line: Snel
     assert MARK in " ".join(shown.out.split())
     page = command_line("report", folder, "-o", "page.html")
     assert page.code == 0 and "own code, unproven" in Path("page.html").read_text()
+
+
+def test_the_viewer_shows_the_pictures_only_if_the_benchmark_is_named(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", with_package(package))
+    done(RIGHT)
+    [folder] = Path("runs").glob("*/*/*")
+    page = f"/media/{folder.relative_to('runs')}?s=1&n=0"
+
+    with viewing(Path("runs")) as viewer:
+        refused = viewer.get(page)
+    named = ("-b", "lmms-eval:colors", "--run-toolkit-code")
+    with viewing(Path("runs"), options=named) as viewer:
+        shown = viewer.get(page)
+
+    assert refused.status == 404 and "--run-toolkit-code" in refused.text
+    assert shown.status == 200 and shown.body.startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from snellen.core import Benchmark, Message, Presentation, Reading, Sample, Scor
 from snellen.core.benchmark import vary
 from snellen.core.procedure import Procedure
 from snellen.data import Drawn, Row
-from snellen.errors import UsageError
+from snellen.errors import SnellenError, UsageError
 from snellen.media import forms
 from snellen.media.content import Part, Role, Text, Video
 from snellen.metrics import Metric
@@ -273,7 +273,9 @@ class _TaskRows:
         with self._running(f"the messages of row {row_index + 1}"):
             messages = _messages_of_task(self._task, self._task.eval_docs[row_index])
         where = f"row {row_index + 1} of {self._title}, a part of its prompt"
-        return tuple(_message(message, where) for message in messages)
+        what = f"{where} cannot be read"
+        with errors_as(UsageError, what, None, but=SnellenError):
+            return tuple(_message(message, where) for message in messages)
 
     @contextmanager
     def _running(self, what: str) -> Iterator[None]:
@@ -299,7 +301,7 @@ def _messages_of_task(task: Any, doc: Any) -> Sequence[Mapping[str, Any]]:
 def _message(message: Mapping[str, Any], where: str) -> Message:
     role, content = message["role"], message["content"]
     if role not in ROLES:
-        raise ValueError(f"{where} has the role {role!r:.40}. Roles: {', '.join(ROLES)}")
+        raise UsageError(f"{where} has the role {role!r:.40}. Roles: {', '.join(ROLES)}.")
     if isinstance(content, str):
         return Message(role, (Text(content),))
     return Message(role, tuple(_part(part, where) for part in content))
@@ -315,7 +317,7 @@ def _part(part: Mapping[str, Any], where: str) -> Part:
         case "video":
             return _video(part["url"], where)
         case other:
-            raise ValueError(f"{where} has the type {other!r:.40}. Types: text, image, video")
+            raise UsageError(f"{where} has the type {other!r:.40}. Types: text, image, video.")
 
 
 def _video(value: Any, where: str) -> Part:
