@@ -241,7 +241,8 @@ def test_a_failed_request_is_not_passed_to_the_code_and_refuses_what_may_need_it
 
     assert result.report.replies == {"ok": N - 1, "failed": 1}
     assert (metrics["acc"].value, metrics["acc"].n) == (1.0, N - 1)
-    assert metrics["pairs"].value is None
+    assert metrics["acc"].bounds == pytest.approx((5 / 6, 1.0))
+    assert (metrics["pairs"].value, metrics["pairs"].bounds) == (None, None)
     assert "1 replies are missing" in str(metrics["pairs"].reason)
     assert sorted(processed()) == [f"{number} {RIGHT[number]}" for number in (0, 1, 2, 4, 5)]
 
@@ -291,6 +292,7 @@ def test_a_run_is_scored_and_shown_again_with_the_same_option(command_line: Snel
 
     assert refused.code == 2 and "--run-toolkit-code" in refused.err
     assert scored.json["scorings"]["lmms-eval"]["metrics"]["pairs"]["value"] == 1.0
+    assert not [note for note in scored.json["notes"] if "as it is now" in note]
     shown = command_line("report", folder)
     assert MARK in " ".join(shown.out.split())
     page = command_line("report", folder, "-o", "page.html")
@@ -313,6 +315,19 @@ def test_the_viewer_shows_the_pictures_only_if_the_benchmark_is_named(
 
     assert refused.status == 404 and "--run-toolkit-code" in refused.text
     assert shown.status == 200 and shown.body.startswith(b"\x89PNG")
+
+
+def test_a_run_that_other_code_scores_says_so(command_line: Snellen, package: Path) -> None:
+    done(RIGHT)
+    [folder] = Path("runs").glob("*/*/*")
+    tasks = package / "lmms_eval" / "tasks" / "__init__.py"
+    tasks.write_text(tasks.read_text().replace('"acc": score', '"acc": 1 - score'))
+    lmms_eval_standin.forget()
+
+    scored = command_line("score", folder, "--run-toolkit-code", "--json")
+
+    assert scored.json["scorings"]["lmms-eval"]["metrics"]["acc"]["value"] == 0.0
+    assert [note for note in scored.json["notes"] if "lmms-eval's code as it is now" in note]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ code drew a random number is read as guessed.
 from __future__ import annotations
 
 import inspect
+import math
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -70,6 +71,11 @@ class ScoredReply:
     """Whether the code drew a random number."""
     failure: str = ""
     """Why the reply has no score; empty if it has one."""
+
+
+Pass = Sequence[tuple[int, ScoredReply | float]]
+"""The rows of a repeat. Each row has its cluster and the result of its reply. A question without a
+reply has the score that it counts as."""
 
 
 class TaskScores:
@@ -227,12 +233,11 @@ class TaskScores:
                 self._estimates |= {label: self._estimate(label, key, passes, excluded)}
             self._columns = columns
 
-    def _passes(self, columns: Columns) -> tuple[list[list[tuple[int, ScoredReply | None]]], int]:
-        """Divide the rows into one list for each repeat, with the row's cluster and the result of
-        its reply, or None if a question without a reply counts as wrong. Also count the questions
-        that are left out."""
+    def _passes(self, columns: Columns) -> tuple[Sequence[Pass], int]:
+        """Divide the rows into one list for each repeat. Also count the questions that are left
+        out."""
         doc = columns.tags["doc"]
-        passes: list[list[tuple[int, ScoredReply | None]]] = []
+        passes: list[list[tuple[int, ScoredReply | float]]] = []
         seen: dict[str, int] = {}
         excluded = 0 if columns.unscored is None else columns.unscored.n
         state = columns.state
@@ -241,7 +246,10 @@ class TaskScores:
             if text is None and state.names[state.codes[row]] != "no-reply":
                 excluded += 1
                 continue
-            scored = None if text is None else self._scored(int(name), str(text))
+            if text is not None:
+                scored: ScoredReply | float = self._scored(int(name), str(text))
+            else:
+                scored = 0.0 if columns.score is None else float(columns.score[row])
             repeat = seen[name] = seen.get(name, -1) + 1
             if repeat == len(passes):
                 passes.append([])
@@ -252,15 +260,15 @@ class TaskScores:
         self,
         label: str,
         key: Key,
-        passes: Sequence[Sequence[tuple[int, ScoredReply | None]]],
+        passes: Sequence[Pass],
         excluded: int,
     ) -> Estimate:
         function = self._task.aggregation()[key[0]]
         rows = [
             [
-                (cluster, 0.0 if scored is None else scored.values[key])
+                (cluster, scored if isinstance(scored, float) else scored.values[key])
                 for cluster, scored in of_pass
-                if scored is None or key in scored.values
+                if isinstance(scored, float) or key in scored.values
             ]
             for of_pass in passes
         ]
@@ -269,12 +277,15 @@ class TaskScores:
         n = len(items)
         if not items:
             return Estimate(value=None, n=0, unit=UNIT, reason="process_results gives no values")
-        is_mean = function is self._mean and all(_as_number(item) is not None for item in items)
-        wrong = sum(scored is None for of_pass in passes for _, scored in of_pass)
-        covers_all = n == sum(map(len, passes))
-        if (excluded and not is_mean) or (wrong and not (is_mean and covers_all)):
+        assumed = sum(isinstance(scored, float) for of_pass in passes for _, scored in of_pass)
+        numbers = [number for item in items if (number := _as_number(item)) is not None]
+        is_mean = function is self._mean and len(numbers) == n
+        # A mean leaves questions out. It can count them as wrong if it covers all questions, and if
+        # 0 and 1 are the scores of wrong and right answers.
+        is_share = is_mean and n == sum(map(len, passes)) and _are_shares(numbers)
+        if (excluded and not is_mean) or (assumed and not is_share):
             reason = (
-                f"{excluded + wrong} replies are missing or have no score, and the task's "
+                f"{excluded + assumed} replies are missing or have no score, and the task's "
                 "aggregation may need the reply to every question"
             )
             return Estimate(value=None, n=n, unit=UNIT, reason=reason)
@@ -335,11 +346,14 @@ def _mean_estimate(value: float, rows: Sequence[Sequence[tuple[int, Any]]]) -> E
     import numpy as np
 
     pairs = [pair for of_pass in rows for pair in of_pass]
-    scores = np.array([float(item) for _, item in pairs])
+    scores = [float(item) for _, item in pairs]
     clusters = np.array([cluster for cluster, _ in pairs], dtype=np.int32)
-    estimate = replace(stats.mean(scores, clusters), value=value)
-    is_share = scores.min() >= 0 and scores.max() <= 1
-    return estimate if is_share else replace(estimate, unit=UNIT)
+    estimate = replace(stats.mean(np.array(scores), clusters), value=value)
+    return estimate if _are_shares(scores) else replace(estimate, unit=UNIT)
+
+
+def _are_shares(numbers: Sequence[float]) -> bool:
+    return all(0 <= number <= 1 for number in numbers)
 
 
 def _doc(sample: Sample) -> int:
@@ -349,7 +363,9 @@ def _doc(sample: Sample) -> int:
 
 def _as_number(value: Any) -> float | None:
     value = value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
-    return float(value) if isinstance(value, int | float) else None
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)
 
 
 def _failures(value: Any) -> Iterator[str]:

@@ -73,29 +73,14 @@ def toolkit_benchmark(name: str, options: Mapping[str, str]) -> Benchmark:
     task, path = _loaded(name, title)
     _check_supported(task, title)
     rows = _TaskRows(task, title)
-    scores = TaskScores(task, title)
     generation = task.config.generation_kwargs or {}
-    metrics = {
-        label: Metric(scores.metric(label), better=scores.better(label), name=label)
-        for label in scores.labels
-    }
     benchmark = Benchmark(
         name=safe_name(f"{TOOLKIT}-{task.config.task}"),
         asks=1,
         data=Drawn(title, rows.fields),
         sample=rows.sample,
         prompt=lambda sample, _: messages_of(sample),
-        scorings={
-            TOOLKIT: Scoring(
-                version=1,
-                source=f"{title}, {TOOLKIT} {version}",
-                parse=lambda reply, _: Reading(answer=reply.text, rule="whole reply"),
-                score=scores.score,
-                resolve=scores.resolve,
-                metrics=metrics,
-                extra_metrics=scores.nested,
-            )
-        },
+        scorings={TOOLKIT: _scoring(TaskScores(task, title), f"{title}, {TOOLKIT} {version}")},
         max_answer_tokens=int(generation.get("max_new_tokens") or MAX_TOKENS),
         procedure=Procedure(
             temperature=float(generation.get("temperature") or 0.0),
@@ -118,6 +103,22 @@ def toolkit_benchmark(name: str, options: Mapping[str, str]) -> Benchmark:
         "digest": _digest(task, path, version),
     }
     return vary(benchmark, options=stored_options)
+
+
+def _scoring(scores: TaskScores, source: str) -> Scoring:
+    return Scoring(
+        version=1,
+        source=source,
+        parse=lambda reply, _: Reading(answer=reply.text, rule="whole reply"),
+        score=scores.score,
+        resolve=scores.resolve,
+        metrics={
+            label: Metric(scores.metric(label), better=scores.better(label), name=label)
+            for label in scores.labels
+        },
+        extra_metrics=scores.nested,
+        on_missing="The task's aggregations get only the rows with a reply",
+    )
 
 
 # -- loading
