@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen.analysis.result import Result
 from snellen.core.model import Reply, Request
 from tests.exchanged import lines_of
 from tests.tiny import Says
@@ -45,7 +46,7 @@ class TaskCase:
 PICTURE = object()
 
 
-def each(count: int, **columns: Sequence[Any]) -> list[dict[str, Any]]:
+def repeated(count: int, **columns: Sequence[Any]) -> list[dict[str, Any]]:
     """Rows from columns, which are repeated as needed."""
     return [
         {name: cells[index % len(cells)] for name, cells in columns.items()}
@@ -61,7 +62,7 @@ CASES = {
     "mme": TaskCase(
         "mme/mme.yaml",
         "test",
-        each(
+        repeated(
             12,
             question_id=["a", "a", "b", "b", "c", "c"],
             image=[PICTURE],
@@ -69,24 +70,24 @@ CASES = {
             answer=["Yes", "No"],
             category=["existence"] * 4 + ["code_reasoning"] * 2,
         )[:6],
-        ["Yes", "no", "No.", "yes, it is", "y", "other"],
+        ["Yes", "no", "<think>Yes?</think>No.", "yes, it is", "y", "other"],
     ),
     "chartqa": TaskCase(
         "chartqa/chartqa.yaml",
         "test",
-        each(
+        repeated(
             6,
             image=[PICTURE],
             question=["How many?"],
             answer=["10", "50%", "blue"],
             type=["human_test", "augmented_test"],
         ),
-        ["10.4", "0.5", "Blue", "11", "x", "blue"],
+        ["10.4", "<analysis>half</analysis> 0.5", "Blue", "11", "x", "blue"],
     ),
     "pope": TaskCase(
         "pope/pope.yaml",
         "test",
-        each(
+        repeated(
             6,
             question_id=["1"],
             image=[PICTURE],
@@ -98,14 +99,16 @@ CASES = {
     "docvqa_val": TaskCase(
         "docvqa/docvqa_val.yaml",
         "validation",
-        each(5, image=[PICTURE], question=["Which date?"], answers=[["May 1", "1 May"], ["Total"]]),
+        repeated(
+            5, image=[PICTURE], question=["Which date?"], answers=[["May 1", "1 May"], ["Total"]]
+        ),
         ["may 1", "Totals", "1 Mai", "", "nothing at all"],
         {"dataset_name": None},
     ),
     "ocrbench": TaskCase(
         "ocrbench/ocrbench.yaml",
         "test",
-        each(
+        repeated(
             5,
             image=[PICTURE],
             dataset=["IIIT5K", "HME100k"],
@@ -118,7 +121,7 @@ CASES = {
     "mmmu_val": TaskCase(
         "mmmu/mmmu_val.yaml",
         "validation",
-        each(
+        repeated(
             8,
             id=["validation_Art_1", "validation_Biology_2", "validation_Art_3"],
             image_1=[PICTURE],
@@ -133,7 +136,7 @@ CASES = {
     "textvqa_val": TaskCase(
         "textvqa/textvqa_val.yaml",
         "validation",
-        each(
+        repeated(
             4,
             question_id=[1, 2, 3, 4],
             image=[PICTURE],
@@ -145,7 +148,7 @@ CASES = {
     "muirbench": TaskCase(
         "muirbench/muirbench.yaml",
         "test",
-        each(
+        repeated(
             6,
             idx=["1", "2", "3"],
             task=["Counting", "Ordering"],
@@ -161,7 +164,7 @@ CASES = {
     "refcoco_bbox_rec_val": TaskCase(
         "refcoco/refcoco_bbox_rec_val.yaml",
         "val",
-        each(
+        repeated(
             2,
             question_id=["1", "2"],
             image=[PICTURE],
@@ -173,7 +176,7 @@ CASES = {
     "ai2d": TaskCase(
         "ai2d/ai2d.yaml",
         "test",
-        each(
+        repeated(
             8,
             image=[PICTURE],
             question=["Which part?"],
@@ -185,7 +188,7 @@ CASES = {
     "mmstar": TaskCase(
         "mmstar/mmstar.yaml",
         "val",
-        each(
+        repeated(
             8,
             index=[*range(8)],
             image=[PICTURE],
@@ -199,13 +202,15 @@ CASES = {
     "countbenchqa": TaskCase(
         "countbenchqa/countbenchqa.yaml",
         "test",
-        each(4, image=[PICTURE], text=["Some cups."], question=["How many cups?"], number=[3, 4]),
+        repeated(
+            4, image=[PICTURE], text=["Some cups."], question=["How many cups?"], number=[3, 4]
+        ),
         ["3", "4 cups", " 3 ", "5"],
     ),
     "scienceqa_img": TaskCase(
         "scienceqa/scienceqa_img.yaml",
         "test",
-        each(
+        repeated(
             8,
             image=[PICTURE],
             question=["Which?"],
@@ -234,7 +239,7 @@ CASES = {
     "vlmsareblind": TaskCase(
         "vlmsareblind/vlmsareblind.yaml",
         "valid",
-        each(
+        repeated(
             6,
             image=[PICTURE],
             prompt=["How many?"],
@@ -246,13 +251,13 @@ CASES = {
     "fsc147": TaskCase(
         "fsc147/fsc147.yaml",
         "train",
-        each(4, image=[PICTURE], pos_caption=["The cups."], pos_count=[3, 12]),
+        repeated(4, image=[PICTURE], pos_caption=["The cups."], pos_count=[3, 12]),
         ["3", "about 10", "none", "12"],
     ),
     "screenspot_rec_test": TaskCase(
         "screenspot/screenspot_rec_test.yaml",
         "test",
-        each(
+        repeated(
             4,
             image=[PICTURE],
             instruction=["close"],
@@ -266,7 +271,7 @@ CASES = {
     "captions": TaskCase(
         "",
         "test",
-        each(4, image=[PICTURE], caption=["a red cup on a table", "two dogs that run"]),
+        repeated(4, image=[PICTURE], caption=["a red cup on a table", "two dogs that run"]),
         ["a red cup on the table", "two dogs run", "a cup", "two dogs that run"],
         {
             "output_type": "generate_until",
@@ -353,7 +358,11 @@ def their_results(path: Path, name: str, replies: Sequence[str]) -> tuple[dict[s
         tasks,
         bootstrap_iters=0,
         process_docs_parallel=1,
-        cli_args=Namespace(output_path=str(path.parent / "theirs"), process_with_media=False),
+        cli_args=Namespace(
+            output_path=str(path.parent / "theirs"),
+            process_with_media=False,
+            reasoning_tags='[["<think>", "</think>"], ["<analysis>", "</analysis>"]]',
+        ),
     )
     return results["results"][name], results["samples"][name]
 
@@ -380,10 +389,12 @@ def test_the_figures_are_those_that_lmms_eval_prints(name: str, tmp_path: Path) 
     path = task_file(name, case, tmp_path)
     theirs, samples = their_results(path, name, case.replies)
 
-    done = snellen.evaluate(
-        f"lmms-eval:{path}", says(case.replies), run_toolkit_code=True, out=tmp_path / "runs"
-    )
+    def run(model: Says) -> Result:
+        out = tmp_path / "runs"
+        return snellen.evaluate(f"lmms-eval:{path}", model, run_toolkit_code=True, out=out)
 
+    done, again = run(says(case.replies)), says(case.replies)
+    assert (run(again).run, again.requests) == (done.run, [])  # all replies are stored
     scoring = done.report.scorings["lmms-eval"]
     filters = {key.partition(",")[2] for key in theirs if "," in key}
     ours = {

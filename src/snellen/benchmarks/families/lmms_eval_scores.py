@@ -39,6 +39,8 @@ TOOLKIT = "lmms-eval"
 SEED, NUMPY_SEED = 0, 1234
 """The defaults of `random_seed` and `numpy_random_seed` in lmms_eval/evaluator.py,
 simple_evaluate."""
+REASONING_TAGS = '[["<think>", "</think>"], ["<analysis>", "</analysis>"]]'
+"""The default of --reasoning_tags in lmms_eval/__main__.py#L319-L322."""
 FAILURES = (
     "[LMMS_EVAL_REQUEST_FAILED",
     "Failed to Get a Proper Review",
@@ -79,7 +81,9 @@ class TaskScores:
         config = task.config
         tags = getattr(config, "reasoning_tags", None)
         reasoning = import_module("lmms_eval.api.reasoning")
-        self._tags = reasoning.parse_reasoning_tags_config(task_value=tags)
+        self._tags = reasoning.parse_reasoning_tags_config(
+            cli_value=REASONING_TAGS, task_value=tags
+        )
         self._strip = reasoning.strip_reasoning_tags
         if getattr(config, "auto_strip_thinking", False) and self._tags is None:
             stripping = import_module("lmms_eval.filters.transformation").StripThinkingFilter

@@ -15,6 +15,8 @@ import difflib
 import importlib
 import inspect
 import math
+import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
@@ -35,7 +37,7 @@ from snellen.core import Benchmark, Message, Presentation, Reading, Sample, Scor
 from snellen.core.benchmark import vary
 from snellen.core.procedure import Procedure
 from snellen.data import Drawn, Row
-from snellen.errors import UsageError
+from snellen.errors import SnellenError, UsageError
 from snellen.media import forms
 from snellen.media.content import Part, Role, Text, Video
 from snellen.metrics import Metric
@@ -49,6 +51,8 @@ MAX_TOKENS = 1024
 FEWSHOT_SEED = 1234
 """The default of `fewshot_random_seed` in lmms_eval/evaluator.py, simple_evaluate."""
 FRAMES = "uniform:16"
+ADDRESS = re.compile(" at 0x[0-9a-f]+")
+"""The address of an object in its default text."""
 ROLES: Sequence[Role] = ("system", "user", "assistant")
 
 
@@ -68,7 +72,7 @@ def toolkit_benchmark(name: str, options: Mapping[str, str]) -> Benchmark:
     version = _version()
     task, path = _loaded(name, title)
     _check_supported(task, title)
-    rows = _Rows(task, title)
+    rows = _TaskRows(task, title)
     scores = TaskScores(task, title)
     generation = task.config.generation_kwargs or {}
     metrics = {
@@ -132,6 +136,7 @@ def _loaded(name: str, title: str) -> tuple[Any, Path]:
     """Load a task, and return it with the path of its YAML file. As in lmms-eval, loading downloads
     the task's data if they are not in the cache."""
     with aside(), errors_as(UsageError, f"{TOOLKIT} cannot be loaded", None):
+        _quiet(importlib.import_module("loguru").logger)
         tasks = importlib.import_module("lmms_eval.tasks")
     with aside(), errors_as(UsageError, f"{TOOLKIT} cannot list its tasks", None):
         if name.endswith(".yaml"):
@@ -142,7 +147,7 @@ def _loaded(name: str, title: str) -> tuple[Any, Path]:
         else:
             file = None
             manager = tasks.TaskManager("ERROR")
-    name, path = _meant(manager.task_index, name, file, title)
+    name, path = _meant(manager, name, file, title)
     with (
         aside(),
         errors_as(UsageError, f"{title} cannot be loaded", None),
@@ -156,10 +161,17 @@ def _loaded(name: str, title: str) -> tuple[Any, Path]:
     return task, path
 
 
-def _meant(
-    index: Mapping[str, Mapping[str, Any]], name: str, file: Path | None, title: str
-) -> tuple[str, Path]:
+def _quiet(logger: Any) -> None:
+    """Show only warnings and errors, if nobody has configured loguru's logger yet. By default, the
+    logger also shows each file that lmms-eval reads."""
+    with suppress(ValueError):  # the first handler, number 0, was removed
+        logger.remove(0)
+        logger.add(sys.stderr, level="WARNING", format="{message}")
+
+
+def _meant(manager: Any, name: str, file: Path | None, title: str) -> tuple[str, Path]:
     """Return the name and the file of the requested task."""
+    index: Mapping[str, Mapping[str, Any]] = manager.task_index
     if file is not None:
         if not file.is_file():
             raise UsageError(f"{title}: there is no file {file}.")
@@ -173,7 +185,7 @@ def _meant(
         hint = f" Did you mean {' or '.join(close)}?" if close else ""
         raise UsageError(f"{title}: {TOOLKIT} has no task {name!r}.{hint}")
     if entry["type"] in ("group", "tag"):
-        members = entry["task"] if isinstance(entry["task"], list) else []
+        members = entry["task"] if entry["type"] == "tag" else manager._get_config(name)["task"]
         listing = f" ({', '.join(map(str, members[:20]))})" if members else ""
         raise UsageError(
             f"{title}: {name} is a {entry['type']} of several tasks{listing}. Name a single task; "
@@ -211,7 +223,7 @@ def _digest(task: Any, path: Path, version: str) -> str:
 # -- rows
 
 
-class _Rows:
+class _TaskRows:
     """The documents of a task, as rows and samples."""
 
     def __init__(self, task: Any, title: str) -> None:
@@ -261,7 +273,9 @@ class _Rows:
         with self._running(f"the messages of row {row_index + 1}"):
             messages = _messages_of_task(self._task, self._task.eval_docs[row_index])
         where = f"row {row_index + 1} of {self._title}, a part of its prompt"
-        return tuple(_message(message, where) for message in messages)
+        what = f"{where} cannot be read"
+        with errors_as(UsageError, what, None, but=SnellenError):
+            return tuple(_message(message, where) for message in messages)
 
     @contextmanager
     def _running(self, what: str) -> Iterator[None]:
@@ -287,7 +301,7 @@ def _messages_of_task(task: Any, doc: Any) -> Sequence[Mapping[str, Any]]:
 def _message(message: Mapping[str, Any], where: str) -> Message:
     role, content = message["role"], message["content"]
     if role not in ROLES:
-        raise ValueError(f"{where} has the role {role!r:.40}. Roles: {', '.join(ROLES)}")
+        raise UsageError(f"{where} has the role {role!r:.40}. Roles: {', '.join(ROLES)}.")
     if isinstance(content, str):
         return Message(role, (Text(content),))
     return Message(role, tuple(_part(part, where) for part in content))
@@ -303,7 +317,7 @@ def _part(part: Mapping[str, Any], where: str) -> Part:
         case "video":
             return _video(part["url"], where)
         case other:
-            raise ValueError(f"{where} has the type {other!r:.40}. Types: text, image, video")
+            raise UsageError(f"{where} has the type {other!r:.40}. Types: text, image, video.")
 
 
 def _video(value: Any, where: str) -> Part:
@@ -322,8 +336,8 @@ def _cells(doc: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Convert a cell to a JSON type. A picture's file is left out if its bytes are there, since its
-    path differs from machine to machine."""
+    """Convert a cell to a JSON type that is the same in each process. A picture's file is left out
+    if its bytes are there, since its path differs from machine to machine."""
     if isinstance(value, bytes):
         return blake2b(value, digest_size=16).hexdigest()
     if isinstance(value, Mapping):
@@ -333,4 +347,8 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    if hasattr(value, "tobytes"):  # a decoded picture, or an array
+        return blake2b(value.tobytes(), digest_size=16).hexdigest()
+    return ADDRESS.sub("", str(value))
