@@ -273,10 +273,10 @@ def prepare() -> Any:
     import vlmeval.dataset as package
     from vlmeval.dataset import image_mt
 
-    for each_class in package.DATASET_CLASSES:
-        sums = getattr(each_class, "DATASET_MD5", None)
+    for kind in package.DATASET_CLASSES:
+        sums = getattr(kind, "DATASET_MD5", None)
         if isinstance(sums, dict):
-            each_class.DATASET_MD5 = dict.fromkeys(sums)
+            kind.DATASET_MD5 = dict.fromkeys(sums)
     for video_class in (package.VideoMME, package.TempCompass_YorN):
         video_class.prepare_dataset = drawn_videos
     image_mt.build_judge = lambda **_: Judge()

@@ -7,6 +7,9 @@ are lists instead of data frames. `evaluate` reads the sheet that VLMEvalKit's `
 and writes what it read to the file `sheet.json` next to this package.
 """
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -170,12 +173,13 @@ def installed(folder: Path) -> Path:
     return package.parent
 
 
-def importable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Install the stand-in for one test. Return the folder in which `sheet.json` will be."""
-    import sys
-
+@contextmanager
+def importable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Install the stand-in for one test. Yield the folder in which `sheet.json` will be."""
     site = installed(folder)
     monkeypatch.syspath_prepend(str(site))
-    for name in [name for name in sys.modules if name.partition(".")[0] == "vlmeval"]:
-        monkeypatch.delitem(sys.modules, name)
-    return site
+    try:
+        yield site
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "vlmeval"]:
+            del sys.modules[name]

@@ -123,12 +123,13 @@ def test_the_file_has_the_rows_without_pictures_and_the_predictions(tmp_path: Pa
     assert not Path(path).exists()
 
 
-def test_a_question_without_a_reply_is_not_in_the_file(tmp_path: Path) -> None:
+def test_a_question_without_a_reply_leaves_no_figure(tmp_path: Path) -> None:
     benchmark = registry.benchmark(written(tmp_path))
     actual = scored(benchmark, {"0": "A", "1": None, "2": "A", "3": "A"})
 
-    assert actual["by|n"].value == 3.0
-    assert actual["primary"].value == pytest.approx(200 / 3)
+    assert (list(actual), actual["primary"].value) == (["primary"], None)
+    assert "not every question has a reply (1 missing)" in (actual["primary"].reason or "")
+    assert not (tmp_path / "rows.json").exists()
 
 
 def test_a_reply_too_long_for_a_spreadsheet_is_handed_over_in_a_tsv(tmp_path: Path) -> None:

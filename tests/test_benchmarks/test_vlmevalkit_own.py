@@ -2,7 +2,7 @@
 stand-in; `scripts/check_vlmevalkit.py` compares the figures of the real one."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,8 +20,9 @@ FAILURE = "Failed to obtain answer via API."
 
 
 @pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return importable(tmp_path, monkeypatch)
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    with importable(tmp_path, monkeypatch) as folder:
+        yield folder
 
 
 def own(spec: str) -> Benchmark:
@@ -89,9 +90,7 @@ def test_a_benchmark_says_who_scores_it(site: Path) -> None:
     assert benchmark.provenance.options["version"] == "0.2rc1"
 
 
-def test_another_text_of_the_class_is_another_benchmark(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Path
-) -> None:
+def test_another_text_of_the_class_is_another_benchmark(site: Path) -> None:
     before = own("vlmevalkit:MMStar").provenance.options
     file = site / "vlmeval" / "dataset" / "__init__.py"
     file.write_text(file.read_text() + "\n# changed\n")
@@ -111,11 +110,8 @@ def test_a_data_set_that_cannot_be_asked_says_why(site: Path, spec: str, says: s
         own(spec)
 
 
-def test_a_missing_package_says_where_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    importable(tmp_path, monkeypatch)
-    (tmp_path / "site/vlmeval/dataset/__init__.py").write_text("import no_such_package\n")
+def test_a_missing_package_says_where_it_is(site: Path) -> None:
+    (site / "vlmeval/dataset/__init__.py").write_text("import no_such_package\n")
     with pytest.raises(UsageError, match=r"not installed .*no_such_package.* Clone https://github"):
         own("vlmevalkit:MMStar")
 
@@ -188,19 +184,25 @@ def test_evaluate_scores_the_replies(site: Path) -> None:
 @pytest.mark.parametrize("failed", [None, FAILURE, f"{FAILURE} 500 Internal Server Error"])
 def test_a_failed_request_is_not_given_to_evaluate(site: Path, failed: str | None) -> None:
     actual = metrics(own("vlmevalkit:MMStar"), ["A", failed, "A", "A"])
-    assert [row["index"] for row in sheet(site)] == [0, 2, 3]
-    assert actual["n"].value == 3.0
-    assert actual["primary"].value == pytest.approx(200 / 3)
+    assert not (site / "sheet.json").exists()
+    assert (list(actual), actual["primary"].value) == (["primary"], None)
+    assert "not every question has a reply (1 missing)" in (actual["primary"].reason or "")
 
 
-def test_a_conversation_is_scored_only_if_every_turn_has_a_reply(site: Path) -> None:
-    replies = ["a", "b", "a", None, "a", "c"]
-    actual = metrics(own("vlmevalkit:MMDU"), replies)
-    assert [(row["index"], row["prediction"]) for row in sheet(site)] == [
-        (0, "['a', 'b']"),
-        (2, "['a', 'c']"),
+def test_a_conversation_is_one_list_of_replies(site: Path) -> None:
+    actual = metrics(own("vlmevalkit:MMDU"), ["a", "b", "a", "it's", "a", "c"])
+    assert [row["prediction"] for row in sheet(site)] == [
+        "['a', 'b']",
+        "['a', \"it's\"]",
+        "['a', 'c']",
     ]
-    assert actual["primary"].value == 75.0  # three of the four turns
+    assert actual["primary"].value == pytest.approx(400 / 6)  # four of the six turns are right
+
+
+def test_a_conversation_with_a_failed_turn_is_not_given_to_evaluate(site: Path) -> None:
+    actual = metrics(own("vlmevalkit:MMDU"), ["a", "b", "a", None, "a", "c"])
+    assert not (site / "sheet.json").exists()
+    assert actual["primary"].value is None
 
 
 def test_random_guesses_are_counted_and_repeatable(site: Path) -> None:

@@ -69,10 +69,7 @@ def vlmevalkit_class(spec: str, dataset: str | None = None) -> Benchmark:
         KitDataSet(instance=instance, name=dataset, title=title, source=own.source),
         name=_name(dataset),
         source=f"{spec}, its evaluate",
-        notes=(
-            f"scored by {spec}'s own evaluate, without a judge; questions without a reply are "
-            "not in the file that it reads",
-        ),
+        notes=(f"scored by {spec}'s own evaluate, without a judge",),
     )
     return vary(benchmark, options={"class": spec, "dataset": dataset, "digest": own.digest})
 
@@ -96,7 +93,7 @@ def kit_benchmark(
             f"{data_set.title} asks all questions about a video in one prompt (pack=True). Use the "
             "data set with pack=False."
         )
-    rows = _Rows(data_set)
+    rows = KitRows(data_set)
     scores = Evaluated(data_set)
     return Benchmark(
         name=name,
@@ -106,9 +103,9 @@ def kit_benchmark(
         prompt=_conversation if rows.in_turns else lambda sample, _: messages_of(sample),
         scorings={
             "evaluate": Scoring(
-                version=1,
+                version=2,
                 source=source,
-                parse=_whole_reply,
+                parse=_reading,
                 score=lambda reading, sample: None,
                 metrics={"primary": scores.primary},
                 extra_metrics=scores.by_name,
@@ -127,7 +124,7 @@ def kit_benchmark(
     )
 
 
-def _whole_reply(reply: Reply, _: Sample) -> Reading:
+def _reading(reply: Reply, _: Sample) -> Reading:
     if reply.text.startswith(FAILURE_TEXT):
         return Reading(answer=None, rule="VLMEvalKit's text for a failed request")
     return Reading(answer=reply.text, rule="whole reply")
@@ -157,7 +154,7 @@ def _name(dataset: str) -> str:
 # -- rows
 
 
-class _Rows:
+class KitRows:
     """The rows in `data` of a VLMEvalKit data set: a pandas DataFrame or a list of dictionaries."""
 
     def __init__(self, data_set: KitDataSet) -> None:
@@ -221,9 +218,9 @@ class _Rows:
         where = f"row {row_index + 1} of {self._set.title}, a part of its prompt"
         if not self.in_turns:
             return ours(_single_turn(prompt), where=where)
-        asked = (turn["content"] for turn in prompt if turn["role"] == "user")
+        questions = (turn["content"] for turn in prompt if turn["role"] == "user")
         return tuple(
-            message for content in asked for message in ours(_single_turn(content), where=where)
+            message for content in questions for message in ours(_single_turn(content), where=where)
         )
 
 

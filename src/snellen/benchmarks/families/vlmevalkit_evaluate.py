@@ -1,8 +1,8 @@
 """Scores all replies of a run with the `evaluate` of a data set written for VLMEvalKit.
 
 `evaluate(eval_file, **judge_kwargs)` reads a file with the rows and the column `prediction`, and
-returns a dictionary or a data frame. A question without a reply is not in the file, so that a
-failed request never becomes a score.
+returns a dictionary or a data frame. If a request failed, `evaluate` is not called: it would score
+the failure, or return a sum over fewer questions.
 """
 
 from __future__ import annotations
@@ -113,18 +113,21 @@ class Evaluated:
         if self._columns is columns:
             return
         self._columns, self._values, self._guesses = columns, {}, 0
-        if columns.assumed_wrong is not None and columns.assumed_wrong.any():
-            self._reason = (
-                "evaluate reads only replies, so questions without a reply cannot count as wrong. "
-                "Leave out --missing wrong"
-            )
-            return
         turns = _turns(columns)
         if turns is None:
             self._reason = "evaluate reads one reply to each question, but there are several"
             return
+        predictions = _predictions(turns)
+        failed = len(turns) - len(predictions) + (columns.unscored.n if columns.unscored else 0)
+        if failed:
+            self._reason = (
+                f"not every question has a reply ({failed:,} missing), and some figures of "
+                "evaluate need all replies, such as sums. Run the same command again, or count the "
+                "missing replies as empty ones with --missing wrong"
+            )
+            return
         try:
-            self._values = flattened(self._evaluated(_complete(turns)))
+            self._values = flattened(self._evaluated(predictions))
             self._reason = "evaluate gave no number"
         except UsageError as error:
             self._reason = str(error)
@@ -160,33 +163,34 @@ class Evaluated:
 
 
 Turns = Mapping[str, Mapping[str, str | None]]
-"""The replies of each question, keyed by the question's index and by the turn, such as 2/3."""
+"""The replies of each question, keyed by the question's index and by the turn, such as 2/3. None:
+the reply is VLMEvalKit's text for a failed request."""
 
 
 def _turns(columns: Columns) -> Turns | None:
-    """Return the replies, or None if a question was asked several times."""
+    """Return the replies, or None if a question was asked several times. A reply that a service
+    refused to give is empty, and so is a missing reply that the user counts as wrong."""
     tags = [columns.tags[name] for name in ("index", "turn") if name in columns.tags]
     names = [[tag.names[code] for code in tag.codes] for tag in tags]
+    states = [columns.state.names[code] for code in columns.state.codes]
     turns: dict[str, dict[str, str | None]] = defaultdict(dict)
-    for index, *turn, answer in zip(*names, columns.answer, strict=True):
+    for index, *turn, answer, state in zip(*names, columns.answer, states, strict=True):
         number = turn[0] if turn else ""
         if number in turns[index]:
             return None
-        turns[index][number] = answer
+        turns[index][number] = "" if state == "no-reply" else answer
     return turns
 
 
-def _complete(turns: Turns) -> dict[str, str]:
+def _predictions(turns: Turns) -> dict[str, str]:
     """Return the predictions of the questions whose every turn has a reply. The prediction of a
     conversation is a list as text, as a data frame with lists is written to a file."""
     predictions = {}
     for index, by_number in turns.items():
         replies = [reply for reply in by_number.values() if reply is not None]
-        last = max(by_number, key=lambda number: int(number.partition("/")[0] or 0))
-        number, _, total = last.partition("/")
-        if number != total or len(replies) < int(total or 1):
-            continue
-        predictions[index] = str(replies) if total else replies[0]
+        total = next(iter(by_number)).partition("/")[2]
+        if len(replies) == int(total or 1):
+            predictions[index] = str(replies) if total else replies[0]
     return predictions
 
 

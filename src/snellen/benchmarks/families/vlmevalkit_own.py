@@ -58,7 +58,6 @@ def toolkit_benchmark(name: str, options: Mapping[str, str]) -> Benchmark:
             f"the judge is {judge['model']}, which VLMEvalKit asks itself"
             if "judge" in options
             else "evaluate had no judge (exact_matching)",
-            "questions without a reply are not in the file that evaluate reads",
         ),
     )
     stored = {
