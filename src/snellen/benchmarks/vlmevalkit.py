@@ -55,6 +55,7 @@ from snellen.benchmarks.families.choice_sets import (
     PROMPTS,
     choice_lines,
     filled,
+    in_text,
     lettered_cells,
 )
 from snellen.benchmarks.families.tasks import (
@@ -73,7 +74,7 @@ from snellen.core import Benchmark, Check, Interop, Presentation, Reading, Reply
 from snellen.data import Filtered, Row, find, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError
-from snellen.media.content import Image, Message, Part, Slice, user
+from snellen.media.content import Image, Message, Slice, user
 from snellen.metrics import mean
 
 # fmt: off
@@ -95,8 +96,7 @@ ALIASES = {
     "MMStar_KO": {"name": "MMStar_KO"}, "MMStar_TR": {"name": "MMStar_TR"},
     "MMT-Bench_ALL": {"name": "MMT-Bench_ALL"}, "MMT-Bench_ALL_MI": {"name": "MMT-Bench_ALL_MI"},
     "MMT-Bench_VAL": {"name": "MMT-Bench_VAL"}, "MMT-Bench_VAL_MI": {"name": "MMT-Bench_VAL_MI"},
-    "MMVP": {"name": "MMVP"}, "MSEarthMCQ": {"name": "MSEarthMCQ"},
-    "MUIRBench": {"name": "MUIRBench"}, "PathMMU_TEST": {"name": "PathMMU_TEST"},
+    "MSEarthMCQ": {"name": "MSEarthMCQ"}, "PathMMU_TEST": {"name": "PathMMU_TEST"},
     "PathMMU_VAL": {"name": "PathMMU_VAL"}, "Q-Bench1_TEST": {"name": "Q-Bench1_TEST"},
     "Q-Bench1_VAL": {"name": "Q-Bench1_VAL"}, "R-Bench-Dis": {"name": "R-Bench-Dis"},
     "R-Bench-Ref": {"name": "R-Bench-Ref"}, "RealWorldQA": {"name": "RealWorldQA"},
@@ -112,7 +112,7 @@ ALIASES = {
     "tdbench_rot90": {"name": "tdbench_rot90"}, "TopViewRS": {"name": "TopViewRS"},
     "TreeBench": {"name": "TreeBench"}, "VisOnlyQA-VLMEvalKit": {"name": "VisOnlyQA-VLMEvalKit"},
     "VMCBench_DEV": {"name": "VMCBench_DEV"}, "VMCBench_TEST": {"name": "VMCBench_TEST"},
-    "VStarBench": {"name": "VStarBench"}, "WeMath": {"name": "WeMath"},
+    "WeMath": {"name": "WeMath"},
     "WeMath_COT": {"name": "WeMath_COT"}, "WorldMedQA-V": {"name": "WorldMedQA-V"},
     "AMBER": {"name": "AMBER"}, "VSR-zeroshot": {"name": "VSR-zeroshot"},
     "CountBenchQA": {"name": "CountBenchQA"},
@@ -326,14 +326,7 @@ def kit_message(sample: Sample, words: str, *, interleaved: bool) -> tuple[Messa
     """The data set's prompt with its fields filled in. Pictures come first, or replace their
     marks."""
     text = filled(words, sample)
-    if not interleaved:
-        return (user(*sample.media, text),)
-    first, *segments = text.split("<image>")
-    parts: list[Part] = [first]
-    for number, segment in enumerate(segments):
-        # As in VLMEvalKit, extra marks are dropped, and extra pictures are not shown.
-        parts += [*sample.media[number : number + 1], segment]
-    return (user(*(part for part in parts if part)),)
+    return in_text(sample, text) if interleaved else (user(*sample.media, text),)
 
 
 def short_message(sample: Sample, task: Task) -> tuple[Message, ...]:

@@ -30,7 +30,7 @@ from snellen.benchmarks.families.vlmevalkit_sets import published_set
 from snellen.core import Check, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row
 from snellen.data.published import File
-from snellen.media.content import Image, Message, user
+from snellen.media.content import Image, Message, Part, user
 from snellen.metrics import Metric, mean
 
 DIRECTLY = "Answer with the option's letter from the given choices directly."
@@ -182,6 +182,16 @@ def message(sample: Sample, template: str) -> tuple[Message, ...]:
     return (user(*sample.media, filled(template, sample)),)
 
 
+def in_text(sample: Sample, text: str) -> tuple[Message, ...]:
+    """The text, with a picture in place of each mark `<image>`. As in VLMEvalKit, extra marks are
+    dropped, and extra pictures are not shown."""
+    first, *segments = text.split("<image>")
+    parts: list[Part] = [first]
+    for number, segment in enumerate(segments):
+        parts += [*sample.media[number : number + 1], segment]
+    return (user(*(part for part in parts if part)),)
+
+
 def filled(template: str, sample: Sample) -> str:
     """A template of `PROMPTS`, or of the same fields and the keys of `Sample.data`, filled in."""
     hint = sample.data.get("hint")
@@ -226,6 +236,14 @@ def parser(
     """`Scoring.parse` from a function that finds the letter in a text, such as those in
     `answers.others`."""
     return lambda reply, sample: as_reading(letter(reply.text, sample.choices))
+
+
+def only_letter(text: str, sample: Sample) -> Reading:
+    """Parse a text that is the letter of a choice, in any case, and nothing else."""
+    letter = text.strip().upper()
+    if letter in [*ascii_uppercase[: len(sample.choices)]]:
+        return Reading(answer=letter, rule="only the letter")
+    return Reading(answer=None, rule="not only the letter")
 
 
 def scorings(
