@@ -189,6 +189,17 @@ def test_parquet_for_lmms_eval_has_its_pictures_as_base64(tmp_path: Path) -> Non
     assert sample.choices == ("x", "y")
 
 
+def test_the_pictures_of_the_lite_version_are_where_its_archive_has_them(tmp_path: Path) -> None:
+    (tmp_path / "data/imgs").mkdir(parents=True)
+    content = (BUNDLED / "MME-RealWorld-Lite.json").read_bytes()
+    (tmp_path / "data/MME-RealWorld-Lite.json").write_bytes(content)
+    picture = tmp_path / "data/imgs/signs.png"
+    picture.write_bytes((BUNDLED / "signs.png").read_bytes())
+    image = samples(tmp_path, "lite")[0].media[0]
+    assert isinstance(image, Image)
+    assert image.source == picture
+
+
 def test_a_file_in_another_format_is_an_error_that_says_so(tmp_path: Path) -> None:
     path = tmp_path / "MME_RealWorld.json"
     path.write_text('[{"Question_id": "1"}]')

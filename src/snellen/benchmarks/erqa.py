@@ -19,7 +19,7 @@ Scoring  `official`: the reply without full stops and outer spaces must be the l
          `vlmevalkit`: the stripped reply must be the letter, in any case, open-compass/
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/erqa.py#L133-L165.
          `robust`: Snellen's own rule, which takes the letter that a reply settles on.
-Proof    For 1,200 generated replies, the letters of lmms-eval's rule equal those of its code
+Proof    For 1,200 generated replies, the letters of `lmms-eval` equal those of lmms-eval's code
          (tests/parity). The other scorings are checked on examples worked out by hand.
 """
 

@@ -26,9 +26,9 @@ Scoring  `official`: evaluation/eval_your_results.py#L23-L46. The answer is the 
          `vlmevalkit`: like lmms-eval, but applied to the text between <answer> tags if there are
          any, image_mcq.py#L1053-L1090.
          `robust`: Snellen's own rule, which takes the letter that a reply settles on.
-Proof    For 1,200 generated replies, the letters of `official` and `lmms-eval` and the figures of
-         the report equal those of the authors' and lmms-eval's code (tests/parity).
-         `vlmevalkit` is checked on examples worked out by hand.
+Proof    For 600 generated replies, the letters of `official`, `lmms-eval`, and `vlmevalkit` equal
+         those of the others' code, and so do the figures of the report (tests/parity). No model
+         outputs are published.
 """
 
 import re
@@ -65,7 +65,7 @@ NOTE = "no digest is published. The pictures are archives beside it: unpack them
 FILES = {
     "en": ("MME_RealWorld.json", "MME-RealWorld.tsv"),
     "cn": ("MME_RealWorld_CN.json", "MME-RealWorld-CN.tsv"),
-    "lite": ("MME-RealWorld-Lite.json", "mme_realworld_lite.tsv"),
+    "lite": ("MME-RealWorld-Lite.json", "data/MME-RealWorld-Lite.json", "mme_realworld_lite.tsv"),
 }
 LEAVES = {
     "Perception/OCR with Complex Context": "OCR/text",
@@ -118,9 +118,7 @@ def mme_realworld(
         asks=1,
         data=table,
         sample=lambda _, row: to_sample(row, data_file),
-        prompt=lambda sample, _: (
-            user(*sample.media, form.format(question=sample.question, lines=lines(sample))),
-        ),
+        prompt=lambda sample, _: (user(*sample.media, text_of(sample, form)),),
         scorings=choice_sets.scorings(RULES, METRICS),
         max_answer_tokens=16 if prompt == "lmms-eval" else 64,
         cluster_by=lambda sample: str(sample.data["image"]),
@@ -164,6 +162,10 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
     options = cell.split("\n")[1:] if written else authors_files.texts(cell)
     heads = [match[0] if (match := HEAD.match(option)) else "" for option in options]
     image = row["image"] if "image" in row else row["bytes"].encode()
+    if isinstance(image, str):
+        # The archive of the lite version has the pictures in data/imgs/.
+        names = [f"{folder}{image}" for folder in ("", "imgs/", "data/imgs/")]
+        image = next((name for name in names if (data_file.folder / name).is_file()), image)
     sample = choice_sets.sample_of(
         Row({**row, "image": image}, row.position),
         data_file,
@@ -177,11 +179,15 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
     return replace(sample, tags=tags, data={**sample.data, "heads": heads})
 
 
-def lines(sample: Sample) -> str:
-    """The choices as the data set has them, such as "(A) a red car", one in each line."""
+def lines(sample: Sample) -> list[str]:
+    """The choices as the data set has them, such as "(A) a red car"."""
     heads = sample.data["heads"]
     assert isinstance(heads, list)
-    return "\n".join(map(str.__add__, heads, sample.choices))
+    return [head + choice for head, choice in zip(heads, sample.choices, strict=True)]
+
+
+def text_of(sample: Sample, form: str) -> str:
+    return form.format(question=sample.question, lines="\n".join(lines(sample)))
 
 
 # -- scoring
@@ -217,9 +223,7 @@ METRICS = {**choice_sets.ACCURACY, "e_share": e_share}
 RULES = {
     "official": choice_sets.rule(
         f"{SCORER}#L23-L46",
-        lambda reply, sample: first_capital(
-            reply.text, (*PHRASES, *JOINED), lines(sample).split("\n")
-        ),
+        lambda reply, sample: first_capital(reply.text, (*PHRASES, *JOINED), lines(sample)),
         METRICS,
     ),
     "lmms-eval": choice_sets.rule(

@@ -23,7 +23,7 @@ Scoring  `pair_accuracy` is the share of complete pairs with two right answers.
          vlmeval/dataset/utils/multiple_choice.py#L613-L622.
          `robust`: Snellen's own rule, which takes the letter that a reply settles on.
          The scoring of the prompt's name is the headline scoring.
-Proof    For 1,200 generated replies, the letters and both metrics of `lmms-eval` equal those of
+Proof    For 600 generated replies, the letters and both metrics of `lmms-eval` equal those of
          lmms-eval's code (tests/parity). `official` is checked on examples worked out by hand.
 """
 

@@ -20,9 +20,8 @@ Scoring  `official`: VisuLogic-Benchmark/VisuLogic-Eval@00fba6ddafdc0d6805a4b945
          replies are wrong.
          `lmms-eval`: lmms_eval/tasks/visulogic/utils.py#L31-L46.
          `robust`: Snellen's own rule, which takes the letter that a reply settles on.
-Proof    For 1,200 generated replies, the letters of `official` and `lmms-eval` equal those of the
-         authors' and lmms-eval's code (tests/parity).
-         `vlmevalkit` is checked on examples worked out by hand.
+Proof    For 600 generated replies, the letters of `official`, `lmms-eval`, and `vlmevalkit` equal
+         those of the others' code (tests/parity). No model outputs are published.
 """
 
 import re
