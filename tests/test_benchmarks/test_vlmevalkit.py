@@ -142,11 +142,20 @@ def test_a_sets_name_is_that_of_one_benchmark() -> None:
     assert not taken & {name.lower() for name in ALIASES}
 
 
-@pytest.mark.parametrize("spec", ["RealWorldQA", "realworldqa", "vlmevalkit:name=RealWorldQA"])
+@pytest.mark.parametrize("spec", ["MMStar_KO", "mmstar_ko", "vlmevalkit:name=MMStar_KO"])
 def test_a_set_is_found_by_its_name(spec: str, tmp_path: Path) -> None:
     benchmark = registry.benchmark(spec, data=tmp_path)
-    assert benchmark.provenance.options == {"name": "RealWorldQA", "prompt": "vlmevalkit"}
-    assert benchmark.data.where.endswith("RealWorldQA.tsv")
+    assert benchmark.provenance.options == {"name": "MMStar_KO", "prompt": "vlmevalkit"}
+    assert benchmark.data.where.endswith("MMStar_KO.tsv")
+
+
+def test_a_set_with_a_benchmark_of_its_own_can_still_be_asked_here(tmp_path: Path) -> None:
+    assert registry.benchmark("MMStar", data=tmp_path).name == "mmstar"
+    benchmark = registry.benchmark("vlmevalkit:name=MMStar", data=tmp_path)
+    assert benchmark.name == "vlmevalkit"
+    assert benchmark.notes == (
+        "MMStar also has a benchmark of its own, with its own rules: `-b MMStar`",
+    )
 
 
 @pytest.mark.parametrize(
@@ -435,11 +444,10 @@ def test_no_scoring_passes_for_a_sets_own() -> None:
         assert benchmark.notes == (f"{name} is scored by our rules, not by its authors' rules",)
 
 
-def test_mmstars_headline_is_its_authors_and_nothing_is_to_be_noted() -> None:
+def test_mmstars_headline_is_its_authors() -> None:
     benchmark = vlmevalkit("MMStar")
     assert list(benchmark.scorings) == ["official", "generic"]
     assert benchmark.scorings["official"].source.startswith("MMStar-Benchmark/MMStar@")
-    assert benchmark.notes == ()
 
 
 def values(name: str, replies: dict[str, str], scoring: str = "generic") -> dict[str, float | None]:

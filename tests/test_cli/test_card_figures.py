@@ -59,7 +59,7 @@ def card(snellen: Snellen, server: Server) -> Command:
 @pytest.fixture
 def card_of_files(snellen: Snellen, server: Server, tmp_path: Path) -> Command:
     """The command on a copy of the bundled rows. A card of bundled rows has no differences."""
-    data = copied_rows(tmp_path / "data", *("vlmevalkit", "ocrbench", "hallusionbench", "mmmu"))
+    data = copied_rows(tmp_path / "data", *("mmstar", "ocrbench", "hallusionbench", "mmmu"))
     return lambda *words: snellen(
         *("card", *words, "--data", data, "-q"),
         *("-m", "openai/Mine-7B", "--base-url", server.url),
@@ -75,7 +75,7 @@ def test_a_figure_that_nobody_says_how_to_ask_is_compared_with_official_settings
 ) -> None:
     done = card_of_files(write_recipe({"MMStar": 50.0}), "--json")
     line = row(done.json, "MMStar")
-    assert line["benchmark"] == "vlmevalkit:name=MMStar"
+    assert line["benchmark"] == "mmstar"
     assert line["official"]["value"] == 2 / 8  # the answer is A twice
     assert line["difference"]["value"] == pytest.approx(2 / 8 - 0.5)
     assert line["reason"] == (
@@ -179,7 +179,7 @@ def test_a_recipe_of_your_own_names_the_benchmark_of_a_figure(card: Command) -> 
 
 def test_a_benchmark_is_chosen_by_its_name_in_snellen(card: Command) -> None:
     path = write_recipe({"MMStar": 50.0, "OCRBench": 896})
-    for name in ("MMStar", "vlmevalkit", "vlmevalkit:name=MMStar"):
+    for name in ("MMStar", "mmstar"):
         done = card(path, "-b", name, "--json")
         assert [row["data_set"] for row in done.json["rows"]] == ["MMStar"]
 

@@ -32,6 +32,7 @@ def test_the_mean_keeps_to_the_contract_of_metrics() -> None:
 
 def test_the_macro_average_keeps_to_the_contract_of_metrics() -> None:
     check_metric(macro_average("tag"))
+    check_metric(macro_average("tag", {"a": 2}))
 
 
 def test_the_mean_weighs_rows_by_their_weight() -> None:
@@ -49,6 +50,14 @@ def test_each_category_counts_the_same() -> None:
 def test_weights_count_within_a_category() -> None:
     weighted = replace(columns([1, 0, 0], [*"aa", "b"]), weight=np.array([3.0, 1.0, 9.0]))
     assert macro_average("kind")(weighted).value == pytest.approx((0.75 + 0) / 2, abs=1e-12)
+
+
+def test_categories_count_by_their_weights_and_without_one_once() -> None:
+    # (1·0.75 + 2·0.5 + 1·0) / 4
+    rows = columns([1, 1, 1, 0, 1, 0, 0], [*"aaaa", *"bb", "c"])
+    assert macro_average("kind", {"b": 2})(rows).value == pytest.approx(1.75 / 4, abs=1e-12)
+    alone = columns([1, 0], ["b", "b"])
+    assert macro_average("kind", {"a": 3, "b": 2})(alone).value == pytest.approx(0.5, abs=1e-12)
 
 
 def test_rows_without_a_category_are_left_out() -> None:

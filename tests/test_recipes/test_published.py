@@ -44,7 +44,7 @@ def test_each_metric_is_one_of_its_scoring_and_of_the_headline(name: str) -> Non
 @pytest.mark.parametrize(
     ("name", "benchmark"),
     [
-        ("MMStar", "vlmevalkit:name=MMStar"),
+        ("MMStar", "mmstar"),
         ("MMMU (val)", "mmmu"),
         ("DocVQA (test)", "docvqa:split=test"),
         ("MathVista (Mini)", "mathvista"),

@@ -173,12 +173,12 @@ def test_a_bundled_cards_benchmarks_are_those_asked_and_then_those_with_figures_
     assert data_sets == [name for name, _ in recipes.load("qwen3-vl").asks]
     alone = {entry.data_set: entry for entry in entries if entry.ask is None}
     assert {name: entry.benchmark for name, entry in alone.items()} == {
-        "MMStar": "vlmevalkit:name=MMStar",
+        "MMStar": "mmstar",
         "LVBench": None,
         "MMBench-EN v1.1": None,
         "MathVista": "mathvista",
         "HallusionBench": "hallusionbench:questions=image",
-        "AI2D": "vlmevalkit:name=AI2D_TEST",
+        "AI2D": "ai2d:version=mask",
         "OCRBench": "ocrbench",
         "DocVQA (val)": "docvqa",
         "MuirBench": "muirbench",

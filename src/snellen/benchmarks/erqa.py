@@ -40,7 +40,7 @@ from snellen.core import (
     Presentation,
     Sample,
 )
-from snellen.data import DataFile, Row, find, jsonl
+from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import Message, Part, user
 
@@ -70,7 +70,7 @@ def erqa(
     prompt: Literal["official", "lmms-eval"] = "official", data: Path | None = None
 ) -> Benchmark:
     data_file = find(data, "erqa", ("ERQA.tsv",), FILES_PUBLISHED)
-    table, file = authors_files.table(data_file, lambda path: iter(jsonl(path)))
+    table, file = choice_sets.table_of(data_file)
     scorings = choice_sets.scorings(RULES)
     return Benchmark(
         name="erqa",

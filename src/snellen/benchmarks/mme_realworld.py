@@ -39,9 +39,7 @@ from typing import Any, Literal
 
 from snellen import stats
 from snellen.benchmarks.families import authors_files, choice_sets, results
-from snellen.benchmarks.families.judges import PERFECT
-from snellen.benchmarks.families.tasks import wrong_letter
-from snellen.core import Benchmark, Capabilities, Check, Interop, Presentation, Reading, Sample
+from snellen.core import Benchmark, Capabilities, Interop, Presentation, Reading, Sample
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import user
@@ -113,16 +111,24 @@ def mme_realworld(
     table, file = authors_files.table(data_file, questions)
     language = "cn" if version == "cn" else "en"
     form = FORM[language] + ENDS[prompt, language]
+    scorings = choice_sets.scorings(RULES, METRICS)
     return Benchmark(
         name="mme-realworld",
         asks=1,
         data=table,
         sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: (user(*sample.media, text_of(sample, form)),),
-        scorings=choice_sets.scorings(RULES, METRICS),
+        scorings=scorings,
         max_answer_tokens=16 if prompt == "lmms-eval" else 64,
         cluster_by=lambda sample: str(sample.data["image"]),
-        check=Check(says=lambda _, answer: answer, wrong=wrong_letter, expect=EXPECT),
+        # A quarter of the bundled rows have the answer A, as which silence and "A B C D" are read.
+        check=choice_sets.check(
+            scorings,
+            silent=dict.fromkeys(RULES, 0.25),
+            official=0.25,
+            lmms_eval=0.25,
+            vlmevalkit=0.25,
+        ),
         presentation=Presentation(
             break_down_by=("task", "domain", "category"),
             capabilities=Capabilities(tag="domain", leaves=LEAVES, source=f"{SCORER}#L10-L21"),
@@ -237,6 +243,3 @@ RULES = {
         METRICS,
     ),
 }
-# A quarter of the bundled rows have the answer A, as which these rules read silence and "A B C D".
-READS_A = {"oracle": 1.0, "wrong": 0.0, "silent": 0.25, "hedging": 0.25}
-EXPECT = {**dict.fromkeys(RULES, READS_A), "robust": PERFECT}

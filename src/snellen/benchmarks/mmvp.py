@@ -47,7 +47,6 @@ from snellen.core import (
     Scoring,
 )
 from snellen.data import DataFile, Row, csv, find
-from snellen.data.published import File
 from snellen.media.content import Message, system, user
 from snellen.metrics import Columns, metric
 from snellen.metrics.groups import NONE_COMPLETE, groups
@@ -56,13 +55,7 @@ from snellen.stats import Estimate
 AUTHORS = "tsb0601/MMVP@763500597e65c3446f09047837ceda76f4e264bf"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 ALIASES = {"MMVP": {"prompt": "vlmevalkit"}}
-FILES_PUBLISHED = (
-    File(
-        name="MMVP.tsv",
-        url="https://opencompass.openxlab.space/utils/VLMEval/MMVP.tsv",
-        md5="8cb732b141a0cba5b42159df2839e557",
-    ),
-)
+FILES_PUBLISHED = (choice_sets.sheet("MMVP"),)
 LIMITS = {"official": 1024, "lmms-eval": 16, "vlmevalkit": 2048}
 OPTION = re.compile(r"\([a-z]\)\s*([^(]+?)(?=\s*\([a-z]\)|$)", re.IGNORECASE)
 FORMS = (
@@ -95,7 +88,7 @@ def mmvp(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
             if prompt == "official"
             else choice_sets.message(sample, choice_sets.PROMPTS[prompt])
         ),
-        scorings={prompt: scorings[prompt], **scorings},
+        scorings=choice_sets.headline(scorings, prompt),
         max_answer_tokens=LIMITS[prompt],
         cluster_by=pair_of,
         check=replace(

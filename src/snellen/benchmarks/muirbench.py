@@ -31,24 +31,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import authors_files, choice_sets, draws, mmmu
-from snellen.benchmarks.families.judges import PERFECT
+from snellen.benchmarks.families import choice_sets, draws, mmmu
 from snellen.core import Benchmark, Capabilities, Interop, Presentation, Reading, Reply, Sample
 from snellen.core.prompts import lettered
-from snellen.data import DataFile, Row, find, jsonl
-from snellen.data.published import File
+from snellen.data import DataFile, Row, find
 from snellen.media.content import Message
 
 AUTHORS = "muirbench/MuirBench@840b85fe960ab6160cd566fe8360bfa80f9164db"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks"
 ALIASES = {"MUIRBench": {"prompt": "vlmevalkit"}}
-FILES_PUBLISHED = (
-    File(
-        name="MUIRBench.tsv",
-        url="https://opencompass.openxlab.space/utils/VLMEval/MUIRBench.tsv",
-        md5="2e5e6fd7699761b08a7cb3ab8c0c2ec8",
-    ),
-)
+FILES_PUBLISHED = (choice_sets.sheet("MUIRBench"),)
 LEAVES = {
     "Action Understanding": "reasoning/temporal",
     "Attribute Similarity": "perception/attribute",
@@ -72,9 +64,8 @@ Preset = Literal["official", "vlmevalkit", "lmms-eval"]
 
 def muirbench(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
     data_file = find(data, "muirbench", ("MUIRBench.tsv",), FILES_PUBLISHED)
-    table, file = authors_files.table(data_file, lambda path: iter(jsonl(path)))
+    table, file = choice_sets.table_of(data_file)
     scorings = choice_sets.scorings(RULES)
-    check = choice_sets.check(scorings)
     return Benchmark(
         name="muirbench",
         asks=1,
@@ -83,7 +74,9 @@ def muirbench(prompt: Preset = "official", data: Path | None = None) -> Benchmar
         prompt=lambda sample, _: message(sample, prompt),
         scorings=scorings,
         max_answer_tokens=LIMITS[prompt],
-        check=replace(check, expect={**check.expect, "official": DRAWN}),
+        # Of the letters that are drawn for silence, two are right. The last letter of "A B C D" is
+        # right in two of the eight bundled rows.
+        check=choice_sets.check(scorings, silent={"official": 0.25}, official=0.25),
         presentation=Presentation(
             break_down_by=("task", "image_relation", "image_type"),
             capabilities=Capabilities(
@@ -134,6 +127,3 @@ RULES = {
         lambda reply, sample: choice_sets.only_letter(reply.text, sample),
     ),
 }
-# Two of the eight letters that are drawn for silence are right. The last letter of "A B C D" is
-# right in two rows.
-DRAWN = {**PERFECT, "silent": 2 / 8, "hedging": 2 / 8}

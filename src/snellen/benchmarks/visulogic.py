@@ -29,7 +29,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import authors_files, choice_sets, results
+from snellen.benchmarks.families import choice_sets, results
 from snellen.core import (
     UNMAPPED,
     Benchmark,
@@ -42,7 +42,7 @@ from snellen.core import (
     Sample,
     Scoring,
 )
-from snellen.data import DataFile, Row, find, jsonl
+from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import Message, system, user
 
@@ -92,7 +92,7 @@ def visulogic(
     prompt: Literal["official", "vlmevalkit", "lmms-eval"] = "official", data: Path | None = None
 ) -> Benchmark:
     data_file = find(data, "visulogic", ("data.jsonl", "VisuLogic.tsv"), FILES_PUBLISHED)
-    table, file = authors_files.table(data_file, lambda path: iter(jsonl(path)))
+    table, file = choice_sets.table_of(data_file)
     return Benchmark(
         name="visulogic",
         asks=1,

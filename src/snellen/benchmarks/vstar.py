@@ -30,9 +30,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import choice_sets
 from snellen.benchmarks.families.choice_sets import DIRECTLY
-from snellen.benchmarks.families.judges import PERFECT
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -43,18 +42,12 @@ from snellen.core import (
     Reply,
     Sample,
 )
-from snellen.data import DataFile, Row, find, jsonl
-from snellen.data.published import File
+from snellen.data import DataFile, Row, find
 
 AUTHORS = "penghao-wu/vstar@4ede6647959cfb59eeabd09286adf6a5f9478da0"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 ALIASES = {"VStarBench": {"prompt": "vlmevalkit"}, "vstar_bench": {"prompt": "lmms-eval"}}
-SHEET = File(
-    name="VStarBench.tsv",
-    url="https://huggingface.co/datasets/xjtupanda/VStar_Bench/resolve/main/VStarBench.tsv",
-    md5="b18854d7075574be06b631cd5f7d2d6a",
-)
-FILES_PUBLISHED = (SHEET,)
+FILES_PUBLISHED = (choice_sets.sheet("VStarBench"),)
 LEAVES = {"direct_attributes": "perception/attribute", "relative_position": "perception/spatial"}
 PROMPTS = {
     "lmms-eval": f"{{question}}\n{{choices}}{{rest}}{DIRECTLY}",
@@ -72,13 +65,10 @@ def vstar(
     prompt: Literal["lmms-eval", "vlmevalkit"] = "lmms-eval",
     data: Path | None = None,
 ) -> Benchmark:
-    data_file = find(data, "vstar", ("test_questions.jsonl", SHEET.name), FILES_PUBLISHED)
-    table, file = authors_files.table(data_file, lambda path: iter(jsonl(path)))
+    data_file = find(data, "vstar", ("test_questions.jsonl", "VStarBench.tsv"), FILES_PUBLISHED)
+    table, file = choice_sets.table_of(data_file)
     form = "{question}" if ask == "rank" else PROMPTS[prompt]
     scorings = choice_sets.scorings(RULES)
-    # A quarter of the bundled rows have the answer A, as which "A B C D" and equal losses are read.
-    first = {**PERFECT, "hedging": 0.25}
-    expect = {**choice_sets.check(scorings).expect, "lmms-eval": first}
     return Benchmark(
         name="vstar",
         asks=1,
@@ -87,9 +77,8 @@ def vstar(
         prompt=lambda sample, _: choice_sets.message(sample, form),
         scorings=scorings,
         max_answer_tokens=2048 if prompt == "vlmevalkit" else 16,
-        check=replace(
-            choice_sets.check(scorings), expect={**expect, "official": {**first, "silent": 0.25}}
-        ),
+        # A quarter of the bundled rows have the answer A, the first of equally likely choices.
+        check=choice_sets.check(scorings, silent={"official": 0.25}, official=0.25, lmms_eval=0.25),
         procedure=Procedure(kind=ask),
         presentation=Presentation(
             break_down_by=("category",),

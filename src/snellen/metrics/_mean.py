@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from snellen import stats
@@ -41,12 +42,14 @@ def mean(columns: Columns) -> Estimate:
     return stats.mean(_scores(columns, "mean"), columns.cluster, columns.weight)
 
 
-def macro_average(tag: str) -> Metric:
+def macro_average(tag: str, weights: Mapping[str, float] | None = None) -> Metric:
     """The mean score of each category of a tag, averaged so that every category counts the same.
 
         M = 1/C · Σ_c m_c        m_c = Σ_{i in c} w·score / Σ_{i in c} w
 
-    C is the number of categories with a score. The value is in [0, 1] if all scores are in [0, 1].
+    C is the number of categories with a score. With `weights`, which maps categories to numbers,
+    M = Σ_c v_c·m_c / Σ_c v_c; a category without a weight has v_c = 1. The value is in [0, 1] if
+    all scores are in [0, 1].
     The better direction is stated in the same way as for `mean`. Rows without a category are left
     out and are not counted in `n`. Manning, Raghavan and Schütze 2008, section 13.6, call this
     macroaveraging. `stats.bootstrap_sums` computes the interval by resampling clusters in all
@@ -76,7 +79,7 @@ def macro_average(tag: str) -> Metric:
             raise ValueError(f"no tag {tag!r}; there are: {', '.join(columns.tags) or 'none'}")
         category = columns.tags[tag]
         has_category = np.array([bool(name) for name in category.names], dtype=bool)[category.codes]
-        weights = np.ones(len(scores)) if columns.weight is None else columns.weight
+        of_row = np.ones(len(scores)) if columns.weight is None else columns.weight
         labels, codes = np.unique(category.codes[has_category], return_inverse=True)
         numbers, clusters = np.unique(columns.cluster[has_category], return_inverse=True)
         cell, shape = clusters * len(labels) + codes, (len(numbers), len(labels))
@@ -89,10 +92,12 @@ def macro_average(tag: str) -> Metric:
 
         def average(totals: NDArray[np.float64]) -> NDArray[np.float64]:
             of_scores, of_weights = np.split(totals, 2, axis=1)
-            means: NDArray[np.float64] = (of_scores / of_weights).mean(axis=1)
+            means: NDArray[np.float64] = (of_scores / of_weights) @ shares
             return means
 
-        sums = np.concatenate([by_category(weights * scores), by_category(weights)], axis=1)
+        of_category = np.array([(weights or {}).get(category.names[label], 1) for label in labels])
+        shares = of_category / of_category.sum()
+        sums = np.concatenate([by_category(of_row * scores), by_category(of_row)], axis=1)
         return stats.bootstrap_sums(sums, average, n=int(has_category.sum()), clusters=numbers)
 
     return Metric(macro, unit="fraction", name="macro_average", averages_scores=True)

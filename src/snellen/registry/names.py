@@ -90,10 +90,14 @@ def is_canonical(name: str) -> bool:
 
 def vlmevalkit_name(manifest: Mapping[str, Any]) -> str:
     """Return VLMEvalKit's name for a run's benchmark and options, or Snellen's name if VLMEvalKit
-    has none."""
-    return _name_elsewhere(
-        manifest, lambda alias, options: alias[0].isupper() or alias == options.get("name")
-    )
+    has none.
+
+    The value of the option `name` is always one of VLMEvalKit's names. It may be the alias of
+    another benchmark.
+    """
+    if (set_name := manifest["identity"]["options"].get("name")) and not is_object_run(manifest):
+        return str(set_name)
+    return _name_elsewhere(manifest, lambda alias, _: alias[0].isupper())
 
 
 def lmms_eval_name(manifest: Mapping[str, Any]) -> str:

@@ -95,8 +95,7 @@ def mmstar(rows: Rows, replies: Path, data: Path) -> Case:
     return Case(
         model="made replies",
         replies=replies,
-        benchmark="MMStar",
-        heading="vlmevalkit:name=MMStar",
+        benchmark="mmstar",
         data=data,
         expected={
             "official": Expected(

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from snellen.data import DataFile, Drawn, Row, Table, file_content, parquet, vlmevalkit_tsv
+from snellen.data import (
+    DataFile,
+    Drawn,
+    Facts,
+    Row,
+    Table,
+    facts_of,
+    file_content,
+    parquet,
+    vlmevalkit_tsv,
+)
 from snellen.errors import DataError
 from snellen.media.content import Image, Slice
 
@@ -36,6 +46,25 @@ def table(
     if kind == ".parquet":
         return parquet(data_file), data_file
     return Drawn(str(data_file), lambda: _own(data_file.path, rows), revision), data_file
+
+
+class Joined:
+    """The rows of several tables, one table after another."""
+
+    def __init__(self, where: str, tables: Iterable[Table]) -> None:
+        self.where = where
+        self.revision: str | None = None
+        self._tables = tuple(tables)
+
+    def __iter__(self) -> Iterator[Row]:
+        position = 0
+        for table in self._tables:
+            for row in table:
+                yield Row(row, position, row.digest)
+                position += 1
+
+    def facts(self) -> Facts:
+        return facts_of(iter(self))
 
 
 def of_json(path: Path) -> Any:

@@ -1,22 +1,26 @@
 """Shared by short benchmarks with lettered choices: rows to samples, usual prompts and scorings.
 
-A benchmark adds its facts, its own prompt, and its own scoring. Rows come from
-`authors_files.table`, which reads the authors' JSON, the hub's parquet files, and VLMEvalKit's TSV
-files. The sources of the prompts and scorings here:
+A benchmark adds its facts, its own prompt, and its own scoring. `table_of` reads the authors' JSON
+or JSONL, the hub's parquet files, and VLMEvalKit's TSV files. The sources of the prompts and
+scorings here:
 
 `vlmevalkit` prompt     open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
-                        dataset/image_mcq.py#L212-L249
+                        dataset/image_mcq.py#L212-L247
 `lmms-eval` prompt      EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
                         lmms_eval/tasks/ai2d/{ai2d.yaml,utils.py}; the text of most of its tasks
 `vlmevalkit` scoring    answers.others.VLMEVALKIT
 `lmms-eval` scoring     answers.others.LMMS_EVAL
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from string import ascii_uppercase
+from typing import Any
 
 from snellen.answers.choice import Letter
 from snellen.answers.others import LMMS_EVAL, VLMEVALKIT, lmms_eval_letter
+from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.authors_files import picture_key, texts
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.tasks import (
@@ -28,7 +32,7 @@ from snellen.benchmarks.families.tasks import (
 )
 from snellen.benchmarks.families.vlmevalkit_sets import published_set
 from snellen.core import Check, Reading, Reply, Sample, Scoring
-from snellen.data import DataFile, Row
+from snellen.data import DataFile, Row, Table, jsonl
 from snellen.data.published import File
 from snellen.media.content import Image, Message, Part, user
 from snellen.metrics import Metric, mean
@@ -39,7 +43,8 @@ PROMPTS = {
     "vlmevalkit": LISTED + "Please select the correct answer from the options above. \n",
     "lmms-eval": "{question}\n{choices}" + DIRECTLY,
 }
-"""The usual prompts. `{choices}` ends with a line break; `{hint}` is empty or a line."""
+"""The usual prompts. `{choices}` ends with a line break, `{hint}` is empty or a line, and
+`{stripped}` is the question without blanks at its ends."""
 
 ACCURACY = {"accuracy": Metric(mean, better="higher")}
 
@@ -51,6 +56,41 @@ def sheet(name: str) -> File:
 
 
 # -- rows to samples
+
+
+def table_of(data_file: DataFile) -> tuple[Table, DataFile | None]:
+    """The rows of a file in any usual format, and the file, as `authors_files.table` returns
+    them."""
+    return authors_files.table(data_file, _json_rows)
+
+
+def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects in a JSON list, or in the lines of a JSONL file."""
+    if ".jsonl" in path.suffixes:
+        yield from jsonl(path)
+        return
+    rows = authors_files.of_json(path)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise TypeError("not a list of objects")
+    yield from rows
+
+
+def split_choices(text: str, mark: str) -> tuple[str, tuple[str, ...]]:
+    """Split a text into the question and its choices, which begin with marks in the order of the
+    alphabet. `mark` is the pattern of a mark, such as r"\\n{letter}\\. ". A text without marks has
+    no choices.
+
+    >>> split_choices("Which?\\nA. a cat\\nB. a dog", r"\\n{letter}\\. ")
+    ('Which?', ('a cat', 'a dog'))
+    """
+    parts = [text]
+    for letter in ascii_uppercase:
+        before, *after = re.split(mark.format(letter=letter), parts[-1], maxsplit=1)
+        if not after:
+            break
+        parts[-1:] = [before, after[0]]
+    question, *choices = parts
+    return question, tuple(choice.strip() for choice in choices)
 
 
 def sample_of(
@@ -199,6 +239,7 @@ def filled(template: str, sample: Sample) -> str:
         **sample.data,
         "hint": f"Hint: {hint}\n" if hint else "",
         "question": sample.question,
+        "stripped": sample.question.strip(),
         "choices": choice_lines(sample.choices),
     }
     return template.format(**fields)
@@ -260,15 +301,35 @@ def scorings(
     return {**(first or {}), **{name: usual[name] for name in usual if name not in (first or {})}}
 
 
+def headline(scorings: Mapping[str, Scoring], name: str) -> dict[str, Scoring]:
+    """The scorings with the one of this name first, if there is one. A prompt of a toolkit has the
+    toolkit's scoring as its headline."""
+    first = {key: scoring for key, scoring in scorings.items() if key == name}
+    return {**first, **scorings}
+
+
 def lmms_eval(metrics: Mapping[str, Metric] = ACCURACY) -> Scoring:
     """The scoring of the tasks in lmms-eval that use its shared rule."""
     return rule(LMMS_EVAL, parser(lmms_eval_letter), metrics)
 
 
-def check(scorings: Mapping[str, Scoring], **hedging: float) -> Check:
+def check(
+    scorings: Mapping[str, Scoring],
+    oracle: Mapping[str, float] | None = None,
+    silent: Mapping[str, float] | None = None,
+    **hedging: float,
+) -> Check:
     """The self-check: a perfect model gets 1, the others 0. `hedging` has the scorings, with "_"
-    for "-", that parse a letter out of "A B C D", and the share of bundled rows that it answers."""
+    for "-", that parse a letter out of "A B C D", and the share of bundled rows that it answers.
+    `oracle` has the scorings under which a perfect model gets another value, and `silent` those
+    under which a silent one does."""
     expect = {
-        name: {**PERFECT, "hedging": hedging.get(name.replace("-", "_"), 0.0)} for name in scorings
+        name: {
+            **PERFECT,
+            "oracle": (oracle or {}).get(name, 1.0),
+            "silent": (silent or {}).get(name, 0.0),
+            "hedging": hedging.get(name.replace("-", "_"), 0.0),
+        }
+        for name in scorings
     }
     return Check(says=lambda _, answer: answer, wrong=wrong_letter, expect=expect)

@@ -9,13 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from string import ascii_uppercase
 
-from snellen.benchmarks.families.authors_files import texts
+from snellen.benchmarks.families.authors_files import Joined, texts
 from snellen.benchmarks.families.draws import undecided
 from snellen.core import Capabilities, Reading, Sample, prompts
 from snellen.data import (
     DataFile,
     Facts,
-    Filtered,
     Row,
     Seekable,
     Table,
@@ -147,25 +146,6 @@ class Late:
 
     def at(self, position: int) -> Row:
         return next(rows_at(self._table, [position]))
-
-
-class Joined:
-    """The rows of several tables, one table after another."""
-
-    def __init__(self, where: str, tables: Iterable[Table]) -> None:
-        self.where = where
-        self.revision: str | None = None
-        self._tables = tuple(tables)
-
-    def __iter__(self) -> Iterator[Row]:
-        position = 0
-        for table in self._tables:
-            for row in table:
-                yield Row(row, position, row.digest)
-                position += 1
-
-    def facts(self) -> Facts:
-        return Filtered(self, lambda _: True).facts()
 
 
 def of_parquet(data_file: DataFile, paths: Iterable[Path]) -> Table:

@@ -1,0 +1,230 @@
+"""Draw the rows that are bundled with AI2D, MMStar, RealWorldQA, HR-Bench, CountBench, CV-Bench,
+ZeroBench, VisualPuzzles, and OmniSpatial: `python scripts/draw_by_rule.py`.
+
+The questions and pictures are our own; only their format is that of the data sets.
+"""
+
+import base64
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from PIL import Image, ImageDraw
+
+ROWS = Path(__file__).parents[1] / "src/snellen/benchmarks/rows"
+SIDE = 64
+BLUE, RED, GREEN = "#4477aa", "#cc6677", "#228833"
+COLORS = {"red": RED, "green": GREEN, "blue": BLUE}
+Disc = tuple[int, int, int, str]
+
+
+def png(*discs: Disc, label: str = "") -> bytes:
+    """Draw discs (x, y, radius, color) and a label on white."""
+    image = Image.new("RGB", (SIDE, SIDE), "white")
+    draw = ImageDraw.Draw(image)
+    for x, y, radius, color in discs:
+        draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=color)
+    draw.text((2, 2), label, fill="black")
+    with io.BytesIO() as file:
+        image.save(file, format="PNG")
+        return file.getvalue()
+
+
+def picture(*discs: Disc, label: str = "") -> str:
+    return base64.b64encode(png(*discs, label=label)).decode()
+
+
+DISC = ((32, 32, 20, BLUE),)
+TWO = ((18, 32, 12, RED), (48, 32, 8, GREEN))
+THREE = ((12, 14, 8, BLUE), (32, 32, 8, BLUE), (52, 50, 8, BLUE))
+STACK = ((32, 16, 10, RED), (32, 46, 14, BLUE))
+
+
+def sheet(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+# -- MMStar, as its authors publish it: the choices are in the question
+
+MMSTAR = [
+    ("What does the picture show?", DISC, "C", ("a square", "two discs", "a disc", "a line"),
+     "coarse perception", "image scene and topic"),
+    ("How many discs are there?", THREE, "D", ("0", "1", "2", "3"),
+     "fine-grained perception", "object counting"),
+    ("How do the discs lie?", THREE, "B",
+     ("in a circle", "on a diagonal", "in a column", "at random"),
+     "fine-grained perception", "localization"),
+    ("Which disc is larger?", TWO, "A",
+     ("the red one", "the green one", "they are equal", "there is one disc"),
+     "instance reasoning", "cross-instance attribute reasoning"),
+    ("Which disc is the upper one?", STACK, "C",
+     ("the green one", "the blue one", "the red one", "neither"),
+     "instance reasoning", "cross-instance relation reasoning"),
+    ("Which row of discs comes next if a disc is added?", THREE, "A",
+     ("four discs", "three discs", "two discs", "one disc"),
+     "logical reasoning", "code & sequence reasoning"),
+    ("One more disc is drawn. How many are there then?", TWO, "B", ("2", "3", "4", "5"),
+     "math", "numeric commonsense and calculation"),
+    ("If the lower disc rests on the ground, what holds the upper one?", STACK, "D",
+     ("a spring", "a rope", "a magnet", "nothing that is shown"),
+     "science & technology", "biology & chemistry & physics"),
+]  # fmt: skip
+
+
+def mmstar() -> None:
+    rows = [
+        (
+            index,
+            f"{question}\nOptions: " + ", ".join(map(": ".join, zip("ABCD", choices, strict=True))),
+            picture(*discs),
+            *more,
+            "snellen",
+        )
+        for index, (question, discs, answer, choices, *tags) in enumerate(MMSTAR)
+        for more in [(answer, *tags)]
+    ]
+    header = ("index", "question", "image", "answer", "category", "l2_category", "bench")
+    sheet(ROWS / "mmstar/MMStar.tsv", header, rows)
+
+
+# -- AI2D, RealWorldQA, HR-Bench, CountBench, CV-Bench, as toolkits or their authors publish them
+
+AI2D = [
+    (101, "Which letter marks the larger disc?", TWO, "B", ("A", "B", "C", "D"), "discs"),
+    (102, "How many discs touch the large one?", TWO, "C", ("3", "2", "0", "1"), "discs"),
+    (201, "Which part lies at the top?", STACK, "A",
+     ("the red disc", "the blue disc", "the square", "the line"), "columns"),
+    (202, "What happens to the red disc if the blue disc is removed?", STACK, "D",
+     ("it grows", "it turns green", "it doubles", "it falls"), "columns"),
+    (301, "How many parts does the chain have?", THREE, "C", ("1", "2", "3", "4"), "chains"),
+    (302, "In which direction does the chain run?", THREE, "B",
+     ("upward", "downward to the right", "in a circle", "nowhere"), "chains"),
+    (401, "What is the shape of the body?", DISC, "D", ("ring", "cube", "cone", "disc"), "bodies"),
+    (402, "Which of these does the diagram not show?", DISC, "B",
+     ("a disc", "a leaf", "a blue area", "a white area"), "bodies"),
+]  # fmt: skip
+WORD = "Please answer directly with a single word or number."
+LETTER = "Please answer directly with only the letter of the correct option and nothing else."
+REALWORLDQA = [
+    ("Which disc is closer to the left edge?", TWO, "A", ("The red one", "The green one")),
+    ("How many discs are there?", THREE, "3", ()),
+    ("Where is the red disc?", STACK, "B", ("Below", "Above", "Beside it")),
+    ("Is there a road sign?", DISC, "No", ()),
+    ("Which disc is larger?", STACK, "B", ("The red one", "The blue one", "They are equal")),
+    ("Which way do the discs go?", THREE, "C", ("Up", "Left", "Down and right")),
+    ("What color is the disc?", DISC, "A", ("Blue", "Red", "Green")),
+    ("Can the discs pass each other?", TWO, "B", ("No", "Yes")),
+]
+HR_BENCH = [
+    ("What color is the small disc?", TWO, ("green", "red", "blue", "white"), "single"),
+    ("Which disc is nearer to the top?", STACK, ("red", "blue", "green", "white"), "cross"),
+]
+COUNTBENCH = [
+    ("How many red discs are there in the image?", 2), ("How many green discs are there?", 3),
+    ("How many blue discs are there in the image?", 4), ("How many discs are there?", 5),
+    ("How many red discs can you see?", 6), ("How many circles are there in the image?", 7),
+    ("How many green circles are there?", 8), ("How many blue dots are there?", 10),
+]  # fmt: skip
+CV_BENCH = [
+    ("Count", "ADE20K", "How many discs are in the image?", THREE, "B", ("2", "3", "1", "0")),
+    ("Count", "COCO", "How many discs are in the image?", TWO, "C", ("0", "1", "2", "3")),
+    ("Relation", "ADE20K", "Where is the red disc with respect to the blue one?", STACK, "A",
+     ("above", "below")),
+    ("Relation", "COCO", "Where is the green disc with respect to the red one?", TWO, "B",
+     ("left", "right")),
+    ("Count", "ADE20K", "How many squares are in the image?", DISC, "D", ("3", "2", "1", "0")),
+    ("Depth", "Omni3D", "Which disc is closer to the camera?", TWO, "A", ("red", "green")),
+    ("Depth", "Omni3D", "Which disc is farther away?", TWO, "B", ("red", "green")),
+    ("Distance", "Omni3D", "Which disc is closer to the center?", STACK, "B", ("red", "blue")),
+    ("Distance", "Omni3D", "Which disc is farther from the corner?", TWO, "B", ("red", "green")),
+    ("Depth", "Omni3D", "Which disc seems larger?", STACK, "B", ("red", "blue")),
+]  # fmt: skip
+
+
+def ai2d() -> None:
+    rows = [
+        (index, question, *choices, answer, category, picture(*discs))
+        for index, question, discs, answer, choices, category in AI2D
+    ]
+    header = ("index", "question", *"ABCD", "answer", "category", "image")
+    for name in ("AI2D_TEST", "AI2D_TEST_NO_MASK"):
+        sheet(ROWS / f"ai2d/{name}.tsv", header, rows)
+
+
+def realworldqa() -> None:
+    rows = []
+    for index, (question, discs, answer, choices) in enumerate(REALWORLDQA):
+        lines = "".join(
+            f"{letter}. {choice}\n" for letter, choice in zip("ABC", choices, strict=False)
+        )
+        text = f"{question}\n\n{lines}{LETTER}" if choices else f"{question} {WORD}"
+        name = write(ROWS / "realworldqa/images" / f"{index}.png", png(*discs))
+        rows.append({"image": name, "question": text, "answer": answer})
+    write_json(ROWS / "realworldqa/annotations.json", rows)
+
+
+def hr_bench() -> None:
+    for size in ("4k", "8k"):
+        rows: list[tuple[object, ...]] = []
+        for question, discs, choices, category in HR_BENCH:
+            for cycle in range(4):
+                turned = [choices[(position - cycle) % 4] for position in range(4)]
+                rows.append(
+                    (len(rows), question, *turned, "ABCD"[cycle], category, cycle, picture(*discs))
+                )
+        header = ("index", "question", *"ABCD", "answer", "category", "cycle_category", "image")
+        sheet(ROWS / f"hr_bench/hr_bench_{size}.tsv", header, rows)
+
+
+def countbench() -> None:
+    rows: list[tuple[object, ...]] = []
+    for index, (question, number) in enumerate(COUNTBENCH):
+        color = next((c for name, c in COLORS.items() if name in question), BLUE)
+        places = [(10 + 14 * (n % 4), 10 + 20 * (n // 4), 5, color) for n in range(number)]
+        rows.append((index, question, number, picture(*places)))
+    sheet(ROWS / "countbench/CountBenchQA.tsv", ("index", "question", "answer", "image"), rows)
+
+
+def cv_bench() -> None:
+    lines: dict[str, list[dict[str, object]]] = {"2D": [], "3D": []}
+    for index, (task, source, question, discs, answer, choices) in enumerate(CV_BENCH):
+        kind = "3D" if source == "Omni3D" else "2D"
+        listed = "\n".join(f"({a}) {choice}" for a, choice in zip("ABCD", choices, strict=False))
+        name = f"{kind}/{task.lower()}/{index}.png"
+        write(ROWS / "cv_bench/img" / name, png(*discs))
+        lines[kind].append(
+            {
+                "idx": index, "type": kind, "task": task, "filename": name, "question": question,
+                "choices": choices, "answer": f"({answer})", "source": source,
+                "prompt": f"{question} Select from the following choices.\n{listed}",
+            }
+        )  # fmt: skip
+    for kind, rows in lines.items():
+        text = "".join(f"{json.dumps(row)}\n" for row in rows)
+        write(ROWS / f"cv_bench/test_{kind.lower()}.jsonl", text.encode())
+
+
+def write(path: Path, content: bytes) -> str:
+    """Write a file, and return its name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path.name
+
+
+def write_json(path: Path, rows: object) -> None:
+    write(path, (json.dumps(rows, indent=1) + "\n").encode())
+
+
+def main() -> None:
+    for draw in (mmstar, ai2d, realworldqa, hr_bench, countbench, cv_bench):
+        draw()
+
+
+if __name__ == "__main__":
+    main()
