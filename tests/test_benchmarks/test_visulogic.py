@@ -109,9 +109,9 @@ def test_the_judge_is_asked_in_the_authors_words() -> None:
 @pytest.mark.parametrize(
     ("words", "answer", "score"),
     [
-        (" b.\nBecause", "b", 1.0),
+        (" b.\nBecause", "B", 1.0),
         ("None", "N", 0.0),
-        ("Option B", "Option B", 0.0),
+        ("Option B", "OPTION B", 0.0),
         ("  ", None, 0.0),
     ],
 )

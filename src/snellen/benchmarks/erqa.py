@@ -18,7 +18,7 @@ Scoring  `official`: the reply without full stops and outer spaces must be the l
          `lmms-eval`: lmms_eval/tasks/_task_utils/mcq_extract.py#L65-L158, with the letters A to D.
          `vlmevalkit`: the stripped reply must be the letter, in any case, open-compass/
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/erqa.py#L133-L165.
-         `robust`: Snellen's own rule, which takes the letter that a reply settles on.
+         `robust`: the letter that the reply settles on.
 Proof    For 1,200 generated replies, the letters of `lmms-eval` equal those of lmms-eval's code
          (tests/parity). The other scorings are checked on examples worked out by hand.
 """

@@ -3,10 +3,10 @@
 Paper    Zhang et al. 2024, MME-RealWorld: Could Your Multimodal LLM Challenge High-Resolution
          Real-World Scenarios that are Difficult for Humans?, https://arxiv.org/abs/2408.13257 (ICLR
          2025).
-Data     yifanzhang114/MME-RealWorld on the Hugging Face hub: MME_RealWorld.json, MME_RealWorld_CN
-         .json (`version=cn`, in Chinese about other pictures), and the pictures in archives. There
-         are 29,429 questions, of which 5,917 are in Chinese. `version=lite` has up to 50 questions
-         of each task (yifanzhang114/MME-RealWorld-Lite). The data are for research only.
+Data     yifanzhang114/MME-RealWorld on the Hugging Face hub, for research only: MME_RealWorld.json,
+         MME_RealWorld_CN.json (`version=cn`: other pictures, in Chinese), and archives of pictures.
+         Of the 29,429 questions, 5,917 are in Chinese. `version=lite` has up to 50 questions of
+         each task (yifanzhang114/MME-RealWorld-Lite).
          VLMEvalKit's TSV files and the parquet files for lmms-eval have the pictures in the rows.
 Prompt   The picture comes first.
          `official`: MME-Benchmarks/MME-RealWorld@bee58edb82c883843ae93be61c2ae3b452c781d1:
@@ -25,7 +25,7 @@ Scoring  `official`: evaluation/eval_your_results.py#L23-L46. The answer is the 
          utils.py#L80-L105.
          `vlmevalkit`: like lmms-eval, but applied to the text between <answer> tags if there are
          any, image_mcq.py#L1053-L1090.
-         `robust`: Snellen's own rule, which takes the letter that a reply settles on.
+         `robust`: the letter that the reply settles on.
 Proof    For 600 generated replies, the letters of `official`, `lmms-eval`, and `vlmevalkit` equal
          those of the others' code, and so do the figures of the report (tests/parity). No model
          outputs are published.
@@ -86,10 +86,8 @@ FORM = {
     "只需回答正确选项的字母（A, B, C, D 或 E）。\n最佳答案为：",
 }
 ENDS = {
-    ("official", "en"): " \nThe best answer is:",
-    ("official", "cn"): "",
-    ("lmms-eval", "en"): "\nThe best answer is: ",
-    ("lmms-eval", "cn"): " ",
+    "official": {"en": " \nThe best answer is:", "cn": ""},
+    "lmms-eval": {"en": "\nThe best answer is: ", "cn": " "},
 }
 PHRASES = ("The best answer is", "The correct answer is", "The answer is", "The answer")
 MORE_PHRASES = ("The best option is", "The correct option is", "Best answer:", "Best option:")
@@ -110,7 +108,7 @@ def mme_realworld(
     data_file = find(data, "mme-realworld", FILES[version], files, spec)
     table, file = authors_files.table(data_file, questions)
     language = "cn" if version == "cn" else "en"
-    form = FORM[language] + ENDS[prompt, language]
+    form = FORM[language] + ENDS[prompt][language]
     scorings = choice_sets.scorings(RULES, METRICS)
     return Benchmark(
         name="mme-realworld",
@@ -214,8 +212,8 @@ def first_capital(text: str, phrases: Sequence[str], options: Sequence[str]) -> 
 
 
 def in_tags(text: str) -> str:
-    match = re.search("<answer>(.*?)</answer>", text, re.DOTALL)
-    return match[1].strip().upper() if match else text
+    inner, closing, _ = text.partition("<answer>")[2].partition("</answer>")
+    return inner.strip().upper() if closing else text
 
 
 @metric(better=None, unit="fraction")

@@ -21,7 +21,7 @@ Scoring  `pair_accuracy` is the share of complete pairs with two right answers.
          or B, which may be the end of a word: "the cab" is read as B.
          `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127, without VLMEvalKit's judge, and
          vlmeval/dataset/utils/multiple_choice.py#L613-L622.
-         `robust`: Snellen's own rule, which takes the letter that a reply settles on.
+         `robust`: the letter that the reply settles on.
          The scoring of the prompt's name is the headline scoring.
 Proof    For 600 generated replies, the letters and both metrics of `lmms-eval` equal those of
          lmms-eval's code (tests/parity). `official` is checked on examples worked out by hand.

@@ -21,7 +21,7 @@ Scoring  `official`: eval/utils/postprocess.py#L13-L64, MMMU's older rule: the l
          muirbench.yaml#L23-L30 and utils.py#L25-L113.
          `lmms-eval-unfiltered`: the whole reply only, utils.py#L25-L68: "B." is wrong.
          `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127, without VLMEvalKit's judge.
-         `robust`: Snellen's own rule, which takes the letter that a reply settles on.
+         `robust`: the letter that the reply settles on.
 Proof    For 600 generated replies, the letters of `official`, except drawn ones, and the scores of
          both scorings of lmms-eval equal those of the others' code (tests/parity).
 """

@@ -19,7 +19,7 @@ Scoring  `official`: VisuLogic-Benchmark/VisuLogic-Eval@00fba6ddafdc0d6805a4b945
          `vlmevalkit`: these rules without a judge, vlmeval/dataset/utils/visulogic.py#L9-L91. Other
          replies are wrong.
          `lmms-eval`: lmms_eval/tasks/visulogic/utils.py#L31-L46.
-         `robust`: Snellen's own rule, which takes the letter that a reply settles on.
+         `robust`: the letter that the reply settles on.
 Proof    For 600 generated replies, the letters of `official`, `lmms-eval`, and `vlmevalkit` equal
          those of the others' code (tests/parity). No model outputs are published.
 """
@@ -40,7 +40,6 @@ from snellen.core import (
     Reading,
     Reply,
     Sample,
-    Scoring,
 )
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
@@ -189,11 +188,11 @@ def judge_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
 
 
 def verdict(words: str, _: Sample) -> Reading:
-    """Parse the judge's letter. N is no answer, which is wrong."""
+    """Parse the judge's letter, in any case. N is no answer, which is wrong."""
     text = words.strip().split("\n")[0].split(".")[0]
     if not text:
         return Reading(answer=None, rule="nothing said")
-    return Reading(answer="N" if "none" in text.lower() else text, rule="judge")
+    return Reading(answer="N" if "none" in text.lower() else text.upper(), rule="judge")
 
 
 def verdicts(rows: results.Rows) -> dict[str, dict[str, list[str]]]:
@@ -203,15 +202,8 @@ def verdicts(rows: results.Rows) -> dict[str, dict[str, list[str]]]:
 
 
 RULES = {
-    "official": Scoring(
-        version=1,
-        source=f"{SCORER}#L36-L129",
-        parse=lambda reply, _: authors_answer(reply),
-        score=lambda reading, sample: float(
-            str(reading.answer).lower() == str(sample.target).lower()
-        ),
-        metrics=choice_sets.ACCURACY,
-        missing="wrong",
+    "official": replace(
+        choice_sets.rule(f"{SCORER}#L36-L129", lambda reply, _: authors_answer(reply)),
         judge=Judge(
             name="official",
             authors_model="gpt-4o-mini",  # the default of the argument --judge_model_name

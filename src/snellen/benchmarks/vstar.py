@@ -20,7 +20,7 @@ Scoring  `official` (ask=rank): penghao-wu/vstar@4ede6647959cfb59eeabd09286adf6a
          `lmms-eval`: utils.py#L44-L72. The answer is a letter A to D at the start of the reply,
          even of a word, or else one in a form such as "answer: B" or "(B)".
          `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127, without VLMEvalKit's judge.
-         `robust`: Snellen's own rule, which takes the letter that a reply settles on.
+         `robust`: the letter that the reply settles on.
 Proof    For 600 generated replies, the letters of `lmms-eval` equal those of lmms-eval's code
          (tests/parity). `official` is checked on examples worked out by hand.
 """
