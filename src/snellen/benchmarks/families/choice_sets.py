@@ -22,7 +22,6 @@ from snellen.answers.choice import Letter
 from snellen.answers.others import LMMS_EVAL, VLMEVALKIT, lmms_eval_letter
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.authors_files import picture_key, texts
-from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.tasks import (
     as_reading,
     is_target,
@@ -296,15 +295,20 @@ def lmms_eval(metrics: Mapping[str, Metric] = ACCURACY) -> Scoring:
 
 
 def check(
-    scorings: Mapping[str, Scoring], oracle: Mapping[str, float] | None = None, **hedging: float
+    scorings: Mapping[str, Scoring],
+    oracle: Mapping[str, float] | None = None,
+    silent: Mapping[str, float] | None = None,
+    **hedging: float,
 ) -> Check:
     """The self-check: a perfect model gets 1, the others 0. `hedging` has the scorings, with "_"
     for "-", that parse a letter out of "A B C D", and the share of bundled rows that it answers.
-    `oracle` has the scorings under which a perfect model gets another value."""
+    `oracle` and `silent` have the scorings under which a perfect model, or a model that says
+    nothing, gets another value."""
     expect = {
         name: {
-            **PERFECT,
             "oracle": (oracle or {}).get(name, 1.0),
+            "wrong": 0.0,
+            "silent": (silent or {}).get(name, 0.0),
             "hedging": hedging.get(name.replace("-", "_"), 0.0),
         }
         for name in scorings
