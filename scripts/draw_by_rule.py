@@ -210,6 +210,105 @@ def cv_bench() -> None:
         write(ROWS / f"cv_bench/test_{kind.lower()}.jsonl", text.encode())
 
 
+# -- ZeroBench, in VLMEvalKit's files
+
+ZEROBENCH = [
+    ("Add the number of red discs to twice the number of green discs.", [TWO], "3"),
+    ("How many discs have both pictures together? Multiply by four.", [THREE, STACK], "20"),
+    ("What share of the discs is red? Give a decimal.", [TWO], "0.5"),
+    ("Name the colors from left to right, with a comma between them.", [TWO], "red, green"),
+    ("At 14:35 a disc is drawn each minute. When are there ten more?", [DISC], "14:45"),
+    ("Take the discs of the first picture from 1,027 discs. How many are left?", [THREE], "1,024"),
+    ("Write the number of discs of each picture one after the other.", [DISC, TWO, THREE], "123"),
+    ("Which disc is larger, and by how many colors do they differ?", [STACK], "Blue 1"),
+]
+ZEROBENCH_SUB = [
+    ("1_1", "How many red discs are there?", [TWO], "1"),
+    ("1_2", "How many green discs are there?", [TWO], "1"),
+    ("2_1", "How many discs has the first picture?", [THREE, STACK], "3"),
+    ("2_2", "How many discs has the second picture?", [THREE, STACK], "2"),
+    ("4_1", "What color is the left disc?", [TWO], "Red"),
+    ("4_2", "What color is the right disc?", [TWO], "Green"),
+    ("8_1", "What color is the larger disc?", [STACK], "Blue"),
+    ("8_2", "How many colors do the discs have?", [STACK], "2"),
+]
+
+
+def zerobench() -> None:
+    def cell(scenes: Sequence[Sequence[Disc]]) -> str:
+        drawn = [picture(*discs) for discs in scenes]
+        return drawn[0] if len(drawn) == 1 else str(drawn)
+
+    header = ("index", "question", "answers", "image")
+    main = [(n, text, answer, cell(shown)) for n, (text, shown, answer) in enumerate(ZEROBENCH, 1)]
+    sheet(ROWS / "zerobench/zerobench.tsv", header, main)
+    parts = [(name, text, answer, cell(shown)) for name, text, shown, answer in ZEROBENCH_SUB]
+    sheet(ROWS / "zerobench/zerobench_sub.tsv", header, parts)
+
+
+# -- VisualPuzzles, in VLMEvalKit's file
+
+VISUALPUZZLES = [
+    ("Which disc comes next?", THREE, "B", ["a red one", "a blue one", "a green one", "none"],
+     "Inductive", "easy"),
+    ("Which picture completes the row?", TWO, "C", None, "Inductive", "hard"),
+    ("Red is to large as green is to what?", TWO, "D", ["wide", "blue", "round", "small"],
+     "Analogical", "medium"),
+    ("Which pair is alike in the same way?", STACK, "A", None, "Analogical", "hard"),
+    ("How many discs are there after two steps?", THREE, "C", ["3", "4", "5", "6"],
+     "Algorithmic", "medium"),
+    ("If one of them is false, which disc is larger?", STACK, "B", ["red", "blue", "both", "none"],
+     "Deductive", "easy"),
+    ("Which view is that from above?", STACK, "D", None, "Spatial", "medium"),
+    ("Which disc is hidden from the left?", TWO, "B", ["red", "green", "both", "none"],
+     "Spatial", "easy"),
+]  # fmt: skip
+
+
+def visualpuzzles() -> None:
+    rows = [
+        (index, picture(*discs), text, "" if options is None else str(options), answer, *tags)
+        for index, (text, discs, answer, options, *tags) in enumerate(VISUALPUZZLES)
+    ]
+    header = ("index", "image", "question", "options", "answer", "category", "difficulty")
+    sheet(ROWS / "visualpuzzles/VisualPuzzles.tsv", header, rows)
+
+
+# -- OmniSpatial, in its authors' file
+
+OMNISPATIAL = [
+    ("1_0", "Which disc will fall first?", STACK, 0, ["The red one", "The blue one"],
+     "Dynamic_Reasoning", "Motion_Analysis"),
+    ("1_1", "Which disc can a hand take without the other?", STACK, 0, ["Red", "Blue", "Both"],
+     "Dynamic_Reasoning", "Manipulation"),
+    ("1_0", "Which disc is on the left?", TWO, 1, ["Green", "Red", "Blue", "None"],
+     "Spatial_Interaction", "Localization"),
+    ("2_0", "Which way do the discs go?", THREE, 2, ["Up", "Left", "Down and right", "Nowhere"],
+     "Spatial_Interaction", "Traffic_Analysis"),
+    ("1_0", "How many discs come next?", THREE, 3, ["1", "2", "3", "4"],
+     "Complex_Logic", "Pattern_Recognition"),
+    ("2_0", "Which shape is left if the disc is cut in half?", DISC, 2,
+     ["A disc", "A ring", "Half a disc", "A square"], "Complex_Logic", "Geometric_Reasoning"),
+    ("1_0", "Seen from behind, which disc is on the left?", TWO, 1, ["Red", "Green"],
+     "Perspective_Taking", "Allocentric"),
+    ("2_0", "Which disc is nearer to you?", TWO, 1, ["The green one", "The red one", "Neither"],
+     "Perspective_Taking", "Egocentric"),
+]  # fmt: skip
+
+
+def omnispatial() -> None:
+    rows = []
+    for name, question, discs, answer, options, kind, task in OMNISPATIAL:
+        write(ROWS / "omnispatial" / kind / f"{name.split('_')[0]}.png", png(*discs))
+        rows.append(
+            {
+                "id": name, "question": question, "options": options, "answer": answer,
+                "task_type": kind, "sub_task_type": task,
+            }
+        )  # fmt: skip
+    write_json(ROWS / "omnispatial/data.json", rows)
+
+
 def write(path: Path, content: bytes) -> str:
     """Write a file, and return its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -222,7 +321,17 @@ def write_json(path: Path, rows: object) -> None:
 
 
 def main() -> None:
-    for draw in (mmstar, ai2d, realworldqa, hr_bench, countbench, cv_bench):
+    for draw in (
+        mmstar,
+        ai2d,
+        realworldqa,
+        hr_bench,
+        countbench,
+        cv_bench,
+        zerobench,
+        visualpuzzles,
+        omnispatial,
+    ):
         draw()
 
 

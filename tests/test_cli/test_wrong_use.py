@@ -16,7 +16,7 @@ RUN = ("run", "-m", "baseline/first", "-b", "mine.jsonl")
 WRONG = [
     ("shwo eyechart", "No such command 'shwo'. Commands: demo, run, .* Did you mean 'show'"),
     ("show eyechrat", "no benchmark 'eyechrat'. Did you mean eyechart"),
-    ("show worldmedqa", "no benchmark 'worldmedqa'. Did you mean .*WorldMedQA-V\\?"),
+    ("show tallyq", "no benchmark 'tallyq'. Did you mean TallyQA\\?"),
     (
         "run -b mmstar_ko --data synthetic -m baseline/first",
         "MMStar_KO has no bundled rows, so --data synthetic does not work",
@@ -112,7 +112,7 @@ WRONG = [
     ("export mine.jsonl --to csv", "mine.jsonl is a file, not a run folder"),
     (
         "score mine.jsonl --replies answer -b MMStar --data X_MMStar.xlsx",
-        "X_MMStar.xlsx is a spreadsheet, .* Pass the data set's own file \\(MMStar.tsv or mmstar.parquet\\)",
+        "X_MMStar.xlsx is a spreadsheet, .* Pass the data set's own file \\(MMStar.tsv or ",
     ),
     ("report absent", "absent: no such file or folder"),
     ("check nothing", "no benchmark 'nothing'"),

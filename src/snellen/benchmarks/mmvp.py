@@ -2,10 +2,10 @@
 
 Paper    Tong et al. 2024, Eyes Wide Shut? Exploring the Visual Shortcomings of Multimodal LLMs,
          https://arxiv.org/abs/2401.06209 (CVPR).
-Data     MMVP/MMVP on the Hugging Face hub, under the MIT license: Questions.csv with 300 questions,
-         and "MMVP Images"/{1..300}.jpg. VLMEvalKit's MMVP.tsv and the parquet file of
-         lmms-lab-eval/MMVP have the pictures in the rows. The answers 99, 100, 279, and 280 are
-         corrected in the parquet file (EvolvingLMMs-Lab/lmms-eval#1018).
+Data     MMVP/MMVP on the Hugging Face hub: Questions.csv with 300 questions, and "MMVP Images"/
+         {1..300}.jpg. VLMEvalKit's MMVP.tsv and the parquet file of lmms-lab-eval/MMVP have the
+         pictures in the rows. In the parquet file, the answers 99, 100, 279, and 280 are corrected
+         (EvolvingLMMs-Lab/lmms-eval#1018).
          Rows 2k and 2k+1, counted from 0, are a pair.
 Prompt   The picture comes first.
          `official`: tsb0601/MMVP@763500597e65c3446f09047837ceda76f4e264bf:scripts/

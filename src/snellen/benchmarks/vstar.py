@@ -3,8 +3,8 @@
 Paper    Wu and Xie 2024, V*: Guided Visual Search as a Core Mechanism in Multimodal LLMs,
          https://arxiv.org/abs/2312.14135 (CVPR).
 Data     craigwu/vstar_bench on the Hugging Face hub: test_questions.jsonl with 191 questions, and a
-         folder of pictures for each category, under the MIT license. VLMEvalKit's VStarBench.tsv
-         and the parquet file of lmms-lab-encoder/vstar-bench have the pictures in the rows.
+         folder of pictures for each category. VLMEvalKit's VStarBench.tsv and the parquet file of
+         lmms-lab-encoder/vstar-bench have the pictures in the rows.
          The authors' annotation files are not read, since the right choice comes first in them.
 Prompt   The picture comes first.
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:

@@ -22,7 +22,6 @@ from snellen.answers.choice import Letter
 from snellen.answers.others import LMMS_EVAL, VLMEVALKIT, lmms_eval_letter
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.authors_files import picture_key, texts
-from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.tasks import (
     as_reading,
     is_target,
@@ -46,6 +45,8 @@ PROMPTS = {
 """The usual prompts. `{choices}` ends with a line break, `{hint}` is empty or a line, and
 `{stripped}` is the question without blanks at its ends."""
 
+Parse = Callable[[Reply, Sample], Reading]
+Score = Callable[[Reading, Sample], float]
 ACCURACY = {"accuracy": Metric(mean, better="higher")}
 
 
@@ -256,7 +257,7 @@ def choice_lines(choices: Sequence[str]) -> str:
 
 def rule(
     source: str,
-    parse: Callable[[Reply, Sample], Reading],
+    parse: Parse,
     metrics: Mapping[str, Metric] = ACCURACY,
 ) -> Scoring:
     """A scoring whose score is 1 if the parsed letter is the right one, and 0 otherwise. A question
@@ -271,9 +272,7 @@ def rule(
     )
 
 
-def parser(
-    letter: Callable[[str, Sequence[str]], Letter],
-) -> Callable[[Reply, Sample], Reading]:
+def parser(letter: Callable[[str, Sequence[str]], Letter]) -> Parse:
     """`Scoring.parse` from a function that finds the letter in a text, such as those in
     `answers.others`."""
     return lambda reply, sample: as_reading(letter(reply.text, sample.choices))
@@ -321,12 +320,12 @@ def check(
 ) -> Check:
     """The self-check: a perfect model gets 1, the others 0. `hedging` has the scorings, with "_"
     for "-", that parse a letter out of "A B C D", and the share of bundled rows that it answers.
-    `oracle` has the scorings under which a perfect model gets another value, and `silent` those
-    under which a silent one does."""
+    `oracle` and `silent` have the scorings under which a perfect model, or a model that says
+    nothing, gets another value."""
     expect = {
         name: {
-            **PERFECT,
             "oracle": (oracle or {}).get(name, 1.0),
+            "wrong": 0.0,
             "silent": (silent or {}).get(name, 0.0),
             "hedging": hedging.get(name.replace("-", "_"), 0.0),
         }

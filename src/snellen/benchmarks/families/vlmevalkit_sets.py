@@ -78,7 +78,7 @@ def elsewhere(name: str) -> str | None:
 OWN = """
 A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* ERQA GQA_TestDev_Balanced HallusionBench InfoVQA_*
 MMBench_* MME MME-RealWorld* MMMU_* MMVet MathVision* MathVista_* OCRBench OCRVQA_* POPE
-SEEDBench_IMG ScienceQA_* TextVQA_VAL VCR_* VisuLogic
+SEEDBench_IMG ScienceQA_* TextVQA_VAL VCR_* VisuLogic VisualPuzzles ZEROBench*
 """
 CIRCULAR = """
 BLINK_circular LEGO_circular LiveMMBench_Reasoning_circular MMBench_DEV_KO MMBench_dev_* MMCR
@@ -123,7 +123,7 @@ Omni3DBench OmniDocBench OmniMat_* PanMechanics_* PanPhO_* PathVQA_* PhyX_* Plot
 ReasonMap-Plus RefCOCO RefSpatial* RoboSpatialHome SArena* SFE SFE-zh SIUO* SPBench-* SSI_Bench
 ScreenSpot* SimpleVQA SiteBenchImage SparBench* Spatial457 TableVQABench UniSVG VBGD VGRPBench
 VLADBench VLM2Bench VLMBias VLMBlind VLRMBench* VenusBench-GD ViewSpatialBench VisFactor*
-VisualPuzzles WikiVQABench WildDoc ZEROBench* hle* npmm olmOCRBench tdbench_grounding_*
+WikiVQABench WildDoc hle* npmm olmOCRBench tdbench_grounding_*
 vlms_are_biased_main
 """
 ELSEWHERE: Mapping[str, str] = {
