@@ -246,6 +246,69 @@ def zerobench() -> None:
     sheet(ROWS / "zerobench/zerobench_sub.tsv", header, parts)
 
 
+# -- VisualPuzzles, in VLMEvalKit's file
+
+VISUALPUZZLES = [
+    ("Which disc comes next?", THREE, "B", ["a red one", "a blue one", "a green one", "none"],
+     "Inductive", "easy"),
+    ("Which picture completes the row?", TWO, "C", None, "Inductive", "hard"),
+    ("Red is to large as green is to what?", TWO, "D", ["wide", "blue", "round", "small"],
+     "Analogical", "medium"),
+    ("Which pair is alike in the same way?", STACK, "A", None, "Analogical", "hard"),
+    ("How many discs are there after two steps?", THREE, "C", ["3", "4", "5", "6"],
+     "Algorithmic", "medium"),
+    ("If one of them is false, which disc is larger?", STACK, "B", ["red", "blue", "both", "none"],
+     "Deductive", "easy"),
+    ("Which view is that from above?", STACK, "D", None, "Spatial", "medium"),
+    ("Which disc is hidden from the left?", TWO, "B", ["red", "green", "both", "none"],
+     "Spatial", "easy"),
+]  # fmt: skip
+
+
+def visualpuzzles() -> None:
+    rows = [
+        (index, picture(*discs), text, "" if options is None else str(options), answer, *tags)
+        for index, (text, discs, answer, options, *tags) in enumerate(VISUALPUZZLES)
+    ]
+    header = ("index", "image", "question", "options", "answer", "category", "difficulty")
+    sheet(ROWS / "visualpuzzles/VisualPuzzles.tsv", header, rows)
+
+
+# -- OmniSpatial, in its authors' file
+
+OMNISPATIAL = [
+    ("1_0", "Which disc will fall first?", STACK, 0, ["The red one", "The blue one"],
+     "Dynamic_Reasoning", "Motion_Analysis"),
+    ("1_1", "Which disc can a hand take without the other?", STACK, 0, ["Red", "Blue", "Both"],
+     "Dynamic_Reasoning", "Manipulation"),
+    ("1_0", "Which disc is on the left?", TWO, 1, ["Green", "Red", "Blue", "None"],
+     "Spatial_Interaction", "Localization"),
+    ("2_0", "Which way do the discs go?", THREE, 2, ["Up", "Left", "Down and right", "Nowhere"],
+     "Spatial_Interaction", "Traffic_Analysis"),
+    ("1_0", "How many discs come next?", THREE, 3, ["1", "2", "3", "4"],
+     "Complex_Logic", "Pattern_Recognition"),
+    ("2_0", "Which shape is left if the disc is cut in half?", DISC, 2,
+     ["A disc", "A ring", "Half a disc", "A square"], "Complex_Logic", "Geometric_Reasoning"),
+    ("1_0", "Seen from behind, which disc is on the left?", TWO, 1, ["Red", "Green"],
+     "Perspective_Taking", "Allocentric"),
+    ("2_0", "Which disc is nearer to you?", TWO, 1, ["The green one", "The red one", "Neither"],
+     "Perspective_Taking", "Egocentric"),
+]  # fmt: skip
+
+
+def omnispatial() -> None:
+    rows = []
+    for name, question, discs, answer, options, kind, task in OMNISPATIAL:
+        write(ROWS / "omnispatial" / kind / f"{name.split('_')[0]}.png", png(*discs))
+        rows.append(
+            {
+                "id": name, "question": question, "options": options, "answer": answer,
+                "task_type": kind, "sub_task_type": task,
+            }
+        )  # fmt: skip
+    write_json(ROWS / "omnispatial/data.json", rows)
+
+
 def write(path: Path, content: bytes) -> str:
     """Write a file, and return its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -258,7 +321,17 @@ def write_json(path: Path, rows: object) -> None:
 
 
 def main() -> None:
-    for draw in (mmstar, ai2d, realworldqa, hr_bench, countbench, cv_bench, zerobench):
+    for draw in (
+        mmstar,
+        ai2d,
+        realworldqa,
+        hr_bench,
+        countbench,
+        cv_bench,
+        zerobench,
+        visualpuzzles,
+        omnispatial,
+    ):
         draw()
 
 

@@ -213,7 +213,7 @@ def letter_verdicts(rows: list[dict[str, Any]], lmms: Path, kit: Path, omni: Pat
             first = dict([*choices.items()][:4])
             row["puzzles"] = puzzles.parse_response(stripped, [*"ABCD"], first)
             row["puzzles without texts"] = puzzles.parse_response(stripped, [*"ABCD"], None)
-        for kind in ("re", "direct", "json"):
+        for kind in ("re", "direct"):
             row[f"omnispatial {kind}"] = omnispatial(omni, row, kind)
 
 

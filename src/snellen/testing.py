@@ -13,12 +13,14 @@ import math
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from string import ascii_uppercase
 
 from snellen import api, registry
 from snellen.analysis.capabilities import LEAVES
 from snellen.analysis.result import Result
+from snellen.copies import changed
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import (
     Emission,
@@ -248,6 +250,34 @@ def _judged(benchmark: Benchmark, result: Result | None) -> Result:
     return api.judge_run(result.run, plan, benchmark=benchmark, scorings=[*judges])[0]
 
 
+class _InForm:
+    """A model whose letters and choices are put in the form that the benchmark's prompt
+    requests."""
+
+    def __init__(self, model: object, benchmark: Benchmark, samples: Sequence[Sample]) -> None:
+        assert isinstance(model, Generates) and benchmark.check is not None
+        self.name = model.name
+        self._model = model
+        self._says = benchmark.check.says
+        requests = ((benchmark.request(sample), sample) for sample in samples)
+        self._samples = {_text_of(request): sample for request, sample in requests if request}
+
+    async def generate(self, request: Request) -> Reply:
+        reply = await self._model.generate(request)
+        sample = self._samples.get(_text_of(request))
+        if sample is None:
+            return reply
+        letters = {
+            text: letter for letter, text in zip(ascii_uppercase, sample.choices, strict=False)
+        }
+        letter = letters.get(reply.text, reply.text)
+        return changed(reply, text=self._says(sample, letter))
+
+
+def _text_of(request: Request) -> str:
+    return "\n".join(message.text for message in request.messages)
+
+
 def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
     """Check that the mean score of random answers is within the 99.9 % interval around chance. This
     check applies only to benchmarks with choices. The check uses mean scores of samples instead of
@@ -258,6 +288,8 @@ def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
         return []
     repeats = math.ceil(DRAWS / len(samples))
     opened = registry.model("baseline/random")
+    if benchmark.check is not None and benchmark.check.says(samples[0], "A") != "A":
+        opened = replace(opened, model=_InForm(opened.model, benchmark, samples))
     plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out, repeats=repeats)
     result = _judged(benchmark, api.run_plan(plan)[0].result)
     assert result.run is not None

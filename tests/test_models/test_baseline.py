@@ -25,6 +25,7 @@ def answer(name: str, request: Request) -> str:
     [
         "Which?\nA. a cat\nB. a dog",
         "Which?\n(A) a cat\n(B) a dog",
+        "Which? (a) a cat (b) a dog",
         "Which?\n  A) a cat\n  B) a dog",
         "Which?\nA: a cat\nB: a dog",
         "Which? Options: A. a cat; B. a dog",

@@ -97,10 +97,10 @@ class Blind:
 
 
 def _choice_text(question: str, choices: Sequence[str], number: int) -> str:
-    """Return the choice's letter if the question lists it, as in "B. …" or "(B) …". Otherwise,
+    """Return the choice's letter if the question lists it, as in "B. …" or "(b) …". Otherwise,
     return the choice's text."""
     letter = ascii_uppercase[number : number + 1]
-    listed = rf"(?<!\w){letter}[).:]\s*{re.escape(choices[number].strip())}"
+    listed = rf"(?<!\w)[{letter}{letter.lower()}][).:]\s*{re.escape(choices[number].strip())}"
     return letter if letter and re.search(listed, question) else choices[number]
 
 

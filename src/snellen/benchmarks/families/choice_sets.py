@@ -22,7 +22,6 @@ from snellen.answers.choice import Letter
 from snellen.answers.others import LMMS_EVAL, VLMEVALKIT, lmms_eval_letter
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.authors_files import picture_key, texts
-from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.tasks import (
     as_reading,
     is_target,
@@ -34,7 +33,7 @@ from snellen.benchmarks.families.vlmevalkit_sets import published_set
 from snellen.core import Check, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, Table, jsonl
 from snellen.data.published import File
-from snellen.media.content import Image, Message, user
+from snellen.media.content import Image, Message, Part, user
 from snellen.metrics import Metric, mean
 
 DIRECTLY = "Answer with the option's letter from the given choices directly."
@@ -224,6 +223,16 @@ def message(sample: Sample, template: str) -> tuple[Message, ...]:
     return (user(*sample.media, filled(template, sample)),)
 
 
+def in_text(sample: Sample, text: str) -> tuple[Message, ...]:
+    """The text, with a picture in place of each mark `<image>`. As in VLMEvalKit, extra marks are
+    dropped, and extra pictures are not shown."""
+    first, *segments = text.split("<image>")
+    parts: list[Part] = [first]
+    for number, segment in enumerate(segments):
+        parts += [*sample.media[number : number + 1], segment]
+    return (user(*(part for part in parts if part)),)
+
+
 def filled(template: str, sample: Sample) -> str:
     """A template of `PROMPTS`, or of the same fields and the keys of `Sample.data`, filled in."""
     hint = sample.data.get("hint")
@@ -269,6 +278,14 @@ def parser(letter: Callable[[str, Sequence[str]], Letter]) -> Parse:
     return lambda reply, sample: as_reading(letter(reply.text, sample.choices))
 
 
+def only_letter(text: str, sample: Sample) -> Reading:
+    """Parse a text that is the letter of a choice, in any case, and nothing else."""
+    letter = text.strip().upper()
+    if letter in [*ascii_uppercase[: len(sample.choices)]]:
+        return Reading(answer=letter, rule="only the letter")
+    return Reading(answer=None, rule="not only the letter")
+
+
 def scorings(
     first: Mapping[str, Scoring] | None = None, metrics: Mapping[str, Metric] = ACCURACY
 ) -> dict[str, Scoring]:
@@ -296,15 +313,20 @@ def lmms_eval(metrics: Mapping[str, Metric] = ACCURACY) -> Scoring:
 
 
 def check(
-    scorings: Mapping[str, Scoring], oracle: Mapping[str, float] | None = None, **hedging: float
+    scorings: Mapping[str, Scoring],
+    oracle: Mapping[str, float] | None = None,
+    silent: Mapping[str, float] | None = None,
+    **hedging: float,
 ) -> Check:
     """The self-check: a perfect model gets 1, the others 0. `hedging` has the scorings, with "_"
     for "-", that parse a letter out of "A B C D", and the share of bundled rows that it answers.
-    `oracle` has the scorings under which a perfect model gets another value."""
+    `oracle` and `silent` have the scorings under which a perfect model, or a model that says
+    nothing, gets another value."""
     expect = {
         name: {
-            **PERFECT,
             "oracle": (oracle or {}).get(name, 1.0),
+            "wrong": 0.0,
+            "silent": (silent or {}).get(name, 0.0),
             "hedging": hedging.get(name.replace("-", "_"), 0.0),
         }
         for name in scorings

@@ -76,10 +76,9 @@ def elsewhere(name: str) -> str | None:
 
 
 OWN = """
-A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* GQA_TestDev_Balanced HallusionBench InfoVQA_*
-DynaMath*
-MMBench_* MME MMMU_* MMVet MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_*
-TextVQA_VAL VCR_* ZEROBench*
+A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* DynaMath* ERQA GQA_TestDev_Balanced HallusionBench
+InfoVQA_* MMBench_* MME MME-RealWorld* MMMU_* MMVet MathVision* MathVista_* OCRBench OCRVQA_* POPE
+SEEDBench_IMG ScienceQA_* TextVQA_VAL VCR_* VisuLogic VisualPuzzles ZEROBench*
 """
 CIRCULAR = """
 BLINK_circular LEGO_circular LiveMMBench_Reasoning_circular MMBench_DEV_KO MMBench_dev_* MMCR
@@ -108,14 +107,14 @@ GRADED_TURNS = "MMDU"
 TEXT = "Flames SGI-DeepResearch SGI-DryExperiment SGI-IdeaGeneration SGI-WetExperiment XSTest"
 CAPTIONS = "ChartCap MMSci_DEV_Captioning_* MedqbenchCaption* MedqbenchPairedDescription*"
 PARTS = """
-GMAI-MMBench_TEST MME-RealWorld* MMMB MicroBench OmniEarth-Bench OmniMedVQA QSpatial_* SCAM VTCBench
+GMAI-MMBench_TEST MMMB MicroBench OmniEarth-Bench OmniMedVQA QSpatial_* SCAM VTCBench
 XLRS-Bench-lite
 """
 INTERNAL = "AI2D_MINI MMBench MMBench_CN MMBench_CN_V11 MMBench_V11 MMBench_V11_MINI MMStar_MINI"
 # The answers are boxes, orders, several letters, or texts in braces, or the prompts have more parts
 # than a template.
 FORM = """
-A4Bench APhO_2025 BMMR* CCOCR* CMMMU_VAL CRPE_* ChartQAPro* DA-2K Design2Code EMMA* ERIQ ERQA
+A4Bench APhO_2025 BMMR* CCOCR* CMMMU_VAL CRPE_* ChartQAPro* DA-2K Design2Code EMMA* ERIQ
 EmbSpatialBench EuPhO_* F_MA_* FoxBench GSM8K-V GroundingME HiPhO_ALL IPhO_* LEGO LiveMMBench_*
 LongDocURL M3oralBench MATBench MM-HELIX* MM-Math MMESCI_* MMGenBench-* MMOral_OPG_CLOSED
 MMRarebench_* MMSIBench_wo_circular MMSafetyBench MM_NIAH_* MSSBench MedQDEGBench_* MedqbenchMCQ*
@@ -124,7 +123,7 @@ Omni3DBench OmniDocBench OmniMat_* PanMechanics_* PanPhO_* PathVQA_* PhyX_* Plot
 ReasonMap-Plus RefCOCO RefSpatial* RoboSpatialHome SArena* SFE SFE-zh SIUO* SPBench-* SSI_Bench
 ScreenSpot* SimpleVQA SiteBenchImage SparBench* Spatial457 TableVQABench UniSVG VBGD VGRPBench
 VLADBench VLM2Bench VLMBias VLMBlind VLRMBench* VenusBench-GD ViewSpatialBench VisFactor*
-VisuLogic VisualPuzzles WikiVQABench WildDoc hle* npmm olmOCRBench tdbench_grounding_*
+WikiVQABench WildDoc hle* npmm olmOCRBench tdbench_grounding_*
 vlms_are_biased_main
 """
 ELSEWHERE: Mapping[str, str] = {
