@@ -1,0 +1,63 @@
+"""Shared by benchmarks in which a judge decides every reply, with a prompt of the authors."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from snellen.core import Judge, Reading, Reply, Sample, Scoring
+from snellen.media.content import user
+from snellen.metrics import Metric
+
+
+def for_the_judge(reply: Reply, sample: Sample) -> Reading:
+    """Leave a reply to the judge."""
+    return Reading(answer=None, rule="for the judge")
+
+
+def judge_of_all(
+    name: str,
+    text: Callable[[Sample, Reply], str],
+    parse: Callable[[str, Sample], Reading],
+    **settings: Any,
+) -> Judge:
+    """Create a judge that decides every reply. `text` returns the text of its prompt, `name` is
+    also the name of the authors' judge model, and `settings` are further fields of `Judge`."""
+    return Judge(
+        name=name,
+        authors_model=name,
+        prompt=lambda sample, reply: (user(text(sample, reply)),),
+        parse=parse,
+        when=lambda _: True,
+        **settings,
+    )
+
+
+def judged(
+    source: str,
+    judge: Judge,
+    score: Callable[[Reading, Sample], float],
+    metrics: Mapping[str, Metric],
+    **settings: Any,
+) -> Scoring:
+    """Create a scoring whose judge decides every reply. `score` is called only with a verdict that
+    could be parsed, and `settings` are further fields of `Scoring`."""
+    return Scoring(
+        version=1,
+        source=source,
+        parse=for_the_judge,
+        score=lambda reading, sample: None if reading.answer is None else score(reading, sample),
+        metrics=metrics,
+        judge=judge,
+        **settings,
+    )
+
+
+@cache
+def prompts(name: str) -> dict[str, Any]:
+    """Read the authors' prompts of a benchmark from `prompts/NAME.toml`."""
+    path = resources.files(__package__).joinpath("prompts", f"{name}.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
