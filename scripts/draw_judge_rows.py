@@ -1,4 +1,4 @@
-"""Draw the rows that are bundled with Vibe-Eval, SimpleVQA, and CharXiv:
+"""Draw the rows that are bundled with the benchmarks of `BENCHMARKS`:
 `python scripts/draw_judge_rows.py`.
 
 The questions and pictures are our own; only their format is that of the data sets.
@@ -7,7 +7,9 @@ The questions and pictures are our own; only their format is that of the data se
 import json
 import shutil
 from base64 import b64encode
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from draw_judged import (
     BLUE,
@@ -77,14 +79,7 @@ FACTS = (
 
 
 def simplevqa(folder: Path) -> None:
-    lines = [("index", "image", "question", "answer")]
-    for number, (scene, question, answer) in enumerate(FACTS):
-        path = folder / f"{number}.png"
-        drawn(scene, path)
-        lines.append((str(number), b64encode(path.read_bytes()).decode(), question, answer))
-        path.unlink()
-    text = "".join("\t".join(line) + "\n" for line in lines)
-    (folder / "SimpleVQA.tsv").write_text(text, encoding="utf-8")
+    write_sheet(folder / "SimpleVQA.tsv", ("index", "image", "question", "answer"), FACTS)
 
 
 # -- CharXiv
@@ -167,8 +162,80 @@ def charxiv(folder: Path) -> None:
         (folder / "data" / f"{name}_val.json").write_text(text, encoding="utf-8")
 
 
+# -- WorldVQA: scene, question, answer, language, category, difficulty
+
+NAMES = (
+    (moon, "图中的天体是什么？", "月球", "zh", "Nature", "easy"),
+    (dice, "图中是什么游戏用具？", "骰子", "zh", "Objects", "easy"),
+    (triangle, "图中的图形叫什么？", "直角三角形", "zh", "Science", "medium"),
+    (moon, "What is the name of this celestial body?", "the Moon", "en", "Nature", "easy"),
+    (ruler, "What is this instrument called?", "a ruler", "en", "Objects", "medium"),
+    (shapes, "What is the shape on the right called?", "a triangle", "en", "Science", "easy"),
+    (sign, "What kind of sign is this?", "an exit sign", "en", "Objects", "hard"),
+    (plot, "What is this kind of picture called?", "a line chart", "en", "Science", "hard"),
+)
+
+
+def worldvqa(folder: Path) -> None:
+    header = ("index", "image", "question", "answer", "language", "category", "difficulty")
+    write_sheet(folder / "WorldVQA.tsv", header, NAMES)
+
+
+def write_sheet(path: Path, header: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Write a TSV file with a picture in each row, whose first field is its scene."""
+    lines = [header]
+    for number, (scene, *fields) in enumerate(rows):
+        picture = path.with_suffix(".png")
+        drawn(scene, picture)
+        lines.append((str(number), b64encode(picture.read_bytes()).decode(), *fields))
+        picture.unlink()
+    text = "".join("\t".join(line) + "\n" for line in lines)
+    path.write_text(text, encoding="utf-8")
+
+
+# -- BabyVision: scene, type, subtype, question, choices, answer
+
+TASKS = (
+    (shapes, 0, "Find the different", "Which has no corner?", ("disc", "square", "triangle"), 0),
+    (dice, 0, "Find the same", "Do both dice show the same side?", ("yes", "no"), 1),
+    (lines, 1, "Lines", "At which side is line B higher?", ("left", "right"), 1),
+    (plot, 1, "Lines", "How many segments does the line have?", (), "3"),
+    (bars, 2, "Count", "How many bars are lower than the highest one?", (), "2"),
+    (panels, 2, "Count", "How many bars are in both panels?", (), "4"),
+    (dots, 3, "Pattern", "Does the next dot go up or down?", ("up", "down"), 0),
+    (moon, 3, "Pattern", "Which part of the disc is hidden? (left or right)", (), "right"),
+)
+TYPES = (
+    *("Fine-grained Discrimination", "Visual Tracking", "Spatial Perception"),
+    "Visual Pattern Recognition",
+)
+
+
+def babyvision(folder: Path) -> None:
+    rows = []
+    for number, (scene, kind, subtype, question, choices, answer) in enumerate(TASKS):
+        name = f"images/{number}.png"
+        drawn(scene, folder / "babyvision_data" / name)
+        row = {
+            "taskId": number,
+            "image": name,
+            "type": TYPES[kind],
+            "subtype": subtype,
+            "question": question,
+            "ansType": "choice" if choices else "blank",
+            "options": list(choices),
+            "choiceAns": answer if choices else None,
+            "blankAns": None if choices else answer,
+        }
+        rows.append(json.dumps(row) + "\n")
+    (folder / "babyvision_data" / "meta_data.jsonl").write_text("".join(rows), encoding="utf-8")
+
+
+BENCHMARKS = (vibe_eval, simplevqa, charxiv, worldvqa, babyvision)
+
+
 def main() -> None:
-    for benchmark in (vibe_eval, simplevqa, charxiv):
+    for benchmark in BENCHMARKS:
         folder = ROWS / benchmark.__name__
         shutil.rmtree(folder, ignore_errors=True)
         benchmark(folder)

@@ -1,10 +1,11 @@
 """Write what the authors' code makes of generated replies and of generated texts of their judges.
 
-usage: python scripts/judge_texts.py VIBE_EVAL SIMPLEVQA CHARXIV
+usage: python scripts/judge_texts.py VIBE_EVAL SIMPLEVQA CHARXIV WORLDVQA BABYVISION
 
-The arguments are checkouts of reka-ai/reka-vibe-eval, SimpleVQA/SimpleVQA, and
-princeton-nlp/CharXiv. Their functions build the prompts and read the texts; no model is asked. The
-result is tests/parity/judge_texts.json.gz: the digest of each prompt, and what is read from a text.
+The arguments are checkouts of reka-ai/reka-vibe-eval, SimpleVQA/SimpleVQA, princeton-nlp/CharXiv,
+MoonshotAI/WorldVQA, and UniPat-AI/BabyVision, which needs the package regex. Their functions build
+the prompts and read the texts; no model is asked. The result is tests/parity/judge_texts.json.gz:
+the digest of each prompt, and what is read from a text.
 """
 
 import contextlib
@@ -235,13 +236,94 @@ def charxiv_descriptive(folder: Path) -> dict[str, Any]:
     }
 
 
+# -- WorldVQA
+
+
+def worldvqa(folder: Path) -> dict[str, Any]:
+    module = imported(folder / "eval", "eval", "pandas", "tqdm", "dotenv")
+    world = object.__new__(module.WorldVQA)
+
+    def judged(question: str, answer: str, reply: str, words: str = "") -> tuple[str, str]:
+        model = MagicMock()
+        model.generate.return_value = words
+        result = world.judge_response({"question": question, "answer": answer}, reply, model)
+        (message,) = model.generate.call_args.args[0]
+        return message["value"], result["answer_category"]
+
+    labels = ("Correct", "Incorrect", "Unattempted", "correct", "INCORRECT", "unattempted", "")
+    heads = ("Label: ", "**Label**: ", "", "Evaluation: The answer is Correct.\nLabel: ")
+    heads += ("Evaluation: Not attempted.\n", "Evaluation: 错误。\nLabel:", "2. **Label**: [")
+    tails = ("", ".", "\n", "]", " or Incorrect")
+    texts = ["".join(parts) for parts in product(heads, labels, tails)]
+    thoughts = ("<think>so</think> that", "so</think>\n that \n", "<think>a</think>b</think>c")
+    replies = (*REPLIES, *thoughts, "I think> it", "<think>open")
+    return {
+        "prompts": [
+            [*row, sha256(judged(*row)[0])] for row in product(QUESTIONS, ANSWERS, replies)
+        ],
+        "verdicts": [[text, judged("q", "a", "r", text)[1]] for text in texts if text.strip()],
+    }
+
+
+# -- BabyVision
+
+
+def babyvision(folder: Path) -> dict[str, Any]:
+    module = imported(folder / "babyvision_eval", "evaluate_model", "openai", "tqdm")
+
+    def judged(question: str, answer: str, reply: str, words: str) -> tuple[str, bool]:
+        prompts: list[str] = []
+
+        def create(model: Any, messages: Any) -> Any:
+            prompts.append(messages[0]["content"])
+            message = SimpleNamespace(content=words)
+            return SimpleNamespace(choices=[SimpleNamespace(message=message)])
+
+        module.client = client(reply)
+        completions = SimpleNamespace(create=create)
+        module.client_judge = SimpleNamespace(chat=SimpleNamespace(completions=completions))
+        row = {
+            "Id": 1,
+            "question": question,
+            "answer": answer,
+            "image": "",
+            "Type": "",
+            "Subtype": "",
+        }
+        result = attempt(lambda: module.process(row))
+        return prompts[0], result["LLMJudgeResult"]
+
+    inner = ("3.5", "\\frac{1}{2}", "a{b{c}d}e", "", "\\boxed{7}", "x\ny", "\\text{红}")
+    replies = [f"So \\boxed{{{text}}}." for text in inner]
+    replies += [f"\\boxed{{1}} no, {text}" for text in (*replies, "\\boxed{2", "\\boxed {2}")]
+    replies += [f"<|begin_of_box|>{text}<|end_of_box|>" for text in inner]
+    replies += ["3.5", "", "boxed{3}", "\\boxed{", "\\boxed{\\boxed{4} is", "}{\\boxed{5}}"]
+    words = ("True", "False", "true", "**TRUE**", "It is untrue.", "1", "0", "None", "Fals", "T")
+    texts = [
+        "".join(parts)
+        for parts in product(
+            ("", "Answer: ", "\n", "false or "), words, ("", ".", "\n", " no", " 1")
+        )
+    ]
+    return {
+        "prompts": [
+            [question, answer, reply, sha256(judged(question, answer, reply, "True")[0])]
+            for question, answer in product(QUESTIONS, ANSWERS[:2])
+            for reply in replies
+        ],
+        "verdicts": [[text, judged("q", "a", "r", text)[1]] for text in texts],
+    }
+
+
 def main() -> None:
-    vibe, simple, charts = map(Path, sys.argv[1:])
+    vibe, simple, charts, world, baby = map(Path, sys.argv[1:])
     content = {
         "vibe-eval": vibe_eval(vibe),
         "simplevqa": simplevqa(simple),
         "charxiv reasoning": charxiv_reasoning(charts),
         "charxiv descriptive": charxiv_descriptive(charts),
+        "worldvqa": worldvqa(world),
+        "babyvision": babyvision(baby),
     }
     raw = json.dumps(content, ensure_ascii=False).encode()
     OUT.write_bytes(gzip.compress(raw, mtime=0))

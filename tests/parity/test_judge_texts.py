@@ -26,6 +26,8 @@ NAMES = {
     "simplevqa": "simplevqa",
     "charxiv reasoning": "charxiv:questions=reasoning",
     "charxiv descriptive": "charxiv:questions=descriptive",
+    "worldvqa": "worldvqa",
+    "babyvision": "babyvision",
 }
 ANY = Sample(id="1", question="q", target="a")
 
@@ -37,6 +39,7 @@ def texts() -> dict[str, Any]:
     return content
 
 
+@cache
 def benchmark(name: str) -> Benchmark:
     return registry.benchmark(NAMES[name], data=Path("synthetic"))
 
@@ -61,7 +64,7 @@ def prompt(name: str, row: list[Any]) -> str:
         ]
         return reader.batches.prompt(replies)[0].text
     *kind, question, answer, reply = row
-    data = {"qid": None, "inst_category": kind[0]} if kind else {}
+    data = {"qid": None, "inst_category": kind[0]} if kind else {"choices": None}
     return reader.prompt(sample(question, answer, **data), Reply(text=reply))[0].text
 
 
@@ -86,6 +89,8 @@ ANSWERS: dict[str, Callable[[Any], object]] = {
     "vibe-eval": lambda rating: None if rating is None else float(rating),
     "simplevqa": lambda label: label,
     "charxiv reasoning": lambda score: score,
+    "worldvqa": lambda label: label.replace("un", "not "),
+    "babyvision": lambda is_right: "true" if is_right else "false",
 }
 """Our answer for what the authors' code reads; None if it reads nothing."""
 

@@ -21,6 +21,7 @@ from tests import tiny
 
 HIGHER = {
     "a-okvqa": "accuracy",
+    "babyvision": "accuracy",
     "chartqa": "relaxed_accuracy",
     "charxiv": "accuracy",
     "coco-captions": "bleu_1 bleu_2 bleu_3 bleu_4 cider rouge_l",
@@ -56,6 +57,7 @@ HIGHER = {
     "video-mme": "accuracy",
     "vlmevalkit": "accuracy",
     "vqav2": "accuracy",
+    "worldvqa": "accuracy accuracy_given_attempted f1 is_correct",
 }
 LOWER = {
     "charxiv": "invalid",
@@ -68,6 +70,7 @@ LOWER = {
         false_alarms_per_min late overcount repeats silent slots_failed unsolicited_per_hour
     """,
     "simplevqa": "is_incorrect",
+    "worldvqa": "is_incorrect",
 }
 # Shares of a kind of answer or of blame, and what a video's end cuts off: neither way is better.
 # Another model's score is not a score.
@@ -77,6 +80,7 @@ NEITHER = {
     "ovo-bench": "slots_dropped yes_ratio",
     "pope": "yes_ratio",
     "simplevqa": "is_given_attempted is_not_attempted",
+    "worldvqa": "is_given_attempted is_not_attempted",
 }
 PROACTIVE = "ovo-bench:mode=proactive"
 SYNTHETIC = Path("synthetic")

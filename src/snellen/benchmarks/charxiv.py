@@ -42,13 +42,11 @@ from snellen.benchmarks.families.charxiv_judge import (
     verdict,
 )
 from snellen.benchmarks.families.charxiv_rows import Questions
-from snellen.benchmarks.families.judged import judge_of_all, judged
-from snellen.benchmarks.families.judges import PERFECT
+from snellen.benchmarks.families.judged import check, judge_of_all, judged
 from snellen.benchmarks.families.results import of_json
 from snellen.core import (
     Benchmark,
     Capabilities,
-    Check,
     Interop,
     Judge,
     Presentation,
@@ -93,12 +91,7 @@ def charxiv(questions: Questions = "reasoning", data: Path | None = None) -> Ben
         scorings=scorings,
         max_answer_tokens=1024,
         cluster_by=lambda sample: str(sample.data["figure"]),
-        check=Check(
-            says=lambda _, answer: answer,
-            wrong=lambda _: "nothing of the kind",
-            verdict=perfect_verdict,
-            expect=dict.fromkeys(scorings, PERFECT),
-        ),
+        check=check(perfect_verdict, scorings),
         procedure=Procedure(group_by=lambda sample: str(sample.data["figure"])),
         presentation=Presentation(
             break_down_by=charxiv_rows.TAGS[questions],

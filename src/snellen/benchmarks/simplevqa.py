@@ -28,14 +28,13 @@ from typing import Literal
 
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.attempted import figures
-from snellen.benchmarks.families.judged import judge_of_all, judged, prompts
-from snellen.benchmarks.families.judges import CHINESE, PERFECT
+from snellen.benchmarks.families.judged import check, judge_of_all, judged, prompts
+from snellen.benchmarks.families.judges import CHINESE
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import parse_verbatim
 from snellen.core import (
     Benchmark,
     Capabilities,
-    Check,
     Interop,
     Presentation,
     Published,
@@ -92,13 +91,11 @@ def simplevqa(prompt: Preset = "official", data: Path | None = None) -> Benchmar
             ),
         },
         max_answer_tokens=32 if prompt == "lmms-eval" else 512,
-        check=Check(
-            says=lambda _, answer: answer,
-            wrong=lambda _: "nothing of the kind",
-            verdict=lambda sample, reply: json.dumps(
+        check=check(
+            lambda sample, reply: json.dumps(
                 {KEY: "正确" if reply.text == sample.target else "错误"}
             ),
-            expect={"official": PERFECT, "lmms-eval": PERFECT},
+            ("official", "lmms-eval"),
         ),
         presentation=Presentation(
             break_down_by=("language",),

@@ -6,17 +6,17 @@ Data     reka-ai/reka-vibe-eval@e098274ea33bc00a8e1dc406f71fea95db47570c:data/vi
          under Apache-2.0. The pictures are in an archive on the repository's releases page, tag
          v1.0.0: put them in images/ beside the file. The parquet files of RekaAI/VibeEval on the
          Hugging Face hub, which contain the pictures, can also be read (pass their folder).
-Prompt   `official`: the picture, then the bare prompt, models/claude_models.py#L30-L47 (Reka, GPT,
-         and Claude alike). Replies are limited to 1,024 tokens, as there (#L32).
+Prompt   `official`: the picture, then the bare prompt, models/claude_models.py#L27-L45 (Reka, GPT,
+         and Claude alike). Replies are limited to 1,024 tokens, as there (#L29).
 Scoring  `official`: Reka Core rates a reply from 1 to 5, from the prompt, the reply, and the
-         reference alone, at temperature 0.4, evaluate.py#L120-L183. The rating is the first match
+         reference alone, at temperature 0.4, evaluate.py#L121-L180. The rating is the first match
          of `Rating:\\s*([1-5])`, so "Rating: 3.5" is 3, "Rating: 10" is 1, and "**Rating:** 4" has
          no rating. The score is 25 * (rating - 1) percent, and a mean is over the replies that have
          a rating, not over all 269 (#L288-L310). If there is no rating, the authors ask again, up
          to ten times, and then stop. Here, such a reply stays unjudged. lmms-eval gives it a rating
          of 0, which is -25 percent (EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d
-         38295af3:lmms_eval/tasks/vibe_eval/utils.py#L122-L126).
-         If a file has several replies to an example, the last one counts (#L262-L265).
+         38295af3:lmms_eval/tasks/vibe_eval/utils.py#L136-L142).
+         If a file has several replies to an example, the last one counts (#L258-L262).
 Proof    The published ratings of the authors' repository: every rating and every mean, by
          difficulty and over all (tests/parity). The README's row of Claude Opus is not what the
          stored ratings give.
@@ -26,14 +26,12 @@ import re
 from pathlib import Path
 
 from snellen.benchmarks.families import authors_files
-from snellen.benchmarks.families.judged import judge_of_all, judged
-from snellen.benchmarks.families.judges import PERFECT
+from snellen.benchmarks.families.judged import check, judge_of_all, judged, prompts
 from snellen.benchmarks.families.questions import picture
 from snellen.core import (
     UNMAPPED,
     Benchmark,
     Capabilities,
-    Check,
     Interop,
     Presentation,
     Published,
@@ -57,24 +55,6 @@ FILE = File(
     note="the requests; the pictures are on the repository's releases page, tag v1.0.0",
 )
 RATING = re.compile(r"Rating:\s*([1-5])")
-# evaluate.py#L136-L151
-RATE = """\
-[Question]
-{prompt}
-
-[Assistant Response]
-{generation}
-
-[Ground Truth Response]
-{reference}
-
-[System]
-Rate whether the assistant response correctly matches the ground truth, it's about an image shared \
-by the user.
-The rating should be 1-5, where 1 is incorrect and 5 is correct.
-Your response should be in the format:
-Explanation: (your explanation)
-Rating: (int)"""
 
 
 def vibe_eval(data: Path | None = None) -> Benchmark:
@@ -91,7 +71,7 @@ def vibe_eval(data: Path | None = None) -> Benchmark:
         prompt=lambda sample, _: (user(*sample.media, sample.question),),
         scorings={
             "official": judged(
-                f"reka-ai/reka-vibe-eval@{REVISION}:evaluate.py#L154-L183",
+                f"reka-ai/reka-vibe-eval@{REVISION}:evaluate.py#L149-L180",
                 rates,
                 lambda reading, _: (float(str(reading.answer)) - 1) / 4,
                 {"score": Metric(mean, better="higher")},
@@ -99,11 +79,9 @@ def vibe_eval(data: Path | None = None) -> Benchmark:
             )
         },
         max_answer_tokens=1024,
-        check=Check(
-            says=lambda _, answer: answer,
-            wrong=lambda _: "nothing of the kind",
-            verdict=lambda sample, reply: f"Rating: {5 if reply.text == sample.target else 1}",
-            expect={"official": PERFECT},
+        check=check(
+            lambda sample, reply: f"Rating: {5 if reply.text == sample.target else 1}",
+            ("official",),
         ),
         presentation=Presentation(
             break_down_by=("category",),
@@ -135,7 +113,8 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
 
 
 def rating_prompt(sample: Sample, reply: Reply) -> str:
-    return RATE.format(prompt=sample.question, generation=reply.text, reference=sample.target)
+    rate: str = prompts("vibe_eval")["rate"]
+    return rate.format(prompt=sample.question, generation=reply.text, reference=sample.target)
 
 
 def rating(words: str, _: Sample) -> Reading:

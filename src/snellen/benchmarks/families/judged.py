@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
 
-from snellen.core import Judge, Reading, Reply, Sample, Scoring
+from snellen.benchmarks.families.judges import PERFECT
+from snellen.core import Check, Judge, Reading, Reply, Sample, Scoring
 from snellen.media.content import user
 from snellen.metrics import Metric
 
@@ -53,6 +54,21 @@ def judged(
         metrics=metrics,
         judge=judge,
         **settings,
+    )
+
+
+def check(
+    verdict: Callable[[Sample, Reply], str],
+    scorings: Iterable[str],
+    says: Callable[[Sample, str], str] = lambda _, answer: answer,
+) -> Check:
+    """The check of a benchmark in whose scorings only the right answer gets a score. `verdict` is
+    the verdict of a perfect judge, and `says` a reply that gives an answer."""
+    return Check(
+        says=says,
+        wrong=lambda _: "nothing of the kind",
+        verdict=verdict,
+        expect=dict.fromkeys(scorings, PERFECT),
     )
 
 
