@@ -1,12 +1,14 @@
 """Judges that read several replies in one prompt."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from snellen import api
 from snellen.core.benchmark import Benchmark
+from snellen.core.exchange import Published
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
 from snellen.core.scoring import Judge, JudgeBatches, Reading, Scoring
@@ -85,8 +87,8 @@ def replied(folder: Path, bench: Benchmark, **options: object) -> Path:
 
 def says_even(request: Request) -> str:
     """A judge that finds the replies to questions with even numbers right."""
-    lines = request.messages[0].text.splitlines()
-    return json.dumps([int(int(line.partition(":")[0]) % 2 == 0) for line in lines])
+    numbers = re.findall(r"^(\d+): about", request.messages[0].text, re.MULTILINE)
+    return json.dumps([int(int(number) % 2 == 0) for number in numbers])
 
 
 def scores(run: Path) -> dict[str, float | None]:
@@ -159,7 +161,7 @@ def test_a_verdict_stays_while_its_batch_waits_to_be_judged_with_more_replies(
 def test_two_replies_to_one_question_never_share_a_prompt(tmp_path: Path) -> None:
     bench = benchmark(tmp_path)
     calls = iter(range(1000))
-    model = opened(Scripted(lambda _: f"reply {next(calls)}", name="replies"))
+    model = opened(Scripted(lambda _: f"about {next(calls)}", name="replies"))
     run = api.run_plan(
         api.Plan(benchmarks=[bench], models=[model], out=tmp_path / "runs", repeats=2)
     )[0].run
@@ -197,3 +199,60 @@ def test_a_judge_without_batches_reads_each_reply_on_its_own(tmp_path: Path) -> 
     judge = Scripted(lambda request: says_even(request).strip("[]"), name="judge")
     result, _ = api.judge_run(run, plan(judge), benchmark=bench)
     assert (len(judge.requests), result.headline.value) == (N, 0.5)
+
+
+def test_the_same_prompt_in_another_run_is_sent_once(tmp_path: Path) -> None:
+    bench = benchmark(tmp_path)
+    api.judge_run(
+        replied(tmp_path, bench), plan(Scripted(says_even, name="judge")), benchmark=bench
+    )
+    other = opened(Scripted(lambda request: f"about {request.messages[0].text}", name="another"))
+    same = api.run_plan(api.Plan(benchmarks=[bench], models=[other], out=tmp_path / "runs"))[0].run
+    judge = Scripted(says_even, name="judge")
+    result, _ = api.judge_run(same, plan(judge), benchmark=bench)
+    assert (len(judge.requests), result.headline.value, result.headline.n) == (0, 0.5, N)
+
+
+def test_a_probe_of_a_judge_asks_about_each_reply_on_its_own(tmp_path: Path) -> None:
+    bench = benchmark(tmp_path)
+    run = replied(tmp_path, bench)
+    judge = Scripted(says_even, name="judge")
+    reports, _ = api.probe_run(run, plan(judge), benchmark=bench, n=4)
+
+    alone = [request.messages[0].text for request in judge.requests][4:]
+    assert alone and all("\n\n" in text for text in alone)
+    (report,) = reports
+    assert (report.right, report.wrong) == (2, 2)
+    assert all(attempt.lost == 0 for attempt in report.attempts.values())
+
+
+def test_a_qualified_judge_may_read_batches(tmp_path: Path) -> None:
+    """Replies of two models to one question are in different prompts."""
+    published = {
+        name: {str(n): f"about {name} {n}" for n in range(N)}
+        for name in ("one model", "another model")
+    }
+    bench = benchmark(tmp_path)
+    bench = replace(
+        bench,
+        interop=replace(bench.interop, layout=lambda path: read(json.loads(path.read_text()))),
+    )
+    files = []
+    for name, replies in published.items():
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(replies))
+        files.append(path)
+    judge = Scripted(says_even, name="judge")
+    qualifications, _ = api.qualify_run(
+        files, api.Plan(benchmarks=[], models=[opened(judge)], out=tmp_path), benchmark=bench
+    )
+
+    assert len(judge.requests) == 2 * N / 3
+    (qualification,) = qualifications
+    assert qualification.agreement.replies == 2 * N
+    assert qualification.agreement.bias.value == 0
+
+
+def read(replies: dict[str, str]) -> Published:
+    verdicts = {name: (str(int(int(name) % 2 == 0)),) for name in replies}
+    return Published(replies=replies, verdicts={"official": verdicts})

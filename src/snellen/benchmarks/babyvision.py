@@ -26,19 +26,10 @@ from string import ascii_uppercase
 from typing import Any
 
 from snellen.benchmarks.families import authors_files
-from snellen.benchmarks.families.judged import check, judge_of_all, judged, prompts
+from snellen.benchmarks.families.judged import check, judge_of_all, judged, presentation, prompts
 from snellen.benchmarks.families.questions import picture
 from snellen.benchmarks.families.results import of_json
-from snellen.core import (
-    Benchmark,
-    Capabilities,
-    Interop,
-    Presentation,
-    Published,
-    Reading,
-    Reply,
-    Sample,
-)
+from snellen.core import Benchmark, Interop, Published, Reading, Reply, Sample
 from snellen.core.prompts import lettered
 from snellen.data import DataFile, Row, find, jsonl
 from snellen.data.published import File
@@ -90,13 +81,8 @@ def babyvision(data: Path | None = None) -> Benchmark:
             ("official",),
             says=lambda _, answer: f"\\boxed{{{answer}}}",
         ),
-        presentation=Presentation(
-            break_down_by=("type", "subtype"),
-            capabilities=Capabilities(
-                tag="type",
-                leaves=LEAVES,
-                source=f"UniPat-AI/BabyVision@{REVISION}:README.md, Overview",
-            ),
+        presentation=presentation(
+            ("type", "subtype"), LEAVES, f"UniPat-AI/BabyVision@{REVISION}:README.md, Overview"
         ),
         interop=Interop(files=file, layout=layout),
     )

@@ -32,7 +32,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from snellen.benchmarks.families import charxiv_rows
 from snellen.benchmarks.families.charxiv_judge import (
     BATCHES,
     SINGLY,
@@ -41,19 +40,10 @@ from snellen.benchmarks.families.charxiv_judge import (
     perfect_verdict,
     verdict,
 )
-from snellen.benchmarks.families.charxiv_rows import Questions
-from snellen.benchmarks.families.judged import check, judge_of_all, judged
+from snellen.benchmarks.families.charxiv_rows import TAGS, Questions, table, to_sample
+from snellen.benchmarks.families.judged import check, judge_of_all, judged, presentation
 from snellen.benchmarks.families.results import of_json
-from snellen.core import (
-    Benchmark,
-    Capabilities,
-    Interop,
-    Judge,
-    Presentation,
-    Procedure,
-    Published,
-    Scoring,
-)
+from snellen.core import Benchmark, Interop, Judge, Procedure, Published, Scoring
 from snellen.data import find
 from snellen.data.published import File
 from snellen.media.content import user
@@ -80,26 +70,21 @@ FAILED = "Error in generating response."
 def charxiv(questions: Questions = "reasoning", data: Path | None = None) -> Benchmark:
     names = [f"{folder}{questions}_val.json" for folder in ("", "data/")]
     data_file = find(data, "charxiv", names, published(), "charxiv")
-    table, file = charxiv_rows.table(data_file, questions)
+    rows, file = table(data_file, questions)
     scorings = SCORINGS[questions]
     return Benchmark(
         name="charxiv",
         asks=1,
-        data=table,
-        sample=lambda _, row: charxiv_rows.to_sample(row, data_file),
+        data=rows,
+        sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: (user(*sample.media, str(sample.data["query"])),),
         scorings=scorings,
         max_answer_tokens=1024,
         cluster_by=lambda sample: str(sample.data["figure"]),
         check=check(perfect_verdict, scorings),
         procedure=Procedure(group_by=lambda sample: str(sample.data["figure"])),
-        presentation=Presentation(
-            break_down_by=charxiv_rows.TAGS[questions],
-            capabilities=Capabilities(
-                tag="",
-                leaves={"": "OCR/table"},
-                source="https://arxiv.org/abs/2406.18521, abstract",
-            ),
+        presentation=presentation(
+            TAGS[questions], "OCR/table", "https://arxiv.org/abs/2406.18521, abstract"
         ),
         interop=Interop(files=file, layout=layout),
     )

@@ -15,7 +15,7 @@ Scoring  `official`: GPT-4o judges, at its default temperature, llm_as_a_vqa_jud
          verdict; here, such a reply stays unjudged. `accuracy` is the share of correct replies. The
          other metrics have the names of the authors' script, which rounds shares to four digits
          first (#L56-L78). VLMEvalKit's prompt lacks the spaces at the ends of lines.
-         `lmms-eval`: the reply equals the answer after VQA's normalization, EvolvingLMMs-Lab/
+         `lmms-eval`: the reply equals the answer after TextVQA's normalization, EvolvingLMMs-Lab/
          lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/simplevqa/utils.py.
 Proof    Generated verdicts with the labels and aggregates of the authors' code (tests/parity). The
          prompts have the digests of the authors' prompts. No outputs are published.
@@ -28,27 +28,17 @@ from typing import Literal
 
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.attempted import figures
-from snellen.benchmarks.families.judged import check, judge_of_all, judged, prompts
+from snellen.benchmarks.families.judged import check, judge_of_all, judged, presentation, prompts
 from snellen.benchmarks.families.judges import CHINESE
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import parse_verbatim
-from snellen.core import (
-    Benchmark,
-    Capabilities,
-    Interop,
-    Presentation,
-    Published,
-    Reading,
-    Reply,
-    Sample,
-    Scoring,
-)
+from snellen.core import Benchmark, Interop, Published, Reading, Reply, Sample, Scoring
 from snellen.data import Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import user
 from snellen.metrics import Metric, mean
-from snellen.text.vqa import normalize, without_line_breaks
+from snellen.text.vqa import normalize_textvqa
 
 REVISION = "b94d1f3d05d7f488afcdcf95bfcd69bcb279111e"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
@@ -85,7 +75,8 @@ def simplevqa(prompt: Preset = "official", data: Path | None = None) -> Benchmar
                 source=f"{LMMS}:lmms_eval/tasks/simplevqa/utils.py#L34-L38",
                 parse=parse_verbatim,
                 score=lambda reading, sample: float(
-                    plain(str(reading.answer or "")) == plain(sample.target or "")
+                    normalize_textvqa(str(reading.answer or ""))
+                    == normalize_textvqa(sample.target or "")
                 ),
                 metrics={"exact_match": Metric(mean, better="higher")},
             ),
@@ -97,13 +88,8 @@ def simplevqa(prompt: Preset = "official", data: Path | None = None) -> Benchmar
             ),
             ("official", "lmms-eval"),
         ),
-        presentation=Presentation(
-            break_down_by=("language",),
-            capabilities=Capabilities(
-                tag="",
-                leaves={"": "knowledge/world"},
-                source="https://arxiv.org/abs/2502.13059, abstract",
-            ),
+        presentation=presentation(
+            ("language",), "knowledge/world", "https://arxiv.org/abs/2502.13059, abstract"
         ),
         interop=Interop(files=file, layout=layout),
     )
@@ -135,10 +121,6 @@ def question(sample: Sample, prompt: Preset) -> str:
     if prompt == "vlmevalkit":
         return sample.question
     return f"{sample.question.strip()}\nAnswer the question using a short phrase."
-
-
-def plain(text: str) -> str:
-    return normalize(without_line_breaks(text))
 
 
 def judge_prompt(sample: Sample, reply: Reply) -> str:

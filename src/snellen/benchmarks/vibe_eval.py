@@ -26,19 +26,9 @@ import re
 from pathlib import Path
 
 from snellen.benchmarks.families import authors_files
-from snellen.benchmarks.families.judged import check, judge_of_all, judged, prompts
+from snellen.benchmarks.families.judged import check, judge_of_all, judged, presentation, prompts
 from snellen.benchmarks.families.questions import picture
-from snellen.core import (
-    UNMAPPED,
-    Benchmark,
-    Capabilities,
-    Interop,
-    Presentation,
-    Published,
-    Reading,
-    Reply,
-    Sample,
-)
+from snellen.core import UNMAPPED, Benchmark, Interop, Published, Reading, Reply, Sample
 from snellen.data import DataFile, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError
@@ -83,13 +73,10 @@ def vibe_eval(data: Path | None = None) -> Benchmark:
             lambda sample, reply: f"Rating: {5 if reply.text == sample.target else 1}",
             ("official",),
         ),
-        presentation=Presentation(
-            break_down_by=("category",),
-            capabilities=Capabilities(
-                tag="category",
-                leaves=dict.fromkeys(("difficulty-normal", "difficulty-hard"), UNMAPPED),
-                source="https://arxiv.org/abs/2405.02287, section 2",
-            ),
+        presentation=presentation(
+            ("category",),
+            dict.fromkeys(("difficulty-normal", "difficulty-hard"), UNMAPPED),
+            "https://arxiv.org/abs/2405.02287, section 2",
         ),
         interop=Interop(files=file, layout=layout),
     )

@@ -20,16 +20,8 @@ from pathlib import Path
 
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.attempted import figures
-from snellen.benchmarks.families.judged import check, judge_of_all, judged, prompts
-from snellen.core import (
-    Benchmark,
-    Capabilities,
-    Interop,
-    Presentation,
-    Reading,
-    Reply,
-    Sample,
-)
+from snellen.benchmarks.families.judged import check, judge_of_all, judged, presentation, prompts
+from snellen.core import Benchmark, Interop, Reading, Reply, Sample
 from snellen.data import Row, find, jsonl
 from snellen.data.published import File
 from snellen.media.content import user
@@ -73,13 +65,10 @@ def worldvqa(data: Path | None = None) -> Benchmark:
             lambda sample, reply: f"Label: {'C' if reply.text == sample.target else 'Inc'}orrect",
             ("official",),
         ),
-        presentation=Presentation(
-            break_down_by=("difficulty", "category", "language"),
-            capabilities=Capabilities(
-                tag="",
-                leaves={"": "knowledge/world"},
-                source="https://arxiv.org/abs/2602.02537, abstract",
-            ),
+        presentation=presentation(
+            ("difficulty", "category", "language"),
+            "knowledge/world",
+            "https://arxiv.org/abs/2602.02537, abstract",
         ),
         interop=Interop(files=file),
     )

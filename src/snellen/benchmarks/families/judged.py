@@ -9,7 +9,16 @@ from importlib import resources
 from typing import Any
 
 from snellen.benchmarks.families.judges import PERFECT
-from snellen.core import Check, Judge, Reading, Reply, Sample, Scoring
+from snellen.core import (
+    Capabilities,
+    Check,
+    Judge,
+    Presentation,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.media.content import user
 from snellen.metrics import Metric
 
@@ -70,6 +79,18 @@ def check(
         verdict=verdict,
         expect=dict.fromkeys(scorings, PERFECT),
     )
+
+
+def presentation(
+    tags: tuple[str, ...], leaves: str | Mapping[str, str], source: str
+) -> Presentation:
+    """Break results down by the tags. `leaves` is the capability of all samples, or maps the values
+    of the first tag to capabilities, and `source` is where the authors say so."""
+    if isinstance(leaves, str):
+        capabilities = Capabilities(tag="", leaves={"": leaves}, source=source)
+    else:
+        capabilities = Capabilities(tag=tags[0], leaves=leaves, source=source)
+    return Presentation(break_down_by=tags, capabilities=capabilities)
 
 
 @cache
