@@ -21,7 +21,9 @@ from tests import tiny
 
 HIGHER = {
     "a-okvqa": "accuracy",
+    "babyvision": "accuracy",
     "chartqa": "relaxed_accuracy",
+    "charxiv": "accuracy",
     "coco-captions": "bleu_1 bleu_2 bleu_3 bleu_4 cider rouge_l",
     "docvqa": "accuracy anls",
     "eyechart": "accuracy clutter rotation",
@@ -48,13 +50,17 @@ HIGHER = {
     "pope": "accuracy f1 mean_accuracy mean_f1 precision recall",
     "scienceqa": "accuracy",
     "seed-bench": "accuracy dimension_average",
+    "simplevqa": "accuracy accuracy_given_attempted exact_match f1 is_correct",
     "textvqa": "accuracy",
     "vcr-wiki": "exact_match f1 jaccard precision recall",
+    "vibe-eval": "score",
     "video-mme": "accuracy",
     "vlmevalkit": "accuracy",
     "vqav2": "accuracy",
+    "worldvqa": "accuracy accuracy_given_attempted f1 is_correct",
 }
 LOWER = {
+    "charxiv": "invalid",
     "eyechart": "acuity contrast noise",
     "eyechart-video": "temporal_acuity",
     "gqa": "distribution",
@@ -63,6 +69,8 @@ LOWER = {
         acknowledgements ambiguous count_mae delay_censored delay_mean delay_median early
         false_alarms_per_min late overcount repeats silent slots_failed unsolicited_per_hour
     """,
+    "simplevqa": "is_incorrect",
+    "worldvqa": "is_incorrect",
 }
 # Shares of a kind of answer or of blame, and what a video's end cuts off: neither way is better.
 # Another model's score is not a score.
@@ -71,6 +79,8 @@ NEITHER = {
     "llava-bench": "reference_score",
     "ovo-bench": "slots_dropped yes_ratio",
     "pope": "yes_ratio",
+    "simplevqa": "is_given_attempted is_not_attempted",
+    "worldvqa": "is_given_attempted is_not_attempted",
 }
 PROACTIVE = "ovo-bench:mode=proactive"
 SYNTHETIC = Path("synthetic")
