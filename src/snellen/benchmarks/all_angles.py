@@ -19,21 +19,13 @@ Proof    Both rules equal VLMEvalKit's code of that time on 3,000 generated repl
          mcq_parsing). No model outputs are published.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from snellen.answers.others import VLMEVALKIT_2024, vlmevalkit_2024_letter
 from snellen.benchmarks.families import choice_sets
 from snellen.benchmarks.families.tasks import as_reading
-from snellen.core import (
-    Benchmark,
-    Capabilities,
-    Interop,
-    Presentation,
-    Reading,
-    Reply,
-    Sample,
-    Scoring,
-)
+from snellen.core import Benchmark, Interop, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find
 
 LEAVES = {
@@ -60,12 +52,14 @@ def all_angles(data: Path | None = None) -> Benchmark:
         max_answer_tokens=2048,
         cluster_by=lambda sample: sample.tags["folder"],
         check=choice_sets.check(rules),
-        presentation=Presentation(
-            break_down_by=("category", "sourced_dataset"),
-            metric_tags=("folder",),
-            capabilities=Capabilities(
-                tag="category", leaves=LEAVES, source="https://arxiv.org/abs/2504.15280, section 3"
+        presentation=replace(
+            choice_sets.presentation(
+                LEAVES,
+                "https://arxiv.org/abs/2504.15280, section 3",
+                "category",
+                by=("category", "sourced_dataset"),
             ),
+            metric_tags=("folder",),
         ),
         interop=Interop(files=file),
     )

@@ -33,26 +33,13 @@ from typing import Literal
 from snellen.answers.others import VLMEVALKIT_2024, vlmevalkit_2024_letter
 from snellen.benchmarks.families import choice_sets
 from snellen.benchmarks.families.tasks import as_reading
-from snellen.core import (
-    Benchmark,
-    Capabilities,
-    Interop,
-    Judge,
-    Presentation,
-    Reading,
-    Reply,
-    Sample,
-    Scoring,
-)
+from snellen.core import Benchmark, Interop, Judge, Reading, Reply, Sample, Scoring
 from snellen.data import find
 from snellen.data.published import File
 from snellen.media.content import Message, user
 from snellen.metrics import macro_average
 
-SOURCE = (
-    "DreamMr/HR-Bench@b17b1998fa2c1b71a737c126155826a94149ed13:"
-    "hrbench/vlmeval/dataset/utils/hrbench.py#L15-L61"
-)
+AUTHORS = "DreamMr/HR-Bench@b17b1998fa2c1b71a737c126155826a94149ed13"
 JUDGE = (
     "You are a helpful and precise assistant for checking the quality of the answer. Please answer "
     "in only yes or no. Given the following question: {question}\nOptions:\n{choices}Please select "
@@ -94,11 +81,8 @@ def hr_bench(
         max_answer_tokens=2048 if prompt == "vlmevalkit" else 1024,
         cluster_by=lambda sample: str(sample.data["image"]),
         check=replace(choice_sets.check(rules), verdict=right_verdict),
-        presentation=Presentation(
-            break_down_by=TAGS,
-            capabilities=Capabilities(
-                tag="category", leaves=LEAVES, source="https://arxiv.org/abs/2408.15556, section 3"
-            ),
+        presentation=choice_sets.presentation(
+            LEAVES, "https://arxiv.org/abs/2408.15556, section 3", "category", by=TAGS
         ),
         interop=Interop(files=file),
     )
@@ -109,7 +93,7 @@ def scorings() -> dict[str, Scoring]:
     metrics = {"accuracy": macro_average("cycle_category")}
     judged = Scoring(
         version=1,
-        source=SOURCE,
+        source=f"{AUTHORS}:hrbench/vlmeval/dataset/utils/hrbench.py#L15-L61",
         parse=lambda *_: Reading(answer=None, rule="for the judge"),
         score=lambda reading, _: float(reading.answer == "yes"),
         metrics=metrics,

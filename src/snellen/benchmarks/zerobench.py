@@ -30,6 +30,7 @@ Proof    `lmms-eval` equals lmms-eval's code on the generated replies of the gol
 """
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal
@@ -39,24 +40,12 @@ from snellen.benchmarks.families import choice_sets
 from snellen.benchmarks.families.authors_files import picture_key
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.tasks import parse_verbatim, plain_words
-from snellen.core import (
-    Benchmark,
-    Capabilities,
-    Check,
-    Interop,
-    Presentation,
-    Reading,
-    Reply,
-    Sample,
-    Scoring,
-)
+from snellen.core import Benchmark, Check, Interop, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.metrics import Metric, mean
 from snellen.metrics.lowest import lowest_of_repeats
 
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
-LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 ALIASES = {
     "ZEROBench": {"questions": "main", "prompt": "vlmevalkit"},
     "ZEROBench_sub": {"questions": "sub", "prompt": "vlmevalkit"},
@@ -106,11 +95,9 @@ def zerobench(
                 "robust": PERFECT,
             },
         ),
-        presentation=Presentation(
+        presentation=replace(
+            choice_sets.presentation({"": "reasoning/logic"}, "https://arxiv.org/abs/2502.09696"),
             metric_tags=("question",),
-            capabilities=Capabilities(
-                tag="", leaves={"": "reasoning/logic"}, source="https://arxiv.org/abs/2502.09696"
-            ),
         ),
         interop=Interop(files=file),
     )
@@ -128,8 +115,8 @@ def scorings() -> dict[str, Scoring]:
             version=1, source=source, parse=parse, score=score, metrics=metrics, missing="wrong"
         )
 
-    kit = f"{KIT}:vlmeval/dataset/image_vqa.py#L3237-L3268"
-    lmms = f"{LMMS_EVAL}:lmms_eval/tasks/zerobench/utils.py#L21-L60"
+    kit = f"{choice_sets.KIT}:vlmeval/dataset/image_vqa.py#L3237-L3268"
+    lmms = f"{choice_sets.LMMS}:lmms_eval/tasks/zerobench/utils.py#L21-L60"
     return {
         "vlmevalkit": scoring(kit, in_braces, contains),
         "lmms-eval": scoring(lmms, parse_verbatim, is_exact),
