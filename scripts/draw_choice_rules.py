@@ -17,6 +17,7 @@ import string
 import sys
 import types
 from collections import defaultdict
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -68,6 +69,51 @@ COUNT_FORMS = (
 )  # fmt: skip
 
 
+BRACE_TARGETS = ("7", "11.90", "Blue", "red, green", "14:35", "1,024", "B12", "a")
+BRACE_FORMS = (
+    "{{{t}}}",
+    "It is {{{t}}}.",
+    "{{ {t} }}",
+    "{{{u}}}",
+    "{{{w}}}",
+    "{{{o}}} no, {{{t}}}",
+    "{{{t}}} no, {{{o}}}",
+    "{t}",
+    "{{}}",
+    "{{{t}",
+    "{t}}}",
+    "{{{{{t}}}}}",
+    "{{x{t}y}}",
+    "{{1{t}1}}",
+    "\\boxed{{{t}}}",
+    "\\boxed{{\\text{{{t}}}}}",
+    "\\boxed{{\\frac{{{t}}}{{2}}}}",
+    "",
+    "  ",
+    "{{{t}\n}}",
+    "{{\n{t}}}",
+    "{{{t}}}\n{{{o}}}",
+    "The answer is {t}.",
+    "{{final answer}}",
+    "{{final answer: {t}}}",
+    "{{{t} dollars}}",
+    "{{${t}}}",
+    "{{{o}}}",
+    "[{t}]",
+    "({t})",
+    '{{"{t}"}}',
+    "Step 1: {{{o}}}. Step 2: {{{t}}}. Done",
+    "{{{t}}}{{}}",
+    "{{{t}}} {{ }}",
+    "{{{t}, {o}}}",
+    "{{{o}{t}}}",
+    "{{Answer}} {t}",
+    " {{{t}}} ",
+    "{{{t}.}}",
+    "{{{t}0}}",
+)
+
+
 # -- replies
 
 
@@ -116,6 +162,19 @@ def count_rows() -> list[dict[str, Any]]:
         text = form.format(n=number, m=other, w=word, v=words, W=word.title(), U=word.upper())
         row = {"kind": "count", "id": f"count {index}", "answer": str(number), "reply": text}
         rows.append(row)
+    return rows
+
+
+def brace_rows() -> list[dict[str, Any]]:
+    """Replies in the form that ZeroBench's prompt requests, twice with other wrong answers."""
+    draws = Random("replies in braces")
+    rows = []
+    for target in BRACE_TARGETS * 2:
+        for form in BRACE_FORMS:
+            other = draws.choice([name for name in BRACE_TARGETS if name != target])
+            text = form.format(t=target, u=target.upper(), w=target.lower(), o=other)
+            row = {"kind": "braces", "id": f"braces {len(rows)}", "answer": target, "reply": text}
+            rows.append(row)
     return rows
 
 
@@ -290,13 +349,34 @@ def count_verdicts(rows: list[dict[str, Any]], lmms: Path, kit: Path, vision: Pa
         row["lmms"] = task.countbench_process_results(doc, [row["reply"].strip()])["acc"]
 
 
+def brace_verdicts(rows: list[dict[str, Any]], lmms: Path, kit: Path) -> None:
+    task = code(
+        lmms / "lmms_eval/tasks/zerobench/utils.py",
+        Decimal=Decimal,
+        InvalidOperation=InvalidOperation,
+    )
+    frames: list[pd.DataFrame] = []
+    path = kit / "vlmeval/dataset/image_vqa.py"
+    evaluate = method(path, "ZEROBench", "evaluate", re=re, load=lambda _: frames[-1])
+    for row in rows:
+        frames.append(
+            pd.DataFrame({"index": [0], "prediction": [row["reply"]], "answers": [row["answer"]]})
+        )
+        row["kit"] = float(evaluate(None, "")["accuracy"])
+        doc = {"question_answer": row["answer"]}
+        row["lmms"] = task.zerobench_process_results(doc, [row["reply"].strip()])[
+            "zerobench_exact_match"
+        ]["score"]
+
+
 def main(lmms: str, kit: str, vision: str, omni: str) -> None:
-    lettered, count = [*lettered_rows(), *open_rows()], count_rows()
+    lettered, count, braces = [*lettered_rows(), *open_rows()], count_rows(), brace_rows()
     letter_verdicts(lettered, Path(lmms), Path(kit), Path(omni))
     count_verdicts(count, Path(lmms), Path(kit), Path(vision))
+    brace_verdicts(braces, Path(lmms), Path(kit))
     of_letters = [row for row in lettered if row["kind"] == "letter"]
     last = {"kind": "figures", **figures(of_letters, Path(lmms), Path(kit))}
-    text = "".join(f"{json.dumps(row)}\n" for row in [*lettered, *count, last])
+    text = "".join(f"{json.dumps(row)}\n" for row in [*lettered, *count, *braces, last])
     FIXTURE.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 

@@ -130,6 +130,14 @@ def test_counts_are_scored_as_by_the_code(scoring: str, column: str) -> None:
     assert differences("countbench", scoring, expected) == []
 
 
+@pytest.mark.parametrize(("scoring", "column"), [("vlmevalkit", "kit"), ("lmms-eval", "lmms")])
+def test_zerobenchs_answers_are_scored_as_by_the_code(scoring: str, column: str) -> None:
+    expected = [(row, row[column]) for row in rows("braces")]
+    assert len(expected) == 640
+    assert {value for _, value in expected} == {0.0, 1.0}
+    assert differences("zerobench", scoring, expected) == []
+
+
 # -- figures
 
 

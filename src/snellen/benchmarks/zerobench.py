@@ -24,8 +24,9 @@ Scoring  `vlmevalkit`: vlmeval/dataset/image_vqa.py#L3237-L3268. The text in the
          The paper reports one greedy reply (accuracy), and five replies with temperature 0.7: at
          least one is right (pass@5), or all are (5/5). With `--repeats 5`, these are pass@5 in the
          part on repeats, which every benchmark has, and the metric k_of_k.
-Proof    `lmms-eval` equals lmms-eval's code on the generated replies of the golden pack
-         short_open_answers (tests/parity), and `vlmevalkit` on examples worked out from its code.
+Proof    `lmms-eval` and `vlmevalkit` equal the toolkits' code on 640 generated replies (tests/
+         parity/test_choice_rules.py), and `lmms-eval` on those of the golden pack
+         short_open_answers (tests/parity).
          k_of_k is checked on examples worked out by hand.
 """
 
