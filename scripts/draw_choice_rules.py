@@ -1,10 +1,11 @@
 """Generate replies to made-up questions, with what the code of authors and toolkits gives for them.
 
-usage: python scripts/draw_choice_rules.py LMMS_EVAL VLMEVALKIT BIG_VISION OMNISPATIAL
+usage: python scripts/draw_choice_rules.py LMMS_EVAL VLMEVALKIT BIG_VISION OMNISPATIAL HR_BENCH
 
 The arguments are checkouts of EvolvingLMMs-Lab/lmms-eval@75571cf, open-compass/VLMEvalKit@e8e78f0,
-google-research/big_vision@0127fb6, and qizekun/OmniSpatial@208bac2. Only the functions that score
-are run, so that the packages need not be installed. Needs numpy and pandas.
+google-research/big_vision@0127fb6, qizekun/OmniSpatial@208bac2, and DreamMr/HR-Bench@b17b199. Only
+the functions that score are run, so that the packages need not be installed. Needs numpy and
+pandas.
 """
 
 import ast
@@ -18,6 +19,7 @@ import sys
 import types
 from collections import defaultdict
 from decimal import Decimal, InvalidOperation
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -111,6 +113,50 @@ BRACE_FORMS = (
     " {{{t}}} ",
     "{{{t}.}}",
     "{{{t}0}}",
+)
+
+
+VERDICTS = (
+    "Yes",
+    "yes",
+    "YES",
+    "Yes.",
+    "Yes, it does.",
+    "yes - {t}",
+    "Yesterday",
+    "yes\nno",
+    "No",
+    "no.",
+    "NO",
+    "No, the answer is {t}.",
+    "Not quite, yes",
+    " Yes",
+    "\nyes",
+    "**Yes**",
+    "'Yes'",
+    "Y",
+    "y",
+    "Correct",
+    "The answer is right: yes",
+    "I say yes",
+    "true",
+    "1",
+    "{t}",
+    "Nope",
+    "Sure, yes",
+    "Yes and no",
+    "No and yes",
+    "Answer: yes",
+    "yEs",
+    "nO",
+    "Ja",
+    "\u662f",
+    "Yes!",
+    "(Yes)",
+    "yes?",
+    "Yes \u2014 {t}",
+    "no\nyes",
+    "The reply says {t}",
 )
 
 
@@ -369,14 +415,35 @@ def brace_verdicts(rows: list[dict[str, Any]], lmms: Path, kit: Path) -> None:
         ]["score"]
 
 
-def main(lmms: str, kit: str, vision: str, omni: str) -> None:
+def judge_rows(hr_bench: Path) -> list[dict[str, Any]]:
+    """Requests to HR-Bench's judge, as digests, and what a verdict counts."""
+    authors = code(hr_bench / "hrbench/vlmeval/dataset/utils/hrbench.py", get_logger=lambda _: None)
+    asks = "You are a helpful and precise assistant for checking the quality of the answer. Please "
+    asks += "answer in only yes or no. {}"  # pipeline_eval, hrbench.py#L61
+    rows = []
+    for row, words in zip(lettered_rows(), VERDICTS * 6, strict=False):
+        cells = dict(zip(string.ascii_uppercase, row["choices"], strict=False))
+        line = {"question": "Which?", **cells, "answer": row["answer"], "prediction": row["reply"]}
+        text = words.format(t=row["reply"])
+        rows.append(
+            {
+                **{key: row[key] for key in ("id", "choices", "answer", "reply")},
+                "kind": "judge", "verdict": text, "score": authors.parse_score(text)[0],
+                "request": sha256(asks.format(authors.build_prompt(line)).encode()).hexdigest(),
+            }
+        )  # fmt: skip
+    return rows
+
+
+def main(lmms: str, kit: str, vision: str, omni: str, hr_bench: str) -> None:
     lettered, count, braces = [*lettered_rows(), *open_rows()], count_rows(), brace_rows()
     letter_verdicts(lettered, Path(lmms), Path(kit), Path(omni))
     count_verdicts(count, Path(lmms), Path(kit), Path(vision))
     brace_verdicts(braces, Path(lmms), Path(kit))
     of_letters = [row for row in lettered if row["kind"] == "letter"]
     last = {"kind": "figures", **figures(of_letters, Path(lmms), Path(kit))}
-    text = "".join(f"{json.dumps(row)}\n" for row in [*lettered, *count, *braces, last])
+    rows = [*lettered, *count, *braces, *judge_rows(Path(hr_bench)), last]
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
     FIXTURE.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 

@@ -21,8 +21,8 @@ Scoring  The score is the mean over the four cycles, all rows of which count (hr
          its judge: VLMEvalKit's older rules on the stripped reply.
          `robust`: the letter that the reply settles on.
 Proof    `vlmevalkit` and `lmms-eval` equal the code of VLMEvalKit and lmms-eval on 720 generated
-         replies, with the mean over the cycles (tests/parity/test_choice_rules.py). The judge's
-         prompt and the parsing of its verdicts are checked on examples from the authors' code.
+         replies, with the mean over the cycles, and the judge's requests and verdicts equal the
+         authors' on 240 (tests/parity/test_choice_rules.py).
 """
 
 import re
