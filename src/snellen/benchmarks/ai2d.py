@@ -29,6 +29,7 @@ Proof    `lmms-eval` equals lmms-eval's code on 720 generated replies (tests/par
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from string import ascii_uppercase, punctuation
 from typing import Literal
@@ -90,11 +91,13 @@ def published(version: Version = "mask", **_: object) -> tuple[File, ...]:
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
-    """Make a sample. In the hub's files, the right answer is an index, from 0."""
-    if "options" not in row:
-        return choice_sets.sample_of(row, data_file, tags=("category",))
-    letter = choice_sets.letter_at(row["answer"], choice_sets.choices_of(row))
-    return choice_sets.sample_of(row, data_file, tags=("category",), letter=letter)
+    """Make a sample. In the hub's files, the right answer is an index, from 0. In a TSV, each row
+    has a copy of its diagram, whose number is in the index."""
+    if "options" in row:
+        letter = choice_sets.letter_at(row["answer"], choice_sets.choices_of(row))
+        return choice_sets.sample_of(row, data_file, tags=("category",), letter=letter)
+    sample = choice_sets.sample_of(row, data_file, tags=("category",))
+    return replace(sample, data={**sample.data, "image": str(int(row["index"]) // 100)})
 
 
 def lmms_answer(reply: Reply, sample: Sample) -> Reading:

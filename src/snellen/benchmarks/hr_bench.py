@@ -34,7 +34,7 @@ from snellen.answers.others import VLMEVALKIT_2024, vlmevalkit_2024_letter
 from snellen.benchmarks.families import choice_sets
 from snellen.benchmarks.families.tasks import as_reading
 from snellen.core import Benchmark, Interop, Judge, Reading, Reply, Sample, Scoring
-from snellen.data import find
+from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import Message, user
 from snellen.metrics import macro_average
@@ -75,11 +75,11 @@ def hr_bench(
         name="hr-bench",
         asks=1,
         data=table,
-        sample=lambda _, row: choice_sets.sample_of(row, data_file, tags=TAGS),
+        sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: choice_sets.message(sample, PROMPTS[prompt]),
         scorings=choice_sets.headline(rules, prompt),
         max_answer_tokens=2048 if prompt == "vlmevalkit" else 1024,
-        cluster_by=lambda sample: str(sample.data["image"]),
+        cluster_by=lambda sample: str(sample.data["cycles"]),
         check=replace(choice_sets.check(rules), verdict=right_verdict),
         presentation=choice_sets.presentation(
             LEAVES, "https://arxiv.org/abs/2408.15556, section 3", "category", by=TAGS
@@ -116,6 +116,14 @@ def published(size: Size = "4k", **_: object) -> tuple[File, ...]:
     """The authors' TSV file of this size."""
     sheet = choice_sets.sheet(f"HRBench{size.upper()}")
     return (File(name=f"hr_bench_{size}.tsv", url=sheet.url, md5=sheet.md5),)
+
+
+def to_sample(row: Row, data_file: DataFile) -> Sample:
+    """Make a sample. The rows of a question, in its four cycles, have the same question and choices
+    and are one cluster, although each row has a copy of the picture."""
+    sample = choice_sets.sample_of(row, data_file, tags=TAGS)
+    cycles = "\n".join((sample.question, *sorted(sample.choices)))
+    return replace(sample, data={**sample.data, "cycles": cycles})
 
 
 def lmms_answer(reply: Reply, sample: Sample) -> Reading:
