@@ -21,13 +21,18 @@ from tests import tiny
 
 HIGHER = {
     "a-okvqa": "accuracy",
+    "ai2d": "accuracy",
+    "all-angles": "accuracy",
     "chartqa": "relaxed_accuracy",
     "coco-captions": "bleu_1 bleu_2 bleu_3 bleu_4 cider rouge_l",
+    "countbench": "accuracy",
+    "cv-bench": "accuracy cv_bench_acc",
     "docvqa": "accuracy anls",
     "eyechart": "accuracy clutter rotation",
     "eyechart-video": "accuracy",
     "gqa": "accuracy consistency plausibility validity",
     "hallusionbench": "aacc average easy_aacc facc figure_score hard_aacc qacc",
+    "hr-bench": "accuracy",
     "info-vqa": "accuracy anls",
     "llava-bench": "model_score relative_score score",
     "mathvision": "accuracy",
@@ -37,22 +42,27 @@ HIGHER = {
     "mme": "acc acc_plus cognition perception precision recall score",
     "mmmu": "accuracy",
     "mmmu-pro": "accuracy",
+    "mmstar": "accuracy average",
     "ocr-vqa": "accuracy",
     "ocrbench": "accuracy final_score",
     "ok-vqa": "accuracy",
+    "omnispatial": "accuracy",
     "ovo-bench": """
         accuracy accuracy_by_question accuracy_micro balanced_accuracy f1 precision recall
         answered_in_span answered_in_span_any answered_in_span_1s answered_in_span_2s
         answered_in_span_3s count_right_time count_skill final_count projected span_auc
     """,
     "pope": "accuracy f1 mean_accuracy mean_f1 precision recall",
+    "realworldqa": "accuracy",
     "scienceqa": "accuracy",
     "seed-bench": "accuracy dimension_average",
     "textvqa": "accuracy",
     "vcr-wiki": "exact_match f1 jaccard precision recall",
     "video-mme": "accuracy",
+    "visualpuzzles": "accuracy",
     "vlmevalkit": "accuracy",
     "vqav2": "accuracy",
+    "zerobench": "accuracy k_of_k",
 }
 LOWER = {
     "eyechart": "acuity contrast noise",

@@ -34,7 +34,7 @@ from snellen.benchmarks.families import choice_sets
 from snellen.core import Benchmark, Interop, Sample, Scoring
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
-from snellen.metrics import macro_average
+from snellen.metrics import Metric, macro_average
 
 ALIASES = {"MMStar": {"prompt": "vlmevalkit"}}
 LEAVES = {
@@ -95,7 +95,7 @@ def mmstar(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
 
 def scorings() -> dict[str, Scoring]:
     """The scorings, keyed by name."""
-    axes = {"average": macro_average("l2_category")}
+    axes = {"average": Metric(macro_average("l2_category"), better="higher")}
     return choice_sets.scorings(
         {
             "official": choice_sets.rule(MMSTAR, choice_sets.parser(mmstar_letter)),
