@@ -82,7 +82,7 @@ ALIASES = {
     "A-Bench_VAL": {"name": "A-Bench_VAL"},
     "AesBench_TEST": {"name": "AesBench_TEST"}, "AesBench_VAL": {"name": "AesBench_VAL"},
     "AI2D_TEST": {"name": "AI2D_TEST"}, "AI2D_TEST_NO_MASK": {"name": "AI2D_TEST_NO_MASK"},
-    "BLINK": {"name": "BLINK"}, "CMMU_MCQ": {"name": "CMMU_MCQ"},
+    "CMMU_MCQ": {"name": "CMMU_MCQ"},
     "CV-Bench-2D": {"name": "CV-Bench-2D"}, "CV-Bench-3D": {"name": "CV-Bench-3D"},
     "CVQA_EN": {"name": "CVQA_EN"}, "CVQA_LOC": {"name": "CVQA_LOC"},
     "GMAI-MMBench_VAL": {"name": "GMAI-MMBench_VAL"}, "HRBench4K": {"name": "HRBench4K"},

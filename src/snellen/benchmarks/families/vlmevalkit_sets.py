@@ -77,8 +77,8 @@ def elsewhere(name: str) -> str | None:
 
 OWN = """
 A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* GQA_TestDev_Balanced HallusionBench InfoVQA_*
-MMBench_* MME MMMU_* MMVet MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_*
-TextVQA_VAL VCR_*
+LogicVista MMBench_* MME MMMU_* MMVet MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG
+ScienceQA_* TextVQA_VAL VCR_*
 """
 CIRCULAR = """
 BLINK_circular LEGO_circular LiveMMBench_Reasoning_circular MMBench_DEV_KO MMBench_dev_* MMCR
@@ -87,7 +87,7 @@ MMSIBench_circular MTL_MMBench_DEV StaticEmbodiedBench_circular
 JUDGE = """
 Asclepius AyaVisionBench BabyVision CharXiv_* ChartBench ChartMimic_* ChartMuseum_* ChartX
 CoreCognition Creation_MMBench DUDE* Detailed_Difference DynaMath* GOBench Instance_Comparison
-LENS-CN-QA* LLaVABench* LiveMMBench_Creation LogicVista M4Bench MIA-Bench MM-IFEval MMAlignBench
+LENS-CN-QA* LLaVABench* LiveMMBench_Creation M4Bench MIA-Bench MM-IFEval MMAlignBench
 MME-Reasoning MME_CoT_TEST MMLongBench_* MMOral_OPG_OPEN MMReason_testmini MMVMBench MMVet_Hard MOAT
 MaCBench MathCanvas-Bench MathVerse_* MemLens_* OCR_Reasoning PerceptionBench Physics*
 SGI-Experimental-Reasoning SLIDEVQA* SUPERChem* SciDocBench SeePhys* Spatial_Perception
