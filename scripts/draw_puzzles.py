@@ -185,6 +185,90 @@ def logicvista() -> None:
     (folder / "dataset.json").write_text(text, encoding="utf-8")
 
 
+# -- MMSI-Bench and EmbSpatial-Bench
+
+MMSI = (
+    Query("Positional Relationship (Cam.\u2013Obj.)", "The disc moved to the left. Where is it "
+          "now, seen from the camera?", "A", ((disc(RED, 40, 22),), (disc(RED, 4, 22),)),
+          ("left", "right", "behind", "above")),
+    Query("Positional Relationship (Obj.\u2013Obj.)", "Where is the disc, seen from the square of "
+          "the first image?", "B", (LEFT_OF, ABOVE), ("right", "left", "below", "behind")),
+    Query("Attribute (Meas.)", "How many dots do both images have together?", "C",
+          (DOTS, MORE_DOTS), ("9", "12", "17", "21")),
+    Query("Attribute (Appr.)", "Which color do both images have?", "B", (LEFT_OF, MORE_DOTS),
+          ("blue", "red", "green", "none")),
+    Query("Motion (Cam.)", "How did the camera move?", "A",
+          ((disc(RED, 22, 22, 12),), (disc(RED, 12, 12, 40),)),
+          ("forward", "backward", "to the left", "to the right")),
+    Query("Motion (Obj.)", "How did the disc move?", "D",
+          ((disc(RED, 22, 4),), (disc(RED, 22, 40),)),
+          ("up", "to the left", "to the right", "down")),
+    Query("MSR", "The disc moves on in the same way. Where is it in a fourth image?", "C",
+          ((disc(RED, 4, 22, 8),), (disc(RED, 20, 22, 8),), (disc(RED, 36, 22, 8),)),
+          ("on the left", "in the middle", "on the right", "nowhere")),
+)  # fmt: skip
+EMBSPATIAL = (
+    Query("left", "How are the disc and the square positioned?", "A", (LEFT_OF,),
+          ("The disc is left of the square.", "The disc is inside of the square.",
+           "The disc is under the square.", "The disc is right of the square.")),
+    Query("right", "How are the square and the disc positioned?", "C", (LEFT_OF,),
+          ("The square is above the disc.", "The square is left of the disc.",
+           "The square is right of the disc.", "The square is around the disc.")),
+    Query("above", "How are the disc and the square positioned?", "D", (ABOVE,),
+          ("The disc is under the square.", "The disc touches the square.",
+           "The disc is right of the square.", "The disc is above the square.")),
+    Query("under", "How are the square and the disc positioned?", "B", (ABOVE,),
+          ("The square is above the disc.", "The square is under the disc.",
+           "The square hides the disc.", "The square is left of the disc.")),
+    Query("close", "Which object is the closest?", "A", (LARGE_AND_SMALL,),
+          ("disc A", "disc B", "bar", "square")),
+    Query("far", "Which object is the farthest?", "B", (LARGE_AND_SMALL,),
+          ("disc A", "disc B", "bar", "square")),
+    Query("close", "Which bar is the closest?", "C", (BARS,),
+          ("left", "middle", "right", "none")),
+    Query("far", "Which bar is the farthest?", "D", (BARS,),
+          ("right", "middle", "none", "left")),
+)  # fmt: skip
+
+
+def mmsi_bench() -> None:
+    rows = []
+    for index, query in enumerate(MMSI):
+        listed = ", ".join(
+            f"{letter}: {text}" for letter, text in zip("ABCD", query.choices, strict=True)
+        )
+        rows.append(
+            {
+                "index": index,
+                "image": cell(query.scenes),
+                "question": f"{query.question}\nOptions: {listed}",
+                "answer": query.right,
+                "category": query.category,
+            }
+        )
+    columns = ("index", "image", "question", "answer", "category")
+    sheet(ROWS / "mmsi_bench/MMSI_bench.tsv", columns, rows)
+
+
+def embspatial_bench() -> None:
+    rows = [
+        {
+            "data_source": ("mp3d", "ai2thor", "scannet")[index % 3],
+            "scene_id": "snellen",
+            "question_id": f"snellen_{index}",
+            "question": query.question,
+            "relation": query.category,
+            "image": base64_of(*query.scenes),
+            "answer_options": query.choices,
+            "answer": "ABCD".index(query.right),
+        }
+        for index, query in enumerate(EMBSPATIAL)
+    ]
+    path = ROWS / "embspatial_bench/embspatial_bench.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
 # -- sheets
 
 
@@ -204,7 +288,9 @@ def sheet(path: Path, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> N
 
 def main() -> None:
     blink()
+    embspatial_bench()
     logicvista()
+    mmsi_bench()
 
 
 if __name__ == "__main__":

@@ -32,7 +32,6 @@ Proof    For the published outputs of 10 models, every prediction, verdict, lett
          `vlmevalkit`, `lmms-eval`, and `robust` are checked on examples worked out by hand.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -49,6 +48,7 @@ from snellen.benchmarks.families.mmmu import (
     subject_of,
 )
 from snellen.benchmarks.families.results import of_json
+from snellen.benchmarks.families.spatial_letters import first_letter
 from snellen.benchmarks.families.tasks import parse_letter, wrong_letter
 from snellen.core import (
     UNMAPPED,
@@ -279,11 +279,6 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
         if len(words := choices.intersection(text.split())) == 1:
             return Reading(answer=words.pop(), rule=f"only choice in the {rule}")
     return Reading(answer=None, rule=OPEN)
-
-
-def first_letter(reply: Reply, _: Sample) -> Reading:
-    match = re.match(r"[(\s]*([A-Z])", reply.text.strip(), re.IGNORECASE)
-    return Reading(answer=match[1].upper() if match else None, rule="first letter")
 
 
 def submitted(sample: Sample, reply: str) -> tuple[str, str]:

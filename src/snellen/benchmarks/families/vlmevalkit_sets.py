@@ -76,9 +76,9 @@ def elsewhere(name: str) -> str | None:
 
 
 OWN = """
-A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* GQA_TestDev_Balanced HallusionBench InfoVQA_*
-LogicVista MMBench_* MME MMMU_* MMVet MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG
-ScienceQA_* TextVQA_VAL VCR_*
+A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* EmbSpatialBench GQA_TestDev_Balanced HallusionBench
+InfoVQA_* LogicVista MMBench_* MME MMMU_* MMSIBench_wo_circular MMVet MathVision* MathVista_*
+OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_* TextVQA_VAL VCR_*
 """
 CIRCULAR = """
 BLINK_circular LEGO_circular LiveMMBench_Reasoning_circular MMBench_DEV_KO MMBench_dev_* MMCR
@@ -115,9 +115,9 @@ INTERNAL = "AI2D_MINI MMBench MMBench_CN MMBench_CN_V11 MMBench_V11 MMBench_V11_
 # than a template.
 FORM = """
 A4Bench APhO_2025 BMMR* CCOCR* CMMMU_VAL CRPE_* ChartQAPro* DA-2K Design2Code EMMA* ERIQ ERQA
-EmbSpatialBench EuPhO_* F_MA_* FoxBench GSM8K-V GroundingME HiPhO_ALL IPhO_* LEGO LiveMMBench_*
+EuPhO_* F_MA_* FoxBench GSM8K-V GroundingME HiPhO_ALL IPhO_* LEGO LiveMMBench_*
 LongDocURL M3oralBench MATBench MM-HELIX* MM-Math MMESCI_* MMGenBench-* MMOral_OPG_CLOSED
-MMRarebench_* MMSIBench_wo_circular MMSafetyBench MM_NIAH_* MSSBench MedQDEGBench_* MedqbenchMCQ*
+MMRarebench_* MMSafetyBench MM_NIAH_* MSSBench MedQDEGBench_* MedqbenchMCQ*
 MindCubeBench_* NBPhO_* NaturalBenchDataset OCRBench_* OSWorld_G OceanOCRBench OlympiadBench*
 Omni3DBench OmniDocBench OmniMat_* PanMechanics_* PanPhO_* PathVQA_* PhyX_* PlotQA PuzzleVQA
 ReasonMap-Plus RefCOCO RefSpatial* RoboSpatialHome SArena* SFE SFE-zh SIUO* SPBench-* SSI_Bench
