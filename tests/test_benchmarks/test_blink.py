@@ -160,6 +160,17 @@ def test_an_answer_that_is_no_choice_is_refused(tmp_path: Path) -> None:
         samples(blink(data=tmp_path))
 
 
+def test_the_file_of_answers_is_for_scoring_alone(tmp_path: Path) -> None:
+    (tmp_path / "val_answers.json").write_text('{"val_Counting_1": "(D)"}')
+    benchmark = blink(data=tmp_path)
+    (sample,) = samples(benchmark).values()
+    assert (sample.target, sample.tags) == ("D", {"subtask": "Counting"})
+    with pytest.raises(DataError, match="not to ask a model or a judge"):
+        benchmark.prompt(sample, ())
+    with pytest.raises(DataError, match="not to ask a model or a judge"):
+        judge().prompt(sample, Reply(text="It is the last."))
+
+
 # -- official: eval/test_benchmark.py#L12-L45
 
 

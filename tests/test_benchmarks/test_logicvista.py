@@ -135,6 +135,7 @@ def test_rules_decide_only_about_nothing_and_single_signs(
         (["ZZZZZ"], "C", 0.0),
         ([], "C", 0.0),
         ([""], "", 1.0),  # v1_382 has no question and no answer
+        ([], "", 0.0),
     ],
 )
 def test_the_lists_must_be_equal(letters: list[str], target: str, right: float) -> None:
@@ -248,11 +249,12 @@ def test_a_table_of_results_is_scored_by_its_lists_and_capabilities(tmp_path: Pa
         ("v1_1", "['ocr']", "['']", ""),
         ("v1_2", "['ocr']", "['c']", "None"),
         ("v1_3", "['ocr']", "['zzzzz']", "no\nidea"),
+        ("v1_4", "['graphs']", "[]", "All of them"),
     ]
     path = table(tmp_path / "M-accuracy-results.csv", rows)
     result = snellen.score(path, logicvista(data=BUNDLED), scorings=["official"])
     metrics = result.report.scorings["official"].metrics
-    assert (metrics["accuracy"].value, metrics["accuracy"].n) == (2 / 4, 4)
+    assert (metrics["accuracy"].value, metrics["accuracy"].n) == (2 / 5, 5)
     # In dataset.json, v1_1 is a diagram, and v1_0 has no text.
     assert (metrics["accuracy/ocr"].value, metrics["accuracy/ocr"].n) == (2 / 4, 4)
     assert metrics["accuracy/diagram"].n == 1

@@ -8,7 +8,8 @@ Data     BLINK-Benchmark/BLINK on the Hugging Face hub has a parquet file for ea
          VLMEvalKit's BLINK.tsv has val with the pictures in the rows. An id is the row's `idx`, or
          in the TSV its `index`. The MD5 belongs to the TSV of May 2026, in which the 134 answers of
          Relative_Reflectance are corrected (VLMEvalKit#1539).
-         The authors' val_answers.json can be read only for scoring. Five choices are then assumed.
+         The authors' val_answers.json can be read only for scoring. Five choices are then assumed,
+         so the blind baselines are too low.
 Prompt   `official`: the row's `prompt`, then the pictures, zeyofu/
          BLINK_Benchmark@2d6a779be4aa1ad0d38d7aa539bcb43b6dd81592:eval/test_benchmark.py#L110-L136
          and eval/query_model.py#L27-L41, with 1,024 tokens. In three subtasks, a disclaimer comes
@@ -164,10 +165,14 @@ def rows(data_file: DataFile) -> Table:
     return authors_files.table(data_file, answers)[0]
 
 
+ANSWERS_ONLY = tuple("ABCDE")
+"""The choices of a question from the authors' file of answers."""
+
+
 def answers(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the rows of val_answers.json, which maps ids to answers."""
     for name, answer in authors_files.of_json(path).items():
-        yield {"idx": name, "question": "", "answer": answer, "choices": [*"ABCDE"]}
+        yield {"idx": name, "question": "", "answer": answer, "choices": ANSWERS_ONLY}
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
@@ -193,7 +198,21 @@ def listed(choices: tuple[str, ...]) -> str:
     return lettered(choices, "({letter}) {choice}")
 
 
+def check_question(sample: Sample) -> None:
+    """Check that a sample has a question, which neither a model nor a judge can do without.
+
+    Raises:
+        DataError: the sample comes from the authors' file of answers.
+    """
+    if not sample.question and sample.choices == ANSWERS_ONLY:
+        raise DataError(
+            f"{sample.id}: val_answers.json can be used to score replies, but not to ask a model "
+            "or a judge. Pass the hub's files or BLINK.tsv as --data."
+        )
+
+
 def message(sample: Sample, prompt: Preset) -> tuple[Message, ...]:
+    check_question(sample)
     if prompt == "vlmevalkit":
         return choice_sets.message(sample, choice_sets.PROMPTS["vlmevalkit"])
     if prompt == "lmms-eval":
@@ -234,6 +253,7 @@ EXAMPLES = MATCHING.format(
 
 
 def matching_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
+    check_question(sample)
     question = f"Question: {sample.question}\n{SELECT}?\nOptions: {listed(sample.choices)}\n"
     return (user(f"{EXAMPLES}{question}(Z) Failed\nAnswer: {reply.text}\nYour output: "),)
 

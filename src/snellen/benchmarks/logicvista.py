@@ -269,7 +269,7 @@ def letters(texts: tuple[str, ...]) -> tuple[str, ...]:
 def same_letters(reading: Reading, sample: Sample) -> float:
     """1 if the lists are equal, else 0. An empty reply counts as a list with an empty text."""
     target = letters(tuple((sample.target or "").split(", ")))
-    return float((reading.answer or ("",)) == target)
+    return float((("",) if reading.answer is None else reading.answer) == target)
 
 
 def verdict_of(texts: tuple[str, ...]) -> str:
@@ -348,7 +348,7 @@ def of_table(path: Path) -> Published | None:
     if len(choices) != len(rows):
         raise DataError(f"{path} has several rows with the same id. Remove all but one of them.")
     nothing = Reading(answer=None, rule="nothing said")
-    empty = {name for name, texts in choices.items() if not any(texts)}
+    empty = {name for name, texts in choices.items() if texts == ("",)}
     return Published(
         replies={row["id"]: row[reply] for row in rows},
         verdicts={

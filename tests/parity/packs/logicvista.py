@@ -96,7 +96,7 @@ def by_rule(items: Mapping[str, Any], replies: Mapping[str, str]) -> Expected:
 
 
 def answer(extracted: list[str]) -> object:
-    return "" if extracted == [""] else tuple(extracted)
+    return "" if extracted in ([], [""]) else tuple(extracted)
 
 
 def raw(table: Path | None) -> dict[str, str] | None:
