@@ -85,7 +85,7 @@ ALIASES = {
     "A-Bench_VAL": {"name": "A-Bench_VAL"},
     "AesBench_TEST": {"name": "AesBench_TEST"},
     "AesBench_VAL": {"name": "AesBench_VAL"},
-    "BLINK": {"name": "BLINK"},
+
     "CMMU_MCQ": {"name": "CMMU_MCQ"},
     "CVQA_EN": {"name": "CVQA_EN"},
     "CVQA_LOC": {"name": "CVQA_LOC"},
