@@ -1,4 +1,4 @@
-"""Draw the rows that are bundled with EMMA and M3CoT: `python scripts/draw_sciences.py`.
+"""Draw the rows of EMMA, M3CoT, and MathVerse: `python scripts/draw_sciences.py`.
 
 The questions and pictures are our own; only their format is that of the data sets.
 """
@@ -139,18 +139,72 @@ M3COT = [
 ]  # fmt: skip
 
 
+VERSIONS = ("Text Dominant", "Text Lite", "Vision Intensive", "Vision Dominant", "Vision Only")
+
+
+def mathverse(
+    problem: int, image: str, subject: str, question: str, answer: str, *choices: str
+) -> list[dict[str, Any]]:
+    """A problem in all six versions, the last of which has no picture."""
+    final = "the correct option letter, e.g., A, B, C, D" if choices else "the final value, e.g., 1"
+    every = []
+    for number, version in enumerate((*VERSIONS, "Text Only")):
+        lines = "".join(
+            f"\n{letter}:{choice}" for letter, choice in zip("ABCD", choices, strict=False)
+        )
+        listed = f"{question}\nChoices:{lines}" if choices else question
+        text = "" if version == "Vision Only" else listed
+        line = f"\nQuestion: {text}" if text else ""
+        every.append(
+            {
+                "sample_index": str(10 * problem + number),
+                "problem_index": str(problem),
+                "problem_version": version,
+                "question": text,
+                "image": "" if version == "Text Only" else f"images_version_1-4/{image}.png",
+                "answer": answer,
+                "question_type": "multi-choice" if choices else "free-form",
+                "metadata": {
+                    "split": "testmini",
+                    "source": "Snellen",
+                    "subject": subject,
+                    "subfield": "Length",
+                },
+                "query_wo": f"Please directly answer the question and provide {final}.{line}",
+                "query_cot": "Please first conduct reasoning, and then answer the question and "
+                f"provide {final}, at the end.{line}",
+            }
+        )
+    return every
+
+
+MATHVERSE = [
+    *mathverse(1, "square", "Plane Geometry", "The side is 3. What is the perimeter?", "12"),
+    *mathverse(2, "slope", "Functions", "Which way does the line go?", "B", "Up", "Down"),
+]
+
+
 def main() -> None:
-    for name in ("emma", "m3cot"):
-        folder = ROWS / name / "images"
-        folder.mkdir(parents=True, exist_ok=True)
-        for scene, draw in SCENES.items():
-            picture = Image.new("RGB", (SIDE, SIDE), "white")
-            draw(ImageDraw.Draw(picture))
-            picture.save(folder / f"{scene}.png", optimize=True)
+    draw("emma/images", SCENES)
+    draw("m3cot/images", SCENES)
+    draw("mathverse/data/images/images_version_1-4", {"square": square, "slope": slope})
     every = {row["pid"]: row for row in EMMA}
     write("emma/EMMA.json", json.dumps(every, indent=1))
     write("emma/EMMA-mini.json", json.dumps({name: every[name] for name in MINI}, indent=1))
+    text_only = [row for row in MATHVERSE if row["problem_version"] == "Text Only"]
+    with_picture = [row for row in MATHVERSE if row not in text_only]
+    write("mathverse/data/testmini.json", json.dumps(with_picture, indent=1))
+    write("mathverse/data/testmini_text_only.json", json.dumps(text_only, indent=1))
     write("m3cot/test.jsonl", "\n".join(map(json.dumps, M3COT)))
+
+
+def draw(name: str, scenes: dict[str, Callable[[Canvas], None]]) -> None:
+    folder = ROWS / name
+    folder.mkdir(parents=True, exist_ok=True)
+    for scene, paint in scenes.items():
+        picture = Image.new("RGB", (SIDE, SIDE), "white")
+        paint(ImageDraw.Draw(picture))
+        picture.save(folder / f"{scene}.png", optimize=True)
 
 
 def write(name: str, text: str) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,8 +35,9 @@ from snellen.core.model import (
 )
 from snellen.core.presentation import UNMAPPED
 from snellen.core.sample import Sample
+from snellen.core.scoring import Judge
 from snellen.data import jsonl
-from snellen.media.content import Frame
+from snellen.media.content import Frame, Message
 from snellen.metrics import Category, Columns, Metric
 from snellen.models.recorded import Recorded
 from snellen.models.scripted import Scripted
@@ -235,17 +236,31 @@ def _judged(benchmark: Benchmark, result: Result | None) -> Result:
     run.load()
     with closing(run):
         verdicts = {
-            judge.prompt(scored.sample, scored.reply): (judge.perfect or verdict)(
-                scored.sample, scored.reply
-            )
+            messages: words
             for scored in replies_of(run, benchmark)
             if scored.reply is not None
             for judge in judges.values()
+            for messages, words in _perfect(
+                judge, scored.sample, scored.reply, judge.perfect or verdict
+            )
         }
     model = Scripted(lambda request: verdicts[request.messages], name="scripted")
     opened = registry.Opened(model=model, name=model.name, server=model.name, concurrency=32)
     plan = api.Plan(benchmarks=[], models=[opened])
     return api.judge_run(result.run, plan, benchmark=benchmark, scorings=[*judges])[0]
+
+
+def _perfect(
+    judge: Judge, sample: Sample, reply: Reply, verdict: Callable[[Sample, Reply], str]
+) -> Iterator[tuple[tuple[Message, ...], str]]:
+    """Yield the messages of each stage of a judge, and the words of a perfect judge. In the first
+    of two stages, a perfect judge extracts the reply itself."""
+    messages = judge.prompt(sample, reply)
+    if judge.then is not None:
+        extraction = reply.text or "null"
+        yield messages, extraction
+        messages = judge.then(sample, extraction)
+    yield messages, verdict(sample, reply)
 
 
 def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:

@@ -17,7 +17,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from snellen.core.benchmark import Benchmark, vary
+from snellen.core.benchmark import Benchmark, History, vary
 from snellen.core.model import Reply
 from snellen.core.procedure import Conversation, Procedure
 from snellen.core.sample import Sample
@@ -103,7 +103,7 @@ def _asking(benchmark: Benchmark, name: str, data: Table) -> Benchmark:
         asks=judge.asks,
         data=data,
         sample=lambda _, row: row["sample"],
-        prompt=lambda sample, history: () if history else _prompt(judge, sample),
+        prompt=lambda sample, history: _messages(judge, sample, history),
         scorings={
             "verdict": Scoring(
                 version=scoring.version,
@@ -187,7 +187,7 @@ def verdicts(run: Run, benchmark: Benchmark, replies: Replies, stack: ExitStack)
         by_scoring[name] = partial(
             _words_by_slot,
             [(slot.run, slot.repeat) for slot in jury.members],
-            scoring.judge.reads_cut,
+            scoring.judge,
         )
         juries[name] = [
             *{id(slot.run): slot.run for slot in jury.members if slot.verdicts}.values()
@@ -217,7 +217,7 @@ def _count(slots: Sequence[JudgeRepeat], rows: _Open) -> tuple[list[JudgeRepeat]
         sample = row["sample"]
         n_open += 1
         for number, slot in enumerate(slots):
-            words = words_of(slot.run, sample.id, slot.repeat, reads_cut=rows.judge.reads_cut)
+            words = words_of(slot.run, sample.id, slot.repeat, of=rows.judge)
             counts[number] += worth(rows.scoring, words, _original(sample)) is not None
     return [replace(slot, verdicts=n) for slot, n in zip(slots, counts, strict=True)], n_open
 
@@ -246,20 +246,20 @@ def runs_of(path: Path, name: str) -> list[Run]:
 
 
 def _words_by_slot(
-    slots: Sequence[tuple[Run, int]], reads_cut: bool, sample: Sample, reply: Reply
+    slots: Sequence[tuple[Run, int]], judge: Judge, sample: Sample, reply: Reply
 ) -> list[str | None]:
     """The text of the verdict in each slot, which is one repeat of one judge; None for a slot
     without a usable verdict (see `words_of`)."""
     name = judged_id(sample, reply)
-    return [words_of(run, name, repeat, reads_cut=reads_cut) for run, repeat in slots]
+    return [words_of(run, name, repeat, of=judge) for run, repeat in slots]
 
 
-def words_of(run: Run, name: str, repeat: int = 0, *, reads_cut: bool) -> str | None:
-    """The text of a judge's verdict on the question with id `name`, from the judge's loaded run.
-    None if the judge's reply is missing, withheld, or empty. If `reads_cut` is false, the result
-    for a truncated reply is None too."""
-    record = run.final((name, repeat, 0))
-    states = ("ok", "truncated") if reads_cut else ("ok",)
+def words_of(run: Run, name: str, repeat: int = 0, *, of: Judge) -> str | None:
+    """The text of a verdict of the judge `of` on the question with id `name`, from the judge's
+    loaded run. None if the judge's reply is missing, withheld, or empty. If the judge's `reads_cut`
+    is false, the result for a truncated reply is None too."""
+    record = run.final((name, repeat, 0 if of.then is None else 1))
+    states = ("ok", "truncated") if of.reads_cut else ("ok",)
     return record.reply if record is not None and record.state in states else None
 
 
@@ -316,5 +316,12 @@ def _original(question: Sample) -> Sample:
     return replace(question, id=of["of"], data=of["data"])
 
 
-def _prompt(judge: Judge, question: Sample) -> tuple[Message, ...]:
-    return judge.prompt(_original(question), Reply(text=str(question.data["reply"])))
+def _messages(judge: Judge, question: Sample, history: History) -> tuple[Message, ...]:
+    """The messages of the judge's next stage, or () if there is none."""
+    sample = _original(question)
+    if not history:
+        return judge.prompt(sample, Reply(text=str(question.data["reply"])))
+    if judge.then is None or len(history) > 1:
+        return ()
+    _, extraction = history[0]
+    return judge.then(sample, extraction.text)
