@@ -21,7 +21,8 @@ Scoring  `official`: the authors' rules ("fast"), evaluation/evaluate.py#L11-L51
          The categories of chart code overlap, calculate_acc.py#L27-L33.
          `robust`: Snellen's own rule, which takes the letter or value that a reply settles on.
 Proof    For the published outputs of several models and of the random baseline, every extraction,
-         verdict, and accuracy equals the authors', and so do all generated rows (tests/parity).
+         verdict, and accuracy equals the authors', and so do generated replies, the judge's prompt,
+         and generated verdicts (tests/parity).
 """
 
 import re

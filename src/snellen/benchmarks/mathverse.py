@@ -15,8 +15,8 @@ Scoring  `official`: gpt-3.5-turbo extracts the answer from the last 30 words of
          score_answer_s2.py#L22-L127. The authors ask until the verdict is 0 or 1. Here, a reply
          with another verdict stays unjudged. In a file of the authors' results, their verdicts
          count, and only the questions in the file.
-Proof    The prompts of both stages equal those that the authors' code builds, for made-up replies.
-         The rest is checked by hand: no outputs are published.
+Proof    For generated replies and verdicts, the prompts of both stages, and what counts, equal those
+         of the authors' code (tests/parity). The rest is checked by hand: no outputs are published.
 """
 
 from pathlib import Path

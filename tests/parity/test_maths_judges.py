@@ -1,0 +1,71 @@
+"""The prompts of EMMA's and MathVerse's judges, and their verdicts, against the authors' code.
+
+maths_judges.json.gz is written by scripts/maths_judges.py, which runs the authors' functions.
+"""
+
+import gzip
+import json
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snellen import registry
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
+from snellen.core.scoring import Judge
+from snellen.media.content import Message
+from snellen.scoring.judge import judge_of
+
+SCORINGS = {"emma": "judged", "mathverse": "official"}
+
+
+@cache
+def texts(name: str) -> dict[str, Any]:
+    raw = Path(__file__).with_name("maths_judges.json.gz").read_bytes()
+    content: dict[str, Any] = json.loads(gzip.decompress(raw))[name]
+    return content
+
+
+@cache
+def judge(name: str) -> Judge:
+    return judge_of(registry.benchmark(name, data=Path("synthetic")), SCORINGS[name])
+
+
+def sample(answer: str, question: str = "") -> Sample:
+    return Sample(id="1", question=question, target=answer, data={"answer": answer})
+
+
+def digest(messages: tuple[Message, ...]) -> str:
+    (message,) = messages
+    return sha256(message.text.encode()).hexdigest()
+
+
+def test_emmas_judge_is_asked_in_the_authors_words() -> None:
+    rows = texts("emma")["prompts"]
+    assert len(rows) == 32
+    for reply, answer, theirs in rows:
+        assert digest(judge("emma").prompt(sample(answer), Reply(text=reply))) == theirs
+
+
+def test_both_stages_of_mathverse_are_in_the_authors_words() -> None:
+    for reply, theirs in texts("mathverse")["extract"]:
+        assert digest(judge("mathverse").prompt(sample("B"), Reply(text=reply))) == theirs
+    rows, then = texts("mathverse")["compare"], judge("mathverse").then
+    assert len(rows) == 128
+    assert then is not None
+    for question, answer, words, theirs in rows:
+        assert digest(then(sample(answer, question), words)) == theirs
+
+
+@pytest.mark.parametrize("name", SCORINGS)
+def test_a_verdict_counts_as_the_authors_count_it(name: str) -> None:
+    scoring = registry.benchmark(name, data=Path("synthetic")).scorings[SCORINGS[name]]
+    rows = texts(name)["verdicts"]
+    assert len(rows) == 528
+    for words, theirs in rows:
+        reading = judge(name).parse(words, sample("B"))
+        ours = None if reading.answer is None else scoring.score(reading, sample("B"))
+        assert ours == theirs, words
