@@ -1,10 +1,10 @@
 """Write what the code of EMMA and MathVerse makes of generated replies and of generated verdicts.
 
-usage: python scripts/maths_judges.py EMMA MATHVERSE
+usage: python scripts/maths_judges.py EMMA MATHVERSE VLMEVALKIT
 
-The arguments are checkouts of EMMA-Bench/EMMA and ZrrSkywalker/MathVerse. Their functions build the
-prompts of their judges and read the verdicts; no model is asked. The result is
-tests/parity/maths_judges.json.gz: the digest of each prompt, and whether a verdict counts.
+The arguments are checkouts of EMMA-Bench/EMMA, ZrrSkywalker/MathVerse, and open-compass/VLMEvalKit.
+Their functions build the prompts of their judges and read the verdicts; no model is asked. The
+result, tests/parity/maths_judges.json.gz, has the digest of each prompt, and which verdicts count.
 """
 
 import gzip
@@ -119,11 +119,41 @@ def mathverse(folder: Path) -> dict[str, Any]:
     }
 
 
+def vlmevalkit(folder: Path) -> dict[str, Any]:
+    stubs = ("numpy", "pandas", "vlmeval", "vlmeval.smp", "vlmeval.smp.file")
+    sys.modules.update({stub: MagicMock() for stub in stubs})
+    sys.path.insert(0, str(folder / "vlmeval/dataset/utils"))
+    module = importlib.import_module("mathverse")
+
+    def compare(question: str, answer: str, words: str) -> str:
+        row = {"question_for_eval": question, "answer": answer, "extract": words}
+        return sha256(module.build_mathverse_gpt4_score_prompt(row))
+
+    def verdict(words: str) -> int | None:
+        model = SimpleNamespace(generate=lambda *_, **__: words)
+        row = {"question_for_eval": "", "answer": "a", "extract": "b", "prediction": ""}
+        result = module.MathVerse_auxeval_score(model, row)
+        return int(result["score"]) if result["log_score"].endswith("Succeed") else None
+
+    return {
+        "extract": [
+            [reply, sha256(module.build_mathverse_gpt4_extract_prompt({"prediction": reply}))]
+            for reply in REPLIES
+        ],
+        "compare": [[*row, compare(*row)] for row in product(QUESTIONS, ANSWERS, REPLIES)],
+        "verdicts": [[words, verdict(words)] for words in VERDICTS],
+    }
+
+
 def main() -> None:
     folders = [Path(argument) for argument in sys.argv[1:]]
-    if len(folders) != 2:
+    if len(folders) != 3:
         sys.exit(__doc__)
-    content = {"emma": emma(folders[0]), "mathverse": mathverse(folders[1])}
+    content = {
+        "emma judged": emma(folders[0]),
+        "mathverse official": mathverse(folders[1]),
+        "mathverse vlmevalkit": vlmevalkit(folders[2]),
+    }
     raw = json.dumps(content, ensure_ascii=False).encode()
     OUT.write_bytes(gzip.compress(raw, mtime=0))
 

@@ -15,11 +15,11 @@ import pytest
 from snellen import registry
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.core.scoring import Judge
+from snellen.core.scoring import Judge, Scoring
 from snellen.media.content import Message
-from snellen.scoring.judge import judge_of
 
-SCORINGS = {"emma": "judged", "mathverse": "official"}
+JUDGES = ("emma judged", "mathverse official", "mathverse vlmevalkit")
+"""Benchmarks with one of their scorings."""
 
 
 @cache
@@ -30,12 +30,20 @@ def texts(name: str) -> dict[str, Any]:
 
 
 @cache
+def scoring(name: str) -> Scoring:
+    benchmark, _, scoring = name.partition(" ")
+    return registry.benchmark(benchmark, data=Path("synthetic")).scorings[scoring]
+
+
 def judge(name: str) -> Judge:
-    return judge_of(registry.benchmark(name, data=Path("synthetic")), SCORINGS[name])
+    judge = scoring(name).judge
+    assert judge is not None
+    return judge
 
 
 def sample(answer: str, question: str = "") -> Sample:
-    return Sample(id="1", question=question, target=answer, data={"answer": answer})
+    data = {"answer": answer, "for_eval": question}
+    return Sample(id="1", question=question, target=answer, data=data)
 
 
 def digest(messages: tuple[Message, ...]) -> str:
@@ -44,28 +52,28 @@ def digest(messages: tuple[Message, ...]) -> str:
 
 
 def test_emmas_judge_is_asked_in_the_authors_words() -> None:
-    rows = texts("emma")["prompts"]
+    rows = texts("emma judged")["prompts"]
     assert len(rows) == 32
     for reply, answer, theirs in rows:
-        assert digest(judge("emma").prompt(sample(answer), Reply(text=reply))) == theirs
+        assert digest(judge("emma judged").prompt(sample(answer), Reply(text=reply))) == theirs
 
 
-def test_both_stages_of_mathverse_are_in_the_authors_words() -> None:
-    for reply, theirs in texts("mathverse")["extract"]:
-        assert digest(judge("mathverse").prompt(sample("B"), Reply(text=reply))) == theirs
-    rows, then = texts("mathverse")["compare"], judge("mathverse").then
+@pytest.mark.parametrize("name", JUDGES[1:])
+def test_both_stages_of_mathverse_are_in_the_words_of_the_code(name: str) -> None:
+    for reply, theirs in texts(name)["extract"]:
+        assert digest(judge(name).prompt(sample("B"), Reply(text=reply))) == theirs
+    rows, then = texts(name)["compare"], judge(name).then
     assert len(rows) == 128
     assert then is not None
     for question, answer, words, theirs in rows:
         assert digest(then(sample(answer, question), words)) == theirs
 
 
-@pytest.mark.parametrize("name", SCORINGS)
-def test_a_verdict_counts_as_the_authors_count_it(name: str) -> None:
-    scoring = registry.benchmark(name, data=Path("synthetic")).scorings[SCORINGS[name]]
+@pytest.mark.parametrize("name", JUDGES)
+def test_a_verdict_counts_as_the_code_counts_it(name: str) -> None:
     rows = texts(name)["verdicts"]
     assert len(rows) == 528
     for words, theirs in rows:
         reading = judge(name).parse(words, sample("B"))
-        ours = None if reading.answer is None else scoring.score(reading, sample("B"))
+        ours = None if reading.answer is None else scoring(name).score(reading, sample("B"))
         assert ours == theirs, words

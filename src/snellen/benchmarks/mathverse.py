@@ -15,16 +15,22 @@ Scoring  `official`: gpt-3.5-turbo extracts the answer from the last 30 words of
          score_answer_s2.py#L22-L127. The authors ask until the verdict is 0 or 1. Here, a reply
          with another verdict stays unjudged. In a file of the authors' results, their verdicts
          count, and only the questions in the file.
-Proof    For generated replies and verdicts, the prompts of both stages, and what counts, equal those
-         of the authors' code (tests/parity). The rest is checked by hand: no outputs are published.
+         `vlmevalkit`: the judge of the published scores on Vision Only, open-compass/
+         VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/utils/
+         mathverse.py#L85-L167. It reads the full reply, and, where the data set has it, the
+         question in the field question_for_eval.
+Proof    For generated replies and verdicts, the prompts of both stages, and what counts, equal
+         those of the authors' and of VLMEvalKit's code (tests/parity). The rest is checked by hand:
+         no outputs are published.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from snellen.benchmarks.families import results
 from snellen.benchmarks.families.judges import PERFECT
-from snellen.benchmarks.families.mathverse_judge import JUDGE
+from snellen.benchmarks.families.mathverse_judge import JUDGE, KIT
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -44,6 +50,10 @@ from snellen.metrics import mean
 
 REVISION = "937b090597aeafb8e82b35d310a4bc5b9e2ea29d"
 SOURCE = f"ZrrSkywalker/MathVerse@{REVISION}:evaluation/score_answer_s2.py#L22-L127"
+VLMEVALKIT = (
+    "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:"
+    "vlmeval/dataset/utils/mathverse.py"
+)
 VERSIONS = {
     "text-dominant": "Text Dominant",
     "text-lite": "Text Lite",
@@ -89,6 +99,14 @@ def mathverse(
     data_file = find(data, "mathverse", names, files, f"mathverse:version={version}")
     table = (parquet if str(data_file).endswith(".parquet") else json_list)(data_file)
     wanted = VERSIONS.get(version)
+    official = Scoring(
+        version=1,
+        source=SOURCE,
+        parse=lambda *_: Reading(answer=None, rule="for the judge"),
+        score=lambda reading, _: float(reading.answer == "1"),
+        metrics={"accuracy": mean},
+        judge=JUDGE,
+    )
     return Benchmark(
         name="mathverse",
         asks=1,
@@ -96,14 +114,8 @@ def mathverse(
         sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: (user(*sample.media, str(sample.data[prompt])),),
         scorings={
-            "official": Scoring(
-                version=1,
-                source=SOURCE,
-                parse=lambda *_: Reading(answer=None, rule="for the judge"),
-                score=lambda reading, _: float(reading.answer == "1"),
-                metrics={"accuracy": mean},
-                judge=JUDGE,
-            )
+            "official": official,
+            "vlmevalkit": replace(official, source=f"{VLMEVALKIT}#L85-L167", judge=KIT),
         },
         max_answer_tokens=1024,
         cluster_by=lambda sample: str(sample.data["problem"]),
@@ -111,7 +123,7 @@ def mathverse(
             says=lambda _, answer: answer,
             wrong=lambda _: "-98765",
             verdict=lambda sample, reply: "1" if reply.text == sample.target else "0",
-            expect={"official": PERFECT},
+            expect={"official": PERFECT, "vlmevalkit": PERFECT},
         ),
         presentation=Presentation(
             break_down_by=("version", "subject", "subfield"),
@@ -157,6 +169,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
             "problem": row["problem_index"],
             "direct": row["query_wo"],
             "cot": row["query_cot"],
+            "for_eval": row.get("question_for_eval") or row["question"],
         },
     )
 

@@ -1,7 +1,11 @@
 """MathVerse's judge: it extracts the answer from a reply, and then compares it with the right one.
 
-Lines are those of ZrrSkywalker/MathVerse@937b090597aeafb8e82b35d310a4bc5b9e2ea29d:evaluation/.
+Lines are those of ZrrSkywalker/MathVerse@937b090597aeafb8e82b35d310a4bc5b9e2ea29d:evaluation/, and
+of open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/utils/
+mathverse.py, which has another form of both questions.
 """
+
+import re
 
 from snellen.core import Judge, Reading, Reply, Sample
 from snellen.media.content import Message, user
@@ -146,4 +150,45 @@ JUDGE = Judge(
     parse=judgement,
     when=lambda _: True,
     max_answer_tokens=256,
+)
+
+
+# -- VLMEvalKit
+
+_INTRO, *_EXAMPLES, _ = re.split(r"\n\n(?=\d\.)", EXTRACT)
+# The last of the authors' examples is not in VLMEvalKit. Double braces stay double there.
+_TASK, *_PAIRS = SCORE.split("\n\n[Question]")[:5]
+
+
+def kit_extract(_: Sample, reply: Reply) -> tuple[Message, ...]:
+    """Ask for the answer in the full reply, #L85-L97."""
+    examples = "".join(f"\n{example}\n\n\n" for example in _EXAMPLES)
+    end = f"7.\nModel response: '{reply.text}'\nExtracted Answer: "
+    return (user(f"\n{_INTRO}\n\n\n{examples}{end}"),)
+
+
+def kit_compare(sample: Sample, words: str) -> tuple[Message, ...]:
+    """Ask whether an extraction equals the right answer, #L100-L120. VLMEvalKit does not ask if the
+    two are the same text. Here, the judge is asked then, too."""
+    examples = "".join(f"\n[Question]{pair}\n\n\n" for pair in _PAIRS)
+    end = (
+        f"\n    [Question]: {sample.data['for_eval']}\n    [Standard Answer]: {sample.target}"
+        f"\n    [Model_answer] : {words}\n    Judgement:"
+    )
+    return (user(f"\n{_TASK}\n\n\n{examples}{end}"),)
+
+
+def kit_judgement(words: str, _: Sample) -> Reading:
+    """Parse 0 or 1. VLMEvalKit asks five times, and then counts the reply as wrong."""
+    verdict = words.strip()
+    return Reading(answer=verdict if verdict in ("0", "1") else None, rule="judgement")
+
+
+KIT = Judge(
+    name="vlmevalkit",
+    prompt=kit_extract,
+    then=kit_compare,
+    parse=kit_judgement,
+    when=lambda _: True,
+    max_answer_tokens=128,
 )
