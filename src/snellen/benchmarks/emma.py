@@ -4,7 +4,8 @@ Paper    Hao et al. 2025, Can MLLMs Reason in Multimodality? EMMA: An Enhanced M
          Benchmark, https://arxiv.org/abs/2501.05444 (ICML).
 Data     luckychao/EMMA (2,788 questions) and luckychao/EMMA-mini (100 of each subject) on the
          Hugging Face hub: a parquet file for each subject, {subject}/test-00000-of-00001.parquet.
-         A file of the authors' results can be read too, but only to score replies.
+         A file of the authors' results can be read too, but only to score replies. VLMEvalKit's
+         EMMA.tsv cannot be read.
 Prompt   `official`: EMMA-Bench/EMMA@50609fd4d7e4ce03124092b3862e10654b3b7cda:configs/gpt.yaml and
          data_utils.py#L25-L56. Each picture replaces its mark, models/gpt.py#L17-L49. `mode` is the
          paper's CoT or Direct. Replies have at most 4,096 tokens (generate_response.py#L27).
@@ -208,12 +209,14 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
 
 def tags_of(row: Mapping[str, Any]) -> dict[str, str]:
     subject, category = row["subject"], row["category"] or ""
-    categories = category.split(";") if subject == "Coding" else [category]
+    categories = [category]
+    if subject == "Coding":
+        categories = [name.strip() for name in category.split(";")]
     return {
         "subject": subject,
         "question_type": row["type"].lower(),
         "task": f"{subject}_{row['task']}" if row["task"] else "",
-        "category": "\n".join(f"{subject}_{name.strip()}" for name in categories if category),
+        "category": "\n".join(f"{subject}_{name}" for name in categories) if category else "",
     }
 
 
