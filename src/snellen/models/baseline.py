@@ -27,6 +27,7 @@ from string import ascii_uppercase
 
 from snellen.core.model import Emission, Query, Reply, Request, SessionSpec
 from snellen.core.profile import Profile
+from snellen.core.prompts import IMAGE_MARK
 from snellen.errors import UsageError
 from snellen.media.content import Frame
 
@@ -95,9 +96,11 @@ class Blind:
 
 def _choice_text(question: str, choices: Sequence[str], number: int) -> str:
     """Return the choice's letter if the question lists it, as in "B. …" or "(B) …". Otherwise,
-    return the choice's text."""
+    return the choice's text. A mark in a choice, such as `<image 1>`, may stand for a picture, so
+    only the text before it must follow the letter."""
     letter = ascii_uppercase[number : number + 1]
-    listed = rf"(?<!\w){letter}[).:]\s*{re.escape(choices[number].strip())}"
+    text = IMAGE_MARK.split(choices[number])[0].strip()
+    listed = rf"(?<!\w){letter}[).:]\s*{re.escape(text)}"
     return letter if letter and re.search(listed, question) else choices[number]
 
 

@@ -1,0 +1,225 @@
+"""Draw the rows that are bundled with TableVQA-Bench and M4U: `python scripts/draw_tables.py`.
+
+The questions and pictures are our own; only their format is that of the data sets.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from PIL import Image, ImageDraw
+
+ROWS = Path(__file__).parents[1] / "src/snellen/benchmarks/rows"
+INK, BLUE, RED, GREEN = "black", "#4477aa", "#cc6677", "#228833"
+
+Table = tuple[tuple[str, ...], ...]
+
+# -- TableVQA-Bench
+
+HARBORS: Table = (
+    ("Harbor", "Country", "Boats", "Opened"),
+    ("Vik", "Norway", "12", "1931"),
+    ("Hals", "Denmark", "7", "1950"),
+    ("Moss", "Norway", "31", "1931"),
+)
+ACCOUNTS: Table = (
+    ("In millions", "2004", "2005"),
+    ("Revenue", "$3.2", "$4.1"),
+    ("Margin", "12.5%", "14%"),
+    ("Vessels", "1,250", "1,400"),
+)
+TABLES = {"harbors": HARBORS, "accounts": ACCOUNTS}
+TABLE_QUESTIONS: dict[str, tuple[tuple[str, str, str | int], ...]] = {
+    # The table, the question, and the answer. Several answers have "|" between them.
+    "vwtq": (
+        ("harbors", "how many boats are in moss?", "31"),
+        ("harbors", "which harbors are in norway?", "Vik|Moss"),
+        ("harbors", "which harbor has the fewest boats?", "Hals"),
+    ),
+    "vwtq_syn": (
+        ("harbors", "when was hals opened?", "1950"),
+        ("harbors", "which country has a single harbor?", "Denmark"),
+        ("accounts", "how many vessels were there in 2004?", "1,250"),
+    ),
+    "vtabfact": (
+        ("harbors", "vik have more boat than hals", 1),
+        ("harbors", "all harbor open in 1931", 0),
+        ("accounts", "the margin grow from 2004 to 2005", 1),
+    ),
+    "fintabnetqa": (
+        ("accounts", "What was the revenue in 2004?", "$3.2 million"),
+        ("accounts", "What was the margin in 2004?", "12.5%"),
+        ("accounts", "Which item was 1,400 in 2005?", "Vessels"),
+    ),
+}
+
+
+def table(path: Path, cells: Table) -> None:
+    """Draw a table with a line below its head."""
+    page = Image.new("1", (64 * len(cells[0]) + 16, 18 * len(cells) + 12), 1)
+    draw = ImageDraw.Draw(page)
+    for row, texts in enumerate(cells):
+        for column, text in enumerate(texts):
+            draw.text((8 + 64 * column, 6 + 18 * row), text, fill=0)
+    draw.line((4, 22, page.width - 4, 22), fill=0)
+    saved(page, path)
+
+
+def tablevqa_bench(folder: Path) -> None:
+    for name, cells in TABLES.items():
+        table(folder / "images" / f"{name}.png", cells)
+    for part, questions in TABLE_QUESTIONS.items():
+        rows = [
+            {"qa_id": f"s-{number}", "question": question, "gt": answer}
+            | {"image": f"images/{name}.png"}
+            for number, (name, question, answer) in enumerate(questions, 1)
+        ]
+        as_json(folder / f"{part}.json", rows)
+
+
+# -- M4U
+
+Wording = tuple[str, tuple[str, ...], str]
+"""A question, its choices, and its discipline."""
+FIELD_QUESTIONS: dict[str, tuple[tuple[str, str, dict[str, Wording]], ...]] = {
+    # The subfield, the right letter, and the wording in each language.
+    "science": (
+        (
+            "mathematics",
+            "B",
+            {
+                "en": ("<image_1> How many sides?", ("two", "three", "four", "five"), "Geometry"),
+                "zh": ("<image_1>图中的图形有几条边？", ("二", "三", "四", "五"), "几何"),
+                "de": (
+                    "<image_1> Wie viele Seiten?",
+                    ("zwei", "drei", "vier", "fünf"),
+                    "Geometrie",
+                ),
+            },
+        ),
+        (
+            "physics",
+            "A",
+            {
+                "en": ("Which disc is red?", ("<image_1>", "<image_2>"), "Optical"),
+                "zh": ("哪个圆盘是红色的？", ("<image_1>", "<image_2>"), "光学"),
+                "de": ("Welche Scheibe ist rot?", ("<image_1>", "<image_2>"), "Optisch"),
+            },
+        ),
+    ),
+    "engineering": (
+        (
+            "computer science",
+            "D",
+            {
+                "en": ("<image_1> What follows?", ("5", "6", "7", "8"), "Data Structures"),
+                "zh": ("<image_1>下一个数是多少？", ("5", "6", "7", "8"), "数据结构"),
+                "de": ("<image_1> Was folgt?", ("5", "6", "7", "8"), "Datenstrukturen"),
+            },
+        ),
+        (
+            "mechanics",
+            "B",
+            {
+                "en": ("<image_1> Which side sinks?", ("left", "right", "none"), "Mechanics"),
+                "zh": ("<image_1>哪一边下沉？", ("左边", "右边", "都不"), "力学"),
+                "de": ("<image_1> Welche Seite sinkt?", ("links", "rechts", "keine"), "Mechanik"),
+            },
+        ),
+    ),
+    "healthcare": (
+        (
+            "clinical medicine",
+            "A",
+            {
+                "en": ("<image_1> Which organ?", ("heart", "lung", "liver", "skin"), "Cardiology"),
+                "zh": ("<image_1>这是什么器官？", ("心", "肺", "肝", "皮肤"), "心脏病学"),
+                "de": (
+                    "<image_1> Welches Organ?",
+                    ("Herz", "Lunge", "Leber", "Haut"),
+                    "Kardiologie",
+                ),
+            },
+        ),
+        (
+            "pharmacy",
+            "C",
+            {
+                "en": ("<image_1> How many pills?", ("1", "2", "3", "4"), "Pharmacology"),
+                "zh": ("<image_1>图中有几片药？", ("1", "2", "3", "4"), "药理学"),
+                "de": ("<image_1> Wie viele Tabletten?", ("1", "2", "3", "4"), "Pharmakologie"),
+            },
+        ),
+    ),
+}
+PICTURES = {
+    "science": (("triangle",), ("red", "blue")),
+    "engineering": (("numbers",), ("scales",)),
+    "healthcare": (("heart",), ("pills",)),
+}
+
+
+def scene(name: str) -> Image.Image:
+    picture = Image.new("RGB", (72, 56), "white")
+    draw = ImageDraw.Draw(picture)
+    match name:
+        case "triangle":
+            draw.polygon((8, 48, 64, 48, 36, 8), outline=INK)
+        case "red" | "blue":
+            draw.ellipse((16, 8, 56, 48), fill=RED if name == "red" else BLUE)
+        case "numbers":
+            draw.text((8, 22), "2  4  6  ?", fill=INK)
+        case "scales":
+            draw.line((8, 20, 64, 36), fill=INK, width=2)
+            draw.rectangle((54, 20, 66, 32), fill=GREEN)
+        case "heart":
+            for left in (16, 34):
+                draw.ellipse((left, 10, left + 20, 30), fill=RED)
+            draw.polygon((17, 24, 53, 24, 35, 50), fill=RED)
+        case "pills":
+            for left in (6, 28, 50):
+                draw.ellipse((left, 22, left + 16, 34), outline=INK)
+    return picture
+
+
+def m4u(folder: Path) -> None:
+    for names in PICTURES.values():
+        for name in (picture for group in names for picture in group):
+            saved(scene(name), folder / "images" / f"{name}.png")
+    for field, questions in FIELD_QUESTIONS.items():
+        for language in ("en", "zh", "de"):
+            rows: list[dict[str, Any]] = []
+            for names, (subfield, answer, wording) in zip(PICTURES[field], questions, strict=True):
+                question, options, discipline = wording[language]
+                rows.append(
+                    {
+                        "image_type": ["diagrams"] * len(names),
+                        "image_files": [f"images/{name}.png" for name in names],
+                        "question": question,
+                        "options": list(options),
+                        "answer": answer,
+                        "discipline": discipline,
+                        "subfield": subfield,
+                        "field": field,
+                        "answer_index": "ABCD".index(answer),
+                        "language": language,
+                        "cross_lingual": False,
+                    }
+                )
+            as_json(folder / f"{field}_{language}.json", rows)
+
+
+def saved(picture: Image.Image, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture.convert("P").save(path, optimize=True)
+
+
+def as_json(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    path.write_text(f"{text}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    tablevqa_bench(ROWS / "tablevqa_bench")
+    m4u(ROWS / "m4u")
