@@ -25,12 +25,15 @@ Proof    For GPT-4V's published outputs, all verdicts and averages equal the aut
          `vlmevalkit` and `robust` are checked on examples worked out by hand.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from snellen import stats
 from snellen.answers.reply import final_text
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.parts import PART, PartsTable, find_parts, published_replies
@@ -52,6 +55,10 @@ from snellen.media.content import user
 from snellen.metrics import Columns, mean, metric
 from snellen.stats import Estimate
 from snellen.text.tables import same_amount, same_amount_and_unit, same_denotation
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 AUTHORS = "naver-ai/tablevqabench@87d38e7907e268ea18c7d9c318e95e3a43009cea"
 SOURCE = f"{AUTHORS}:src/evaluate_tablevqa_dataset.py"
@@ -235,14 +242,29 @@ def exact_score(reading: Reading, sample: Sample) -> float:
 def rounded_average(columns: Columns) -> Estimate:
     """The authors' average: the accuracy of each part, rounded to eight decimals, weighted by the
     part's number of rows."""
-    estimate, parts = mean(columns), columns.tags["part"]
-    if columns.score is None or estimate.value is None:
-        return estimate
-    total = 0.0
-    for code in range(len(parts.names)):
-        scores = columns.score[parts.codes == code]
-        total += round((float(scores.sum()) + 1e-9) / (len(scores) + 1e-9), 8) * len(scores)
-    return replace(estimate, value=total / columns.n, sums=None)
+    import numpy as np
+
+    if columns.score is None:
+        return mean(columns)
+    parts, weights = columns.tags["part"], np.ones(columns.n)
+    if columns.weight is not None:
+        weights = columns.weight
+    clusters, cluster = np.unique(columns.cluster, return_inverse=True)
+    cell, shape = cluster * len(parts.names) + parts.codes, (len(clusters), len(parts.names))
+    sums = [
+        np.bincount(cell, weights=values, minlength=shape[0] * shape[1]).reshape(shape)
+        for values in (weights * columns.score, weights)
+    ]
+
+    def average(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        right, size = np.split(totals, 2, axis=1)
+        shares = np.round((right + 1e-9) / (size + 1e-9), 8)
+        weighted: NDArray[np.float64] = (shares * size).sum(axis=1) / size.sum(axis=1)
+        return weighted
+
+    return stats.bootstrap_sums(
+        np.concatenate(sums, axis=1), average, n=columns.n, clusters=clusters
+    )
 
 
 # -- scoring, robust
