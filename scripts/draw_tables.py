@@ -1,8 +1,12 @@
-"""Draw the rows that are bundled with TableVQA-Bench and M4U: `python scripts/draw_tables.py`.
+"""Draw the rows that are bundled with TableVQA-Bench, M4U, and MTVQA:
+`python scripts/draw_tables.py`.
 
 The questions and pictures are our own; only their format is that of the data sets.
 """
 
+import base64
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -209,6 +213,39 @@ def m4u(folder: Path) -> None:
             as_json(folder / f"{field}_{language}.json", rows)
 
 
+# -- MTVQA
+
+SIGNS = (
+    # The language, the text on the sign, the question, and the answer.
+    ("AR", "7", "ما هو الرقم؟", "7"),
+    ("DE", "Hafen", "Was steht auf dem Schild?", "Hafen"),
+    ("FR", "Port", "Qu'est-ce qui est écrit?", "Port"),
+    ("FR", "2.50", "Quel est le prix?", "2.50"),
+    ("IT", "Porto", "Cosa c'è scritto?", "Porto"),
+    ("JA", "12", "数字は何ですか？", "12"),
+    ("KO", "31", "숫자는 무엇입니까?", "31"),
+    ("RU", "MAMA", "Что написано?", "MAMA"),
+    ("TH", "45", "ตัวเลขอะไร?", "45"),
+    ("VI", "Cam", "Chữ gì trên biển?", "Cam"),
+)
+
+
+def mtvqa(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "MTVQA_TEST.tsv").open("w", encoding="utf-8", newline="") as file:
+        sheet = csv.writer(file, delimiter="\t", lineterminator="\n")
+        sheet.writerow(("index", "image", "question", "answer", "category", "split"))
+        for index, (language, text, question, answer) in enumerate(SIGNS):
+            page = Image.new("1", (64, 28), 1)
+            draw = ImageDraw.Draw(page)
+            draw.rectangle((1, 1, 62, 26), outline=0)
+            draw.text((8, 8), text, fill=0)
+            buffer = io.BytesIO()
+            page.save(buffer, format="PNG", optimize=True)
+            picture = base64.b64encode(buffer.getvalue()).decode()
+            sheet.writerow((index, picture, question, answer, language, "test"))
+
+
 def saved(picture: Image.Image, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     picture.convert("P").save(path, optimize=True)
@@ -223,3 +260,4 @@ def as_json(path: Path, content: Any) -> None:
 if __name__ == "__main__":
     tablevqa_bench(ROWS / "tablevqa_bench")
     m4u(ROWS / "m4u")
+    mtvqa(ROWS / "mtvqa")

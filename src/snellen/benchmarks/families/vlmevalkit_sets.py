@@ -77,8 +77,8 @@ def elsewhere(name: str) -> str | None:
 
 OWN = """
 A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* GQA_TestDev_Balanced HallusionBench InfoVQA_*
-MMBench_* MME MMMU_* MMVet MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_*
-TableVQABench TextVQA_VAL VCR_*
+MMBench_* MME MMMU_* MMVet MTVQA_TEST MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG
+ScienceQA_* TableVQABench TextVQA_VAL VCR_*
 """
 CIRCULAR = """
 BLINK_circular LEGO_circular LiveMMBench_Reasoning_circular MMBench_DEV_KO MMBench_dev_* MMCR
