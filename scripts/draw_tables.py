@@ -1,4 +1,4 @@
-"""Draw the rows that are bundled with TableVQA-Bench, M4U, and MTVQA:
+"""Draw the rows that are bundled with TableVQA-Bench, M4U, MTVQA, and VLMs are blind:
 `python scripts/draw_tables.py`.
 
 The questions and pictures are our own; only their format is that of the data sets.
@@ -213,6 +213,73 @@ def m4u(folder: Path) -> None:
             as_json(folder / f"{field}_{language}.json", rows)
 
 
+# -- VLMs are blind
+
+Shapes = tuple[tuple[str, tuple[int, ...]], ...]
+"""The kind of each shape, and its coordinates."""
+
+
+def rings(*lefts: int) -> Shapes:
+    return tuple(("ellipse", (left, 8, left + 20, 28)) for left in lefts)
+
+
+def pentagons(*lefts: int) -> Shapes:
+    corners = (10, 4, 20, 12, 16, 24, 4, 24, 0, 12)
+    return tuple(
+        ("polygon", tuple(x + (left if n % 2 == 0 else 6) for n, x in enumerate(corners)))
+        for left in lefts
+    )
+
+
+def grid(rows: int, columns: int) -> Shapes:
+    lines = [("line", (4, 4 + 8 * row, 4 + 12 * columns, 4 + 8 * row)) for row in range(rows + 1)]
+    lines += [("line", (4 + 12 * n, 4, 4 + 12 * n, 4 + 8 * rows)) for n in range(columns + 1)]
+    return tuple(lines)
+
+
+IN_BRACES = "Answer with a number in curly brackets, e.g., {5}."
+BLIND: tuple[tuple[str, Shapes, str, str], ...] = (
+    ("Circled Letter", (("text", (12, 12)), ("ellipse", (22, 8, 34, 26))),
+     "Which letter has a ring? Answer in curly brackets, e.g., {x}.", "o"),
+    ("Counting Grid - Blank Grids", grid(3, 4), "How many rows and columns? E.g., (5,6).", "3,4"),
+    ("Counting Grid - Word Grids", grid(2, 5), "Count rows and columns. E.g., (5,6).", "2,5"),
+    ("Line Plot Intersections", (("line", (4, 4, 60, 30)), ("line", (4, 30, 60, 4))),
+     f"How often do the lines meet? {IN_BRACES}", "1"),
+    ("Nested Squares", tuple(("rectangle", (n, n, 36 - n, 36 - n)) for n in (2, 8, 14)),
+     f"How many squares? {IN_BRACES}", "3"),
+    ("Olympic Counting - Circles", rings(2, 14, 26, 38), f"How many circles? {IN_BRACES}", "4"),
+    ("Olympic Counting - Pentagons", pentagons(2, 16, 30), f"How many shapes? {IN_BRACES}", "3"),
+    ("Subway Connections", (("line", (6, 8, 58, 8)), ("line", (6, 26, 58, 26))),
+     f"How many paths go from left to right? {IN_BRACES}", "2"),
+    ("Touching Circles", rings(2, 40), "Do the circles touch? Answer with Yes/No.", "No"),
+    ("Touching Circles", rings(2, 18), "Do the circles overlap? Answer with Yes/No.", "Yes"),
+)  # fmt: skip
+
+
+def vlms_are_blind(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "VLMBlind.tsv").open("w", encoding="utf-8", newline="") as file:
+        sheet = csv.writer(file, delimiter="\t", lineterminator="\n")
+        sheet.writerow(("index", "image", "question", "answers", "task"))
+        for index, (task, shapes, question, answer) in enumerate(BLIND):
+            page = Image.new("1", (66, 38), 1)
+            draw = ImageDraw.Draw(page)
+            for kind, box in shapes:
+                if kind == "text":
+                    draw.text(box, "pool", fill=0)
+                elif kind == "line":
+                    draw.line(box, fill=0)
+                else:
+                    getattr(draw, kind)(box, outline=0)
+            sheet.writerow((index, encoded(page), question, answer, task))
+
+
+def encoded(page: Image.Image) -> str:
+    buffer = io.BytesIO()
+    page.save(buffer, format="PNG", optimize=True)
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
 # -- MTVQA
 
 SIGNS = (
@@ -240,10 +307,7 @@ def mtvqa(folder: Path) -> None:
             draw = ImageDraw.Draw(page)
             draw.rectangle((1, 1, 62, 26), outline=0)
             draw.text((8, 8), text, fill=0)
-            buffer = io.BytesIO()
-            page.save(buffer, format="PNG", optimize=True)
-            picture = base64.b64encode(buffer.getvalue()).decode()
-            sheet.writerow((index, picture, question, answer, language, "test"))
+            sheet.writerow((index, encoded(page), question, answer, language, "test"))
 
 
 def saved(picture: Image.Image, path: Path) -> None:
@@ -261,3 +325,4 @@ if __name__ == "__main__":
     tablevqa_bench(ROWS / "tablevqa_bench")
     m4u(ROWS / "m4u")
     mtvqa(ROWS / "mtvqa")
+    vlms_are_blind(ROWS / "vlms_are_blind")

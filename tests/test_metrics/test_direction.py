@@ -30,6 +30,7 @@ HIGHER = {
     "hallusionbench": "aacc average easy_aacc facc figure_score hard_aacc qacc",
     "info-vqa": "accuracy anls",
     "llava-bench": "model_score relative_score score",
+    "m4u": "accuracy average",
     "mathvision": "accuracy",
     "mathvista": "accuracy",
     "mm-vet": "score",
@@ -37,6 +38,7 @@ HIGHER = {
     "mme": "acc acc_plus cognition perception precision recall score",
     "mmmu": "accuracy",
     "mmmu-pro": "accuracy",
+    "mtvqa": "accuracy average",
     "ocr-vqa": "accuracy",
     "ocrbench": "accuracy final_score",
     "ok-vqa": "accuracy",
@@ -48,10 +50,12 @@ HIGHER = {
     "pope": "accuracy f1 mean_accuracy mean_f1 precision recall",
     "scienceqa": "accuracy",
     "seed-bench": "accuracy dimension_average",
+    "tablevqa-bench": "accuracy average",
     "textvqa": "accuracy",
     "vcr-wiki": "exact_match f1 jaccard precision recall",
     "video-mme": "accuracy",
     "vlmevalkit": "accuracy",
+    "vlms-are-blind": "accuracy average",
     "vqav2": "accuracy",
 }
 LOWER = {

@@ -65,7 +65,7 @@ WITHOUT_SPACES = ("JA", "KO", "TH")
 
 def mtvqa(data: Path | None = None) -> Benchmark:
     data_file = find(data, "mtvqa", [SHEET.name], FILES_PUBLISHED)
-    table, file = authors_files.table(data_file, listed)
+    table, file = authors_files.table(data_file, authors_files.listed)
     official = Scoring(
         version=1,
         source=SOURCE,
@@ -113,11 +113,6 @@ def mtvqa(data: Path | None = None) -> Benchmark:
         ),
         interop=Interop(files=file),
     )
-
-
-def listed(path: Path) -> Iterator[dict[str, Any]]:
-    for row in authors_files.of_json(path):
-        yield {**row}
 
 
 def questions(row: Row) -> Iterator[Mapping[str, Any]]:

@@ -33,7 +33,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from snellen import stats
 from snellen.answers.reply import final_text
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.parts import PART, PartsTable, find_parts, published_replies
@@ -52,8 +51,8 @@ from snellen.core import (
 from snellen.data import DataFile, Filtered, Row, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.media.content import user
-from snellen.metrics import Columns, mean, metric
-from snellen.stats import Estimate
+from snellen.metrics import mean
+from snellen.metrics.by_category import by_category
 from snellen.text.tables import same_amount, same_amount_and_unit, same_denotation
 
 if TYPE_CHECKING:
@@ -152,7 +151,10 @@ def scorings() -> dict[str, Scoring]:
         source=f"{SOURCE}#L17-L228",
         parse=official_answer,
         score=relieved_score,
-        metrics={"accuracy": mean, "average": rounded_average},
+        metrics={
+            "accuracy": mean,
+            "average": by_category("part", rounded_average, "average"),
+        },
         missing="wrong",
     )
     kit = f"{KIT}:vlmeval/dataset/image_vqa.py#L2366-L2398"
@@ -238,33 +240,12 @@ def exact_score(reading: Reading, sample: Sample) -> float:
     return score_by(same_amount_and_unit, reading, sample)
 
 
-@metric(better="higher", unit="fraction")
-def rounded_average(columns: Columns) -> Estimate:
-    """The authors' average: the accuracy of each part, rounded to eight decimals, weighted by the
-    part's number of rows."""
-    import numpy as np
-
-    if columns.score is None:
-        return mean(columns)
-    parts, weights = columns.tags["part"], np.ones(columns.n)
-    if columns.weight is not None:
-        weights = columns.weight
-    clusters, cluster = np.unique(columns.cluster, return_inverse=True)
-    cell, shape = cluster * len(parts.names) + parts.codes, (len(clusters), len(parts.names))
-    sums = [
-        np.bincount(cell, weights=values, minlength=shape[0] * shape[1]).reshape(shape)
-        for values in (weights * columns.score, weights)
-    ]
-
-    def average(totals: NDArray[np.float64]) -> NDArray[np.float64]:
-        right, size = np.split(totals, 2, axis=1)
-        shares = np.round((right + 1e-9) / (size + 1e-9), 8)
-        weighted: NDArray[np.float64] = (shares * size).sum(axis=1) / size.sum(axis=1)
-        return weighted
-
-    return stats.bootstrap_sums(
-        np.concatenate(sums, axis=1), average, n=columns.n, clusters=clusters
-    )
+def rounded_average(score: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The accuracy of each part, rounded to eight decimals, weighted by the part's number of
+    rows."""
+    rounded = ((score + 1e-9) / (rows + 1e-9)).round(8)
+    average: NDArray[np.float64] = (rounded * rows).sum(axis=1) / rows.sum(axis=1)
+    return average
 
 
 # -- scoring, robust

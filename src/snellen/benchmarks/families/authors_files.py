@@ -52,6 +52,14 @@ def of_json(path: Path) -> Any:
         ) from error
 
 
+def listed(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a JSON file that is a list of objects."""
+    for row in of_json(path):
+        if not isinstance(row, dict):
+            raise TypeError("it is not a list of objects")
+        yield row
+
+
 def _own(path: Path, rows: Rows) -> Iterator[dict[str, Any]]:
     try:
         yield from rows(path)

@@ -78,7 +78,7 @@ def elsewhere(name: str) -> str | None:
 OWN = """
 A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* GQA_TestDev_Balanced HallusionBench InfoVQA_*
 MMBench_* MME MMMU_* MMVet MTVQA_TEST MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG
-ScienceQA_* TableVQABench TextVQA_VAL VCR_*
+ScienceQA_* TableVQABench TextVQA_VAL VCR_* VLMBlind
 """
 CIRCULAR = """
 BLINK_circular LEGO_circular LiveMMBench_Reasoning_circular MMBench_DEV_KO MMBench_dev_* MMCR
@@ -122,7 +122,7 @@ MindCubeBench_* NBPhO_* NaturalBenchDataset OCRBench_* OSWorld_G OceanOCRBench O
 Omni3DBench OmniDocBench OmniMat_* PanMechanics_* PanPhO_* PathVQA_* PhyX_* PlotQA PuzzleVQA
 ReasonMap-Plus RefCOCO RefSpatial* RoboSpatialHome SArena* SFE SFE-zh SIUO* SPBench-* SSI_Bench
 ScreenSpot* SimpleVQA SiteBenchImage SparBench* Spatial457 UniSVG VBGD VGRPBench
-VLADBench VLM2Bench VLMBias VLMBlind VLRMBench* VenusBench-GD ViewSpatialBench VisFactor*
+VLADBench VLM2Bench VLMBias VLRMBench* VenusBench-GD ViewSpatialBench VisFactor*
 VisuLogic VisualPuzzles WikiVQABench WildDoc ZEROBench* hle* npmm olmOCRBench tdbench_grounding_*
 vlms_are_biased_main
 """
