@@ -9,12 +9,12 @@ Data     VLMEvalKit's MTVQA_TEST.tsv has the questions of the test split, one in
          number of the question, from 0, as in lmms-eval.
 Prompt   The authors published no prompt. The prompts of VLMEvalKit and lmms-eval are the same:
          open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/
-         image_vqa.py#L2147-L2157. The picture comes first.
+         image_vqa.py#L2139-L2147. The picture comes first.
 Scoring  `official`: bytedance/MTVQA@efc6a78a701516a76649430e1100c98e2904a7d8:scripts/acc.py#L6-L29.
          A reply is right if it contains the answer. Full stops are removed from the reply but not
          from the answer, so no reply is right if the answer has a full stop. `average` is the mean
          over languages.
-         `vlmevalkit`: full stops are removed from both, image_vqa.py#L2109-L2145. `accuracy` is the
+         `vlmevalkit`: full stops are removed from both, image_vqa.py#L2109-L2137. `accuracy` is the
          mean over questions. The rule in lmms-eval is the same.
          `robust`: Snellen's own rule. The phrase that a reply settles on must contain the answer,
          as whole words in languages that separate words.
@@ -76,7 +76,7 @@ def mtvqa(data: Path | None = None) -> Benchmark:
     )
     kit = replace(
         official,
-        source=f"{KIT}:vlmeval/dataset/image_vqa.py#L2109-L2145",
+        source=f"{KIT}:vlmeval/dataset/image_vqa.py#L2109-L2137",
         score=lambda reading, sample: contains(reading, sample, keep_stops=False),
         metrics={"accuracy": mean},
     )

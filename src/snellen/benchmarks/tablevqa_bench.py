@@ -157,7 +157,7 @@ def scorings() -> dict[str, Scoring]:
         },
         missing="wrong",
     )
-    kit = f"{KIT}:vlmeval/dataset/image_vqa.py#L2366-L2398"
+    kit = f"{KIT}:vlmeval/dataset/image_vqa.py#L2367-L2398"
     robust = replace(official, source="ours", parse=robust_answer, score=robust_score)
     return {
         "official": official,

@@ -13,7 +13,7 @@ Prompt   The rows have the authors' prompts: anguyen8/
          lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/vlmsareblind/
          vlmsareblind.yaml#L27-L29, and at most 32 tokens (#L10). The picture comes first.
 Scoring  The authors published no scorer.
-         `vlmevalkit`: image_mcq.py#L2538-L2618. Counts, paths, and letters are the first text in
+         `vlmevalkit`: image_mcq.py#L2538-L2615. Counts, paths, and letters are the first text in
          braces. In olympic counting and touching circles, a reply is right if it contains the
          answer anywhere.
          `lmms-eval`: utils.py#L42-L93. The first number counts, and the first letter from a to z is
@@ -94,7 +94,7 @@ def vlms_are_blind(prompt: Preset = "official", data: Path | None = None) -> Ben
     average = Metric(macro_average("task"), better="higher")
     kit = Scoring(
         version=1,
-        source=f"{KIT}:vlmeval/dataset/image_mcq.py#L2538-L2618",
+        source=f"{KIT}:vlmeval/dataset/image_mcq.py#L2538-L2615",
         parse=kit_answer,
         score=kit_score,
         metrics={"average": average, "accuracy": mean},
