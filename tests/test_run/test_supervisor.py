@@ -100,8 +100,9 @@ def test_a_lost_driver_is_started_again_once(capfd: pytest.CaptureFixture[str]) 
 
 def test_an_error_names_the_machine_of_the_driver() -> None:
     report = DriverReport(error="the environment variable KEY is not set.")
-    with pytest.raises(SnellenError, match=r"^driver 1 of 2 on node1: the environment variable KEY"):
+    with pytest.raises(SnellenError) as caught:
         supervised(reporting(report, outcome()))
+    assert str(caught.value) == "driver 1 of 2 on node1: the environment variable KEY is not set."
 
 
 def test_a_host_checks_the_folders_of_its_machine(
@@ -121,9 +122,9 @@ def test_a_host_checks_the_folders_of_its_machine(
 def test_a_host_passes_on_what_its_driver_writes_and_how_it_ended() -> None:
     host = DriverHost()
     host.start(["run", "-b", "eyechart", "-m", "openai/m", "--base-url", "nonsense"])
-    outputs: list[object] = []
-    while not (outputs and isinstance(outputs[-1], Ending)):
+    outputs = host.read()
+    while not isinstance(outputs[-1], Ending):
         outputs += host.read()
-    *lines, ending = outputs
-    assert ending == Ending(code=2)
+    assert outputs.pop() == Ending(code=2)
+    lines = [output for output in outputs if not isinstance(output, Ending)]
     assert any(kind == "report" and b"nonsense" in line for kind, line in lines)

@@ -61,7 +61,7 @@ class RayDrivers:
             self._cluster = Cluster.hold(self._address)
             stack.callback(self._cluster.release)
             stack.callback(self._end)
-            self._place()
+            self._start_hosts()
             self._stack = stack.pop_all()
         return self
 
@@ -103,7 +103,7 @@ class RayDrivers:
         self._actors.append(actor)
         return actor
 
-    def _place(self) -> None:
+    def _start_hosts(self) -> None:
         """Start a host for each driver, and check the nodes."""
         cores = self._cluster.resources().get("CPU", 0.0)
         if self._drivers > cores:
@@ -177,9 +177,10 @@ class RayProcess:
 
     def _run(self) -> None:
         failed = self._ray.exceptions
+        ending = Ending(lost="was lost")
         try:
             if self.node is None:
-                self._place()
+                self._wait_for_host()
             self._ray.get(self._actor.start.remote(self._words))
             ending = self._follow()
         except failed.GetTimeoutError:
@@ -188,11 +189,12 @@ class RayProcess:
             ending = Ending(lost=f"was lost: {last_line(error)}")
         except UsageError as error:  # another node than before cannot run drivers
             ending = Ending(lost=f"could not be started again: {error}")
+        finally:  # in any case, since the supervisor waits for the ending
+            self._ending = ending
         with suppress(failed.RayError):
             self._ray.kill(self._actor)
-        self._ending = ending
 
-    def _place(self) -> None:
+    def _wait_for_host(self) -> None:
         """Wait for the host to start, and check its node."""
         hello: Hello = self._ray.get(self._actor.hello.remote(), timeout=PLACING)
         check_alike(hello)
