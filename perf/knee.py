@@ -9,8 +9,9 @@ replies, from `--after` seconds after the first request to `--seconds`. The budg
 `auto` is at least 0.9 of that with the best of the fixed numbers in the same round.
 
 With `--beyond once`, 1,200 requests that take twice as long bring as many replies as 600, and more
-would bring even more, so that the row of fixed numbers should end there. `queue` is a server that
-works at a constant rate beyond the knee, and `half` one that works at half the rate.
+bring even more. The row of fixed numbers therefore ends there, and `auto` may go further and be
+faster than all of them. `queue` is a server that works at a constant rate beyond the knee, and
+`half` is one that works at half of that rate; these have a best number.
 
 With `--drivers N`, N drivers share each fixed number, and each of them searches by itself with
 `auto`.
@@ -31,6 +32,8 @@ from _slow import BEYOND, slower
 
 HERE = Checkout("this", Path(__file__).parents[1])
 STOPPED = 130
+FASTEST = 1500
+"""More questions per second than a driver can send."""
 
 
 def options() -> argparse.Namespace:
@@ -58,11 +61,12 @@ def rate_of(args: argparse.Namespace, number: int) -> float:
 
 
 def write_rows(args: argparse.Namespace) -> Path:
-    """More questions than any case can ask."""
-    fastest = max(rate_of(args, number) for number in (args.knee, *args.numbers))
+    """Write more questions than any case can ask."""
+    numbers = (args.knee, *args.numbers)
+    fastest = max(FASTEST * args.drivers, *(1.5 * rate_of(args, number) for number in numbers))
     path = args.work / "rows.jsonl"
     with path.open("w") as file:
-        for i in range(math.ceil(1.5 * fastest * (args.seconds + 30))):
+        for i in range(math.ceil(fastest * (args.seconds + 10))):
             row = {"id": i, "question": f"[item {i:06d}] Which?", "answer": "ABCD"[i % 4]}
             file.write(json.dumps(row | dict.fromkeys("ABCD", "an option")) + "\n")
     return path
