@@ -4,12 +4,12 @@ usage: python perf/settling.py [--drivers 1,2,4,8] [--knee 600] [--latency 2] [-
 [--rounds 3] [--noise 0.1]
 
 Each driver has a limiter of its own, as with `--drivers N --concurrency auto`, and starts with its
-share of the first number within the first second. A reply takes `--latency` seconds, up to
-`--noise` (a fraction) more or less, and longer if all drivers together have more than `--knee` requests in flight
-(`_slow.py`). `--rounds` is the number of seeds. Prints the replies per second in the second minute
-and in the last five minutes, as ratios to what the server can send with `--knee` requests in
-flight, and for the last five minutes the requests in flight of all drivers together, and of the
-driver with the fewest and with the most. Figures are medians over the seeds.
+share of the first number within the first second. A reply takes `--latency` seconds, `--noise` (a
+fraction) more or less, and longer if all drivers together have more than `--knee` requests in
+flight (`_slow.py`). `--rounds` is the number of seeds, whose medians are printed: the replies per
+second in the second minute and in the last five minutes, as ratios to what the server can send with
+`--knee` requests in flight; for the last five minutes also the requests in flight of all drivers
+together, and of the driver with the fewest and with the most.
 """
 
 import argparse
