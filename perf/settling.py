@@ -62,7 +62,8 @@ class Server:
     async def drive(self, number: int) -> None:
         """Send questions as one driver until the time is over."""
         loop, args = asyncio.get_running_loop(), self._args
-        limiter = Limiter(start=max(1, share(START, RunPart(number + 1, len(self.in_flight)))))
+        n = len(self.in_flight)
+        limiter = Limiter(start=max(1, share(START, RunPart(number + 1, n))), others=n - 1)
         await asyncio.sleep(self._random.random())
         tasks = set()
 

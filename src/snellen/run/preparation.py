@@ -213,7 +213,8 @@ def _limiter(concurrency: int | None, plan: Plan) -> Limiter:
     if part is None or not plan.is_driver:
         return Limiter(concurrency, bound=machine_bound)
     if concurrency is None:
-        return Limiter(start=max(1, share(START, part)), bound=machine_bound)
+        start = max(1, share(START, part))
+        return Limiter(start=start, bound=machine_bound, others=part.total - 1)
     if concurrency < part.total:
         raise UsageError(
             f"--drivers {part.total} divides {concurrency} concurrent requests among "
