@@ -257,7 +257,9 @@ class AutoLimit:
         stage, before = self.stage, self._before
         if stage.replies >= stage.start and self.limit >= 2 * stage.start:
             if before and self._is_full(stage, before):
-                self._start_search(stage.start, stage.start // 4)
+                # A process of several cannot see well whether more requests would be better.
+                start = stage.levels // stage.replies if self._others else stage.start
+                self._start_search(start, start // 4)
                 return
             self._before = stage
             if stage.start > self._rejected_level:
@@ -286,7 +288,8 @@ class AutoLimit:
         return 0.0 if self._all_grow else self._others * number
 
     def _start_search(self, start: float, step: float) -> None:
-        self._search = _Search(start, step, self._bound)
+        gain = 1 + (GAIN - 1) / (1 + self._others)
+        self._search = _Search(start, step, self._bound, gain)
         self._all_grow = False
         self.limit = start
         self._next_stage(skip=start)  # until the number of requests in flight has settled
@@ -321,7 +324,7 @@ class AutoLimit:
 class _Search:
     """Looks for the number of concurrent requests with the highest rate of replies."""
 
-    def __init__(self, start: float, step: float, bound: Bound) -> None:
+    def __init__(self, start: float, step: float, bound: Bound, gain: float) -> None:
         self.start = start
         """The first number to try."""
         self.best = start
@@ -332,6 +335,7 @@ class _Search:
         """The measurements for each of these numbers."""
         self._step = max(1.0, step)
         self._bound = bound
+        self._gain = gain
 
     def next_number(self) -> float | None:
         """Return the next number to try; None if the search is over."""
@@ -340,11 +344,11 @@ class _Search:
             less, more = self.best - self._step, self.best + self._step
             if less >= START and less not in self.rates:
                 return less
-            if self.rates.get(less, 0.0) * GAIN >= rate:
+            if self.rates.get(less, 0.0) * self._gain >= rate:
                 self.best = less
             elif more not in self.rates and self._bound(int(more)) is None:
                 return more
-            elif self.rates.get(more, 0.0) > GAIN * rate:
+            elif self.rates.get(more, 0.0) > self._gain * rate:
                 self.best = more
             else:
                 self._step //= 2
