@@ -1,7 +1,7 @@
 """`--concurrency auto` and fixed numbers against a server on this machine whose latency doubles if
 more than 600 requests are in flight.
 
-usage: python perf/knee.py [--rounds 3] [--seconds 120] [--after 60] [--latency 2] [--knee 600]
+usage: python perf/knee.py [--rounds 3] [--seconds 120] [--after 60] [--latency 1] [--knee 600]
 [--beyond once] [--fixed 150,300,600,900,1200] [--drivers 1] [--peers DIR] [--work DIR]
 
 Each case is a `snellen run` that is stopped by `--max-time`. Rates are those of the server's
@@ -41,7 +41,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=120)
     parser.add_argument("--after", type=int, default=60)
-    parser.add_argument("--latency", type=float, default=2.0)
+    parser.add_argument("--latency", type=float, default=1.0)
     parser.add_argument("--knee", type=int, default=600)
     parser.add_argument("--beyond", choices=BEYOND, default="once")
     parser.add_argument("--fixed", default="150,300,600,900,1200")

@@ -186,10 +186,11 @@ class AutoLimit:
     3. The best number is kept for a minute. Then its neighbors are tried. If none is better, the
        best number is kept for twice as long. If more requests are better, the limit grows again.
 
-    If other processes ask the same server, rates are those of all of them. Otherwise each could get
-    more replies at the expense of the others by sending more, without end. At first, all processes
-    grow alike. From the first search on, each assumes that the others keep the number with which
-    its own search or doubling started. Whoever has more than the others then becomes smaller.
+    If other processes ask the same server, each could get more replies at the expense of the others
+    by sending more, without end. At first, all processes are assumed to grow alike, and each stops
+    when replies take longer. From then on, the rates that a process compares are those of all
+    processes. It assumes that each of the others has as many requests in flight as itself when its
+    search or doubling started, so that a process with more than the others becomes smaller.
 
     If the server rejects a request (HTTP 429), the limit stays below the rejected level for 30
     seconds, and for twice as long after each further rejection, up to ten minutes. Then the limit
@@ -257,7 +258,8 @@ class AutoLimit:
         stage, before = self.stage, self._before
         if stage.replies >= stage.start and self.limit >= 2 * stage.start:
             if before and self._is_full(stage, before):
-                # A process of several cannot see well whether more requests would be better.
+                # A process of several sees little of what more requests would bring to all, so it
+                # starts with too many rather than too few.
                 start = stage.levels // stage.replies if self._others else stage.start
                 self._start_search(start, start // 4)
                 return
