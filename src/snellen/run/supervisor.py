@@ -24,6 +24,9 @@ from snellen.run.outcome import Outcome, continued, merge_progress, merged_outco
 from snellen.run.progress import Progress
 from snellen.store import RunPart
 
+REPORTS = msgspec.json.Decoder(DriverReport)
+"""Created before any thread starts: msgspec examines a type when it first decodes it, and crashed
+when several threads did that at the same time."""
 LEAVING = 2.0
 """Seconds that drivers have to end after a second Ctrl-C."""
 RunName = tuple[str, int]
@@ -96,7 +99,7 @@ class Driver:
     def _read(self, line: bytes) -> None:
         # If the process was killed while it wrote a line, the line is incomplete.
         with suppress(msgspec.DecodeError):
-            self._note(msgspec.json.decode(line, type=DriverReport))
+            self._note(REPORTS.decode(line))
 
     def _note(self, report: DriverReport) -> None:
         report.shift_clock(time.monotonic() - report.clock)
