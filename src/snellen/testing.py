@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from string import ascii_uppercase
 
@@ -43,7 +44,8 @@ from snellen.metrics import Category, Columns, Metric
 from snellen.models.recorded import Recorded
 from snellen.models.scripted import Scripted
 from snellen.run import dummies
-from snellen.scoring import replies_of
+from snellen.run.score_run import judgeable
+from snellen.scoring.judge import graded, replies_in
 from snellen.store import SCORES, Run
 
 SHEET = ("Paper", "Data", "Prompt", "Scoring", "Proof")
@@ -235,15 +237,24 @@ def _judged(benchmark: Benchmark, result: Result | None) -> Result:
     assert result.run is not None
     run = Run(result.run)
     run.load()
+    verdicts = {}
     with closing(run):
-        verdicts = {
-            judge.prompt(scored.sample, scored.reply): (judge.perfect or verdict)(
-                scored.sample, scored.reply
-            )
-            for scored in replies_of(run, benchmark)
-            if scored.reply is not None
-            for judge in judges.values()
-        }
+        for name, judge in judges.items():
+            replies = partial(judgeable, run, benchmark)
+            questions = graded(benchmark, name, replies, of=f"{run.path}", digest="")
+            for row in questions.data:
+                question = questions.sample(0, row)
+                pairs = replies_in(question)
+                words = [(judge.perfect or verdict)(*pair) for pair in pairs]
+                messages = questions.prompt(question, ())
+                if judge.then is not None:
+                    # In the first of two stages, a perfect judge extracts the reply itself.
+                    sample, reply = pairs[0]
+                    verdicts[messages] = extraction = reply.text or "null"
+                    messages = judge.then(sample, extraction)
+                verdicts[messages] = (
+                    words[0] if judge.batches is None else judge.batches.join(words)
+                )
     model = Scripted(lambda request: verdicts[request.messages], name="scripted")
     opened = registry.Opened(model=model, name=model.name, server=model.name, concurrency=32)
     plan = api.Plan(benchmarks=[], models=[opened])

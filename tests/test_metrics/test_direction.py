@@ -23,7 +23,9 @@ HIGHER = {
     "a-okvqa": "accuracy",
     "ai2d": "accuracy",
     "all-angles": "accuracy",
+    "babyvision": "accuracy",
     "chartqa": "relaxed_accuracy",
+    "charxiv": "accuracy",
     "coco-captions": "bleu_1 bleu_2 bleu_3 bleu_4 cider rouge_l",
     "countbench": "accuracy",
     "cv-bench": "accuracy cv_bench_acc",
@@ -35,6 +37,7 @@ HIGHER = {
     "hr-bench": "accuracy",
     "info-vqa": "accuracy anls",
     "llava-bench": "model_score relative_score score",
+    "m4u": "accuracy average",
     "mathvision": "accuracy",
     "mathvista": "accuracy",
     "mm-vet": "score",
@@ -43,6 +46,7 @@ HIGHER = {
     "mmmu": "accuracy",
     "mmmu-pro": "accuracy",
     "mmstar": "accuracy average",
+    "mtvqa": "accuracy average",
     "ocr-vqa": "accuracy",
     "ocrbench": "accuracy final_score",
     "ok-vqa": "accuracy",
@@ -56,15 +60,21 @@ HIGHER = {
     "realworldqa": "accuracy",
     "scienceqa": "accuracy",
     "seed-bench": "accuracy dimension_average",
+    "simplevqa": "accuracy accuracy_given_attempted exact_match f1 is_correct",
+    "tablevqa-bench": "accuracy average",
     "textvqa": "accuracy",
     "vcr-wiki": "exact_match f1 jaccard precision recall",
+    "vibe-eval": "score",
     "video-mme": "accuracy",
     "visualpuzzles": "accuracy",
     "vlmevalkit": "accuracy",
+    "vlms-are-blind": "accuracy average",
     "vqav2": "accuracy",
+    "worldvqa": "accuracy accuracy_given_attempted f1 is_correct",
     "zerobench": "accuracy k_of_k",
 }
 LOWER = {
+    "charxiv": "invalid",
     "eyechart": "acuity contrast noise",
     "eyechart-video": "temporal_acuity",
     "gqa": "distribution",
@@ -73,6 +83,8 @@ LOWER = {
         acknowledgements ambiguous count_mae delay_censored delay_mean delay_median early
         false_alarms_per_min late overcount repeats silent slots_failed unsolicited_per_hour
     """,
+    "simplevqa": "is_incorrect",
+    "worldvqa": "is_incorrect",
 }
 # Shares of a kind of answer or of blame, and what a video's end cuts off: neither way is better.
 # Another model's score is not a score.
@@ -81,6 +93,8 @@ NEITHER = {
     "llava-bench": "reference_score",
     "ovo-bench": "slots_dropped yes_ratio",
     "pope": "yes_ratio",
+    "simplevqa": "is_given_attempted is_not_attempted",
+    "worldvqa": "is_given_attempted is_not_attempted",
 }
 PROACTIVE = "ovo-bench:mode=proactive"
 SYNTHETIC = Path("synthetic")

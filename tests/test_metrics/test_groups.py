@@ -39,6 +39,7 @@ def columns(scores: list[float], order: list[int] | None = None) -> Columns:
     [
         # figures: set 7 figure 0 all right, figure 1 half; set 9 figure 1 none
         ("all right", 1 / 3, 1 / 4),
+        ("any right", 2 / 3, 2 / 4),
         ("none right", 1 / 3, 2 / 4),
         ("some right", 1 / 3, 1 / 4),
         ("right", (1 + 1 / 2 + 0) / 3, (1 + 1 / 2 + 0 + 0) / 4),

@@ -5,12 +5,35 @@ costs less than 1 ns.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, TypeVar, overload
 
 _CAPITAL = re.compile(
     r"[A-Z](?<![A-Za-z0-9_\u00c0-\u024f'\\][A-Z])(?![A-Za-z0-9_\u00c0-\u024f#+♭♯])"
 )
+
+
+Value = TypeVar("Value")
+
+
+class lazy(Generic[Value]):
+    """An attribute that is computed on first use. It is `functools.cached_property` without the
+    lock of Python 3.11, which costs more than most of these attributes."""
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, owner: None, kind: type) -> "lazy[Value]": ...
+    @overload
+    def __get__(self, owner: object, kind: type) -> Value: ...
+    def __get__(self, owner: object | None, kind: type) -> "Value | lazy[Value]":
+        if owner is None:
+            return self
+        value = self._compute(owner)
+        owner.__dict__[self._compute.__name__] = value
+        return value
 
 
 class SearchText:
@@ -23,7 +46,7 @@ class SearchText:
         self.lower = lowercase(text)
         """The text in lowercase. It has the same length as the text."""
 
-    @cached_property
+    @lazy
     def capitals(self) -> list[int]:
         """The positions of the capital letters that are not part of a word, and of the opening
         brackets directly before such letters."""

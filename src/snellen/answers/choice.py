@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from string import ascii_uppercase
 
 from snellen.answers._letter import Letter
-from snellen.answers._search import SearchText, WordSearch, lowercase, matches_at
+from snellen.answers._search import SearchText, WordSearch, lazy, lowercase, matches_at
 from snellen.answers.latex import LatexValue, boxed, cleaned
 from snellen.answers.reply import final_text, refuses
 
@@ -26,7 +26,11 @@ _SIGNS = str.maketrans(
 _AROUND = " \n\t\r_()[]{}.,;:!?\"'#%-"
 """The characters that may surround the letter if the whole reply is a letter."""
 _DECORATION = re.compile(r"[*`$]|__|\\[()\[\]]")
+_NO_MARKUP = re.compile(r"[a-z0-9 .,:;!?'\"()/%+-]{0,500}")
+"""Matches texts without signs that `cleaned` removes or replaces anywhere in a text, and without
+white space other than spaces."""
 _WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|bf)\s{0,3}\{([^{}]{0,200})\}")
+_SPACE = re.compile(r"\\[ ,;]|~")
 _MATHEMATICS = re.compile(r"\$[^$\n]{1,300}\$|\\\(.{0,300}?\\\)|\\\[.{0,300}?\\\]", re.DOTALL)
 
 # A letter that is not part of a word or name: "选B" has one; "A-level", "C#", "U.S.", and "B's" do
@@ -197,7 +201,7 @@ def option_letter(text: str, choices: Sequence[str]) -> Letter:
     bare = text.strip(_AROUND)
     if len(bare) == 1 and bare.upper() in ascii_uppercase[: len(choices)]:
         return Letter(bare.upper(), "letter", (bare.upper(),))
-    reply = _Reply(_ascii_signs(final_text(text)), _prepared(tuple(choices)))
+    reply = _Reply(_ascii_signs(final_text(text)), tuple(choices))
     for rule, letters in reply.rules():
         if not letters:
             continue
@@ -219,19 +223,29 @@ class _Choice:
         """The letter of the choice."""
         self.text = _plain(text).strip().rstrip(".")
         """The choice without emphasis and the period at its end."""
-        self.lower = lowercase(self.text)
-        """The text in lowercase, with the same length."""
-        self.folded = self.text.casefold()
+        self.folded = folded = self.text.casefold()
         """The text for comparisons that ignore case."""
-        self.bare = _ARTICLE.sub("", self.folded)
+        self.bare = _without_article(folded)
         """The folded text without its article."""
 
-    @cached_property
+    @lazy
+    def lower(self) -> str:
+        """The text in lowercase, with the same length."""
+        return lowercase(self.text)
+
+    @lazy
     def value(self) -> LatexValue:
         """The choice as a value, without dollar signs and units."""
         return LatexValue(cleaned(self.text))
 
-    @cached_property
+    def may_have(self, key: str) -> bool:
+        """False if `value` cannot have this key. `cleaned` removes nothing but the end of a text
+        without markup, so the text begins with the key."""
+        if not _NO_MARKUP.fullmatch(self.folded):
+            return True
+        return self.folded[:1] == key[:1] and self.folded.replace(" ", "").startswith(key)
+
+    @lazy
     def number(self) -> LatexValue | None:
         """The choice as a value, if it is a number whose digits are separated only by periods,
         commas, or slashes; else None."""
@@ -240,7 +254,7 @@ class _Choice:
             value if len(_DIGITS.findall(self.folded)) == 1 and value.number is not None else None
         )
 
-    @cached_property
+    @lazy
     def refuses(self) -> bool:
         """Whether the choice says that the question cannot be answered, or that no choice is
         right."""
@@ -256,12 +270,16 @@ def _prepared(choices: tuple[str, ...]) -> tuple[_Choice, ...]:
 
 
 class _Reply:
-    def __init__(self, text: str, choices: tuple[_Choice, ...]) -> None:
+    def __init__(self, text: str, choices: tuple[str, ...]) -> None:
         self.raw = text
         self.search_text = SearchText(_plain(text))
         self.text = self.search_text.text
-        self.choices = choices
+        self.raw_choices = choices
         self.letters = ascii_uppercase[: len(choices)]
+
+    @lazy
+    def choices(self) -> tuple[_Choice, ...]:
+        return _prepared(self.raw_choices)
 
     def rules(self) -> Iterator[tuple[str, list[str]]]:
         """Yield each rule with the letters that it finds, even if they were not offered."""
@@ -297,13 +315,24 @@ class _Reply:
 
     def same(self, text: str) -> list[str]:
         """The choices with this text."""
-        bare = _ARTICLE.sub("", text.strip().casefold())
-        return [choice.letter for choice in self.choices if bare and bare == choice.bare]
+        bare = _without_article(text.strip().casefold())
+        # Folding makes a choice at most three times as long.
+        if not bare or len(bare) > 3 * max(map(len, self.raw_choices), default=0):
+            return []
+        return [choice.letter for choice in self.choices if bare == choice.bare]
 
     def equal(self, value: str) -> list[str]:
         """The choices with this value."""
         answer = LatexValue(value)
-        return [choice.letter for choice in self.choices if answer.same_as(choice.value)]
+        if not answer.key:
+            return []
+        # An answer that is no number can only have the same text as a choice.
+        choices = (
+            [choice for choice in self.choices if choice.may_have(answer.key)]
+            if answer.number is None
+            else self.choices
+        )
+        return [choice.letter for choice in choices if answer.same_as(choice.value)]
 
     def within(self, part: str) -> list[str]:
         """The letters of the choices that a box or tag states. The box or tag may contain a letter,
@@ -342,6 +371,8 @@ class _Reply:
         """The further letters that the same sentence states as answers, as in "A or B", "A, B", and
         "A, though maybe B"."""
         rest = text[end : end + SHORT]
+        if len(rest) < 2:  # too short for a separator and a letter
+            return []
         if letter in self.letters:
             choice = self.choices[self.letters.index(letter)]
             rest = _after_choice(rest, choice)
@@ -408,7 +439,7 @@ class _Reply:
         denied = {match["letter"] for match in _DENIALS.finditer(search_text)}
         return kept if not denied.issuperset(kept) else []
 
-    @cached_property
+    @lazy
     def rejected(self) -> frozenset[str]:
         """The letters that the reply calls wrong."""
         text = self.search_text
@@ -416,7 +447,7 @@ class _Reply:
         wrong = [match["letter"] for match in matches_at(_WRONG, text, text.capitals)]
         return frozenset(letter for pair in (*pairs, wrong) for letter in pair if letter)
 
-    @cached_property
+    @lazy
     def refuses(self) -> bool:
         """Whether the reply says that it cannot determine the answer. False if a choice says the
         same."""
@@ -502,6 +533,11 @@ def _after_choice(rest: str, choice: _Choice) -> str:
     return rest
 
 
+def _without_article(text: str) -> str:
+    article = _ARTICLE.match(text) if text[:1] in ("a", "t") else None
+    return text[article.end() :] if article else text
+
+
 def _ascii_signs(text: str) -> str:
     """Replace full-width characters and typographic quotes with their ASCII forms."""
     return text if text.isascii() else text.translate(_SIGNS)
@@ -510,10 +546,12 @@ def _ascii_signs(text: str) -> str:
 def _plain(text: str) -> str:
     """Remove emphasis, dollar signs, and LaTeX commands around words."""
     if "\\" in text or "~" in text:
-        text = _WRAPPED.sub(r"\1", re.sub(r"\\[ ,;]|~", " ", text.replace(r"\!", "")))
-    if "*" in text or "`" in text or "$" in text or "__" in text or "\\" in text:
-        text = _DECORATION.sub("", text)
-    return text
+        text = _WRAPPED.sub(r"\1", _SPACE.sub(" ", text.replace(r"\!", "")))
+        return _DECORATION.sub("", text)
+    if "__" in text:
+        return _DECORATION.sub("", text)
+    # Replacing single signs is much faster than the pattern.
+    return text.replace("*", "").replace("`", "").replace("$", "")
 
 
 def _is_letter(text: str) -> bool:
@@ -521,5 +559,5 @@ def _is_letter(text: str) -> bool:
 
 
 def _letter(match: re.Match[str]) -> str:
-    groups = match.groupdict()
-    return next(groups[name] for name in ("letter", "inside", "small") if groups.get(name)).upper()
+    """The letter in a match. Only one group of these patterns, the last, can have matched."""
+    return match[match.lastgroup or 0].upper()

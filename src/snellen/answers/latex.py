@@ -2,8 +2,8 @@ r"""Functions for values in LaTeX: find boxes, remove decoration and units, and 
 
 import math
 import re
-from functools import cached_property
 
+from snellen.answers._search import lazy
 from snellen.text.numbers import latex_value
 
 LONGEST = 200
@@ -17,6 +17,11 @@ _UNIT = re.compile(
     r"|\s*(?:mm|cm|dm|km|kg|m|g|h|s|min|units?|degrees?|%|\\%)|\s*\^\s*\{?\\circ\}?|\s*°)"
     r"(?:\s*\^\s*\{?[23]\}?|[²³])?$"
 )
+_MARKUP = re.compile(r"\\[()\[\]!]|\$|\*\*|\\displaystyle|\\left|\\right")
+_SPACE = re.compile(r"\\[,;: ]|~")
+_DFRAC = re.compile(r"\\[dt]frac")
+_BARE_SQRT = re.compile(r"\\sqrt\s*([0-9a-z])")
+_BARE_FRAC = re.compile(r"\\frac\s*([0-9])\s*([0-9])")
 _MIXED = re.compile(r"(-?)([0-9]+)\s*\\frac\{([0-9]+)\}\{([0-9]+)\}")
 _NO_NUMBER = re.compile(r"\s*[a-df-zA-Z]")
 """Matches text that begins with a letter other than e. Such text is not a number, because e
@@ -48,12 +53,14 @@ def boxed(text: str) -> list[str]:
 def cleaned(text: str) -> str:
     """Remove dollar signs, emphasis, \\text{}, units, and text before an equals sign from a
     value."""
-    if "\\" in text or "$" in text or "**" in text or "~" in text:
+    if "\\" in text:
         text = _WRAPPED.sub(r"\1", text.strip())
-        text = re.sub(r"\\[()\[\]!]|\$|\*\*|\\displaystyle|\\left|\\right", "", text)
-        text = re.sub(r"\\[dt]frac", r"\\frac", re.sub(r"\\[,;: ]|~", " ", text))
-        text = re.sub(r"\\sqrt\s*([0-9a-z])", r"\\sqrt{\1}", text)
-        text = re.sub(r"\\frac\s*([0-9])\s*([0-9])", r"\\frac{\1}{\2}", text)
+        text = _MARKUP.sub("", text)
+        text = _DFRAC.sub(r"\\frac", _SPACE.sub(" ", text))
+        text = _BARE_SQRT.sub(r"\\sqrt{\1}", text)
+        text = _BARE_FRAC.sub(r"\\frac{\1}{\2}", text)
+    else:
+        text = text.replace("**", "").replace("$", "").replace("~", " ")
     text = text.strip().rstrip(".").strip()
     if "=" in text or "≈" in text or r"\approx" in text:
         text = _BEFORE_EQUALS.sub("", text)
@@ -85,7 +92,7 @@ class LatexValue:
         self.key = "".join(text.split()).casefold()
         """The text without spaces, for comparisons that ignore case."""
 
-    @cached_property
+    @lazy
     def number(self) -> float | None:
         """The value as a number; None if it is not a number."""
         return number(self.text)
@@ -94,7 +101,7 @@ class LatexValue:
         """Whether this answer has the same text or number as a target; see `same_value`."""
         if self.key == target.key:
             return bool(self.key)
-        if target.number is None or self.number is None:
+        if self.number is None or target.number is None:
             return False
         decimals = _DECIMALS.fullmatch(self.text)
         rounding = 0.5 * 10.0 ** -len(decimals[1]) if decimals else 0.0

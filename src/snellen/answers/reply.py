@@ -72,9 +72,10 @@ def final_text(text: str) -> str:
     >>> final_text("<think>A? No, B.")
     ''
     """
-    for begins, ends in THINKING:
-        if ends in text or begins in text:
-            text = _without(text, begins, ends)
+    if "<" in text or "◁" in text:
+        for begins, ends in THINKING:
+            if begins in text or ends in text:
+                text = _without(text, begins, ends)
     text = text.strip()
     if text.endswith(MARKS):
         for mark in MARKS:

@@ -56,6 +56,7 @@ from snellen.benchmarks.families.choice_sets import (
     PROMPTS,
     choice_lines,
     filled,
+    in_text,
     lettered_cells,
 )
 from snellen.benchmarks.families.tasks import (
@@ -74,48 +75,68 @@ from snellen.core import Benchmark, Check, Interop, Presentation, Reading, Reply
 from snellen.data import Filtered, Row, find, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError
-from snellen.media.content import Image, Message, Part, Slice, user
+from snellen.media.content import Image, Message, Slice, user
 from snellen.metrics import mean
 
 # fmt: off
 ALIASES = {
-    "3DSRBench": {"name": "3DSRBench"}, "A-Bench_TEST": {"name": "A-Bench_TEST"},
+    "3DSRBench": {"name": "3DSRBench"},
+    "A-Bench_TEST": {"name": "A-Bench_TEST"},
     "A-Bench_VAL": {"name": "A-Bench_VAL"},
-    "AesBench_TEST": {"name": "AesBench_TEST"}, "AesBench_VAL": {"name": "AesBench_VAL"},
-    "BLINK": {"name": "BLINK"}, "CMMU_MCQ": {"name": "CMMU_MCQ"},
-    "CVQA_EN": {"name": "CVQA_EN"}, "CVQA_LOC": {"name": "CVQA_LOC"},
+    "AesBench_TEST": {"name": "AesBench_TEST"},
+    "AesBench_VAL": {"name": "AesBench_VAL"},
+
+    "CMMU_MCQ": {"name": "CMMU_MCQ"},
+    "CVQA_EN": {"name": "CVQA_EN"},
+    "CVQA_LOC": {"name": "CVQA_LOC"},
     "GMAI-MMBench_VAL": {"name": "GMAI-MMBench_VAL"},
     "K-DTCBench": {"name": "K-DTCBench"},
-    "MedXpertQA_MM_test": {"name": "MedXpertQA_MM_test"}, "MicroVQA": {"name": "MicroVQA"},
-    "MLLMGuard_DS": {"name": "MLLMGuard_DS"}, "MMMB_ar": {"name": "MMMB_ar"},
-    "MMMB_cn": {"name": "MMMB_cn"}, "MMMB_en": {"name": "MMMB_en"}, "MMMB_pt": {"name": "MMMB_pt"},
-    "MMMB_ru": {"name": "MMMB_ru"}, "MMMB_tr": {"name": "MMMB_tr"},
+    "MicroVQA": {"name": "MicroVQA"},
+    "MLLMGuard_DS": {"name": "MLLMGuard_DS"},
+    "MMMB_ar": {"name": "MMMB_ar"},
+    "MMMB_cn": {"name": "MMMB_cn"},
+    "MMMB_en": {"name": "MMMB_en"},
+    "MMMB_pt": {"name": "MMMB_pt"},
+    "MMMB_ru": {"name": "MMMB_ru"},
+    "MMMB_tr": {"name": "MMMB_tr"},
     "MMSci_DEV_MCQ": {"name": "MMSci_DEV_MCQ"},
-    "MMStar_KO": {"name": "MMStar_KO"}, "MMStar_TR": {"name": "MMStar_TR"},
-    "MMT-Bench_ALL": {"name": "MMT-Bench_ALL"}, "MMT-Bench_ALL_MI": {"name": "MMT-Bench_ALL_MI"},
-    "MMT-Bench_VAL": {"name": "MMT-Bench_VAL"}, "MMT-Bench_VAL_MI": {"name": "MMT-Bench_VAL_MI"},
-    "MMVP": {"name": "MMVP"}, "MSEarthMCQ": {"name": "MSEarthMCQ"},
-    "MUIRBench": {"name": "MUIRBench"}, "PathMMU_TEST": {"name": "PathMMU_TEST"},
-    "PathMMU_VAL": {"name": "PathMMU_VAL"}, "Q-Bench1_TEST": {"name": "Q-Bench1_TEST"},
-    "Q-Bench1_VAL": {"name": "Q-Bench1_VAL"}, "R-Bench-Dis": {"name": "R-Bench-Dis"},
+    "MMStar_KO": {"name": "MMStar_KO"},
+    "MMStar_TR": {"name": "MMStar_TR"},
+
+    "MSEarthMCQ": {"name": "MSEarthMCQ"},
+
+    "PathMMU_TEST": {"name": "PathMMU_TEST"},
+    "PathMMU_VAL": {"name": "PathMMU_VAL"},
+    "Q-Bench1_TEST": {"name": "Q-Bench1_TEST"},
+    "Q-Bench1_VAL": {"name": "Q-Bench1_VAL"},
+    "R-Bench-Dis": {"name": "R-Bench-Dis"},
     "R-Bench-Ref": {"name": "R-Bench-Ref"},
-    "SEEDBench2": {"name": "SEEDBench2"}, "SEEDBench2_Plus": {"name": "SEEDBench2_Plus"},
-    "SEEDBench_IMG_KO": {"name": "SEEDBench_IMG_KO"}, "SpatialEval": {"name": "SpatialEval"},
+    "SEEDBench2": {"name": "SEEDBench2"},
+    "SEEDBench2_Plus": {"name": "SEEDBench2_Plus"},
+    "SEEDBench_IMG_KO": {"name": "SEEDBench_IMG_KO"},
+    "SpatialEval": {"name": "SpatialEval"},
     "StaticEmbodiedBench": {"name": "StaticEmbodiedBench"},
     "TaskMeAnything_v1_imageqa_random": {"name": "TaskMeAnything_v1_imageqa_random"},
     "tdbench_cs_depth": {"name": "tdbench_cs_depth"},
     "tdbench_cs_height": {"name": "tdbench_cs_height"},
     "tdbench_cs_integrity": {"name": "tdbench_cs_integrity"},
-    "tdbench_cs_zoom": {"name": "tdbench_cs_zoom"}, "tdbench_rot0": {"name": "tdbench_rot0"},
-    "tdbench_rot180": {"name": "tdbench_rot180"}, "tdbench_rot270": {"name": "tdbench_rot270"},
-    "tdbench_rot90": {"name": "tdbench_rot90"}, "TopViewRS": {"name": "TopViewRS"},
-    "TreeBench": {"name": "TreeBench"}, "VisOnlyQA-VLMEvalKit": {"name": "VisOnlyQA-VLMEvalKit"},
-    "VMCBench_DEV": {"name": "VMCBench_DEV"}, "VMCBench_TEST": {"name": "VMCBench_TEST"},
-    "VStarBench": {"name": "VStarBench"}, "WeMath": {"name": "WeMath"},
-    "WeMath_COT": {"name": "WeMath_COT"}, "WorldMedQA-V": {"name": "WorldMedQA-V"},
-    "AMBER": {"name": "AMBER"}, "VSR-zeroshot": {"name": "VSR-zeroshot"},
-    "MTVQA_TEST": {"name": "MTVQA_TEST"},
-    "TallyQA": {"name": "TallyQA"}, "VizWiz": {"name": "VizWiz"},
+    "tdbench_cs_zoom": {"name": "tdbench_cs_zoom"},
+    "tdbench_rot0": {"name": "tdbench_rot0"},
+    "tdbench_rot180": {"name": "tdbench_rot180"},
+    "tdbench_rot270": {"name": "tdbench_rot270"},
+    "tdbench_rot90": {"name": "tdbench_rot90"},
+    "TopViewRS": {"name": "TopViewRS"},
+    "TreeBench": {"name": "TreeBench"},
+    "VisOnlyQA-VLMEvalKit": {"name": "VisOnlyQA-VLMEvalKit"},
+    "VMCBench_DEV": {"name": "VMCBench_DEV"},
+    "VMCBench_TEST": {"name": "VMCBench_TEST"},
+
+    "WorldMedQA-V": {"name": "WorldMedQA-V"},
+    "AMBER": {"name": "AMBER"},
+    "VSR-zeroshot": {"name": "VSR-zeroshot"},
+
+    "TallyQA": {"name": "TallyQA"},
+    "VizWiz": {"name": "VizWiz"},
 }
 # fmt: on
 TASKS: dict[Kind, Task] = {"MCQ": "mcq", "Y/N": "yesno", "VQA": "vqa"}
@@ -143,8 +164,6 @@ OTHER_WORDS = {
     "image.\n\n{hint}Caption:\n {question}\nOptions:\n{choices}Based on the image, select the "
     "correct option (e.g., 'A', 'B', 'C', 'D') or directly state the correct option content, Do "
     "not give any explaination.",
-    "MTVQA_TEST": "{question}\n"
-    "Answer the question using a word or phrase in the language of the question.",
     "MUIRBench": "{question}\n{choices}" + DIRECTLY,
     "TallyQA": "{question}\nAnswer the question using a single number.",
     "TreeBench": LISTED + "Answer with the correct option's letter directly. \n",
@@ -329,14 +348,7 @@ def kit_message(sample: Sample, words: str, *, interleaved: bool) -> tuple[Messa
     """The data set's prompt with its fields filled in. Pictures come first, or replace their
     marks."""
     text = filled(words, sample)
-    if not interleaved:
-        return (user(*sample.media, text),)
-    first, *segments = text.split("<image>")
-    parts: list[Part] = [first]
-    for number, segment in enumerate(segments):
-        # As in VLMEvalKit, extra marks are dropped, and extra pictures are not shown.
-        parts += [*sample.media[number : number + 1], segment]
-    return (user(*(part for part in parts if part)),)
+    return in_text(sample, text) if interleaved else (user(*sample.media, text),)
 
 
 def short_message(sample: Sample, task: Task) -> tuple[Message, ...]:

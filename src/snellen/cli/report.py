@@ -67,6 +67,12 @@ PATH = click.Path(path_type=Path)
     help="Leave comparisons out of html, latex, and plots, so that no run is scored again.",
 )
 @click.option(
+    "--suite",
+    metavar="SUITE",
+    help="In the terminal, also show the overall score of each model in this suite "
+    "(`suite:openvlm`).",
+)
+@click.option(
     "--also",
     "companions",
     multiple=True,
@@ -82,6 +88,7 @@ def command(
     output: Path | None,
     folder: Path | None,
     no_compare: bool,
+    suite: str | None,
     companions: tuple[str, ...],
     as_json: bool,
 ) -> int:
@@ -94,6 +101,8 @@ def command(
     form = "json" if as_json else form_of(output, form, ENDINGS)
     if companions and (form != TERMINAL or output is not None or folder is not None):
         raise UsageError("--also works only in the terminal. The other formats show all metrics.")
+    if suite is not None and (form != TERMINAL or output is not None or folder is not None):
+        raise UsageError("--suite works only in the terminal.")
     results, code = _load(runs, benchmarks)
     if folder is not None or form in (*DRAWN, "latex", "csv"):
         _warn_out_of_date(results)
@@ -126,6 +135,8 @@ def command(
         report.print_results(results)
         if companions:
             report.print_companions(results, companions)
+        if suite is not None:
+            report.print_overalls(suite, results)
         return code
     else:
         text = report.as_text(results)

@@ -128,7 +128,7 @@ def command(
     driver: Reporter | None = click.get_current_context().obj
     plan = _plan(models, benchmarks, options, score=not no_score, is_driver=driver is not None)
     if driver is not None:
-        driver.ended(api.run_plan(plan, driver.show, leave_at_once))
+        driver.ended(api.run_plan(plan, driver.show, leave_at_once), plan.out)
         return DONE
     _floors.check_floors(floors, plan.benchmarks, no_score=no_score)
     is_sweep = len(options["prompt"]) > 1 or any(part.setting for part in plan.by_setting())
@@ -163,12 +163,21 @@ def command(
             _show_without_probe(result)
         if len(results) > 1:
             report.print_overview(results)
+        _show_overalls(benchmarks, results)
     if companions and results and not as_json:
         try:
             report.print_companions(results, companions)
         except UsageError as error:  # the results were shown, so the exit code stays theirs
             _say(f"--also: {error}")
     return _ending(finished, floors, options["until_stderr"], options["part"])
+
+
+def _show_overalls(specs: Sequence[str], results: Sequence[Result]) -> None:
+    """Show the overall scores of the suites that the command names."""
+    from snellen.registry import suites
+
+    for name in suites.with_overall(specs):
+        report.print_overalls(name, results)
 
 
 def _progress_lines() -> Callable[[Sequence[Progress]], None]:

@@ -94,8 +94,9 @@ def kind_of(text: str) -> Kind | None:
     """
     text = text.strip()
     if "." not in text and "/" not in text and ":" not in text:  # true of most choices
-        return _kind_in_base64(text[:64]) if _BASE64.fullmatch(text) else None
-    if header := _DATA.match(text):
+        may_be_encoded = len(text) >= 24 and " " not in text
+        return _kind_in_base64(text[:64]) if may_be_encoded and _BASE64.fullmatch(text) else None
+    if header := _data_header(text):
         stated = header[1].lower().partition("/")[0]
         if stated in ("image", "video"):
             return cast(Kind, stated)
@@ -118,7 +119,11 @@ def is_encoded(text: str) -> bool:
     """Whether a string is an encoded picture or video rather than a path. Use this only where text
     is not accepted. A string counts as encoded if it begins like encoded media, or if it is too
     long to be a path."""
-    return text.startswith(BEGINNINGS) or len(text) > IN_BASE64 or _DATA.match(text) is not None
+    return text.startswith(BEGINNINGS) or len(text) > IN_BASE64 or _data_header(text) is not None
+
+
+def _data_header(text: str) -> re.Match[str] | None:
+    return _DATA.match(text) if text[4:5] == ":" else None
 
 
 def parts(value: object, label: str) -> tuple[Part, ...]:
@@ -201,7 +206,7 @@ def is_reference(value: Image | Video) -> bool:
 
 def _of_text(text: str, kind: Kind, label: str, folder: Path | None) -> Image | Video:
     text = text.strip()
-    scheme = _SCHEME.match(text)
+    scheme = _SCHEME.match(text) if "://" in text else None
     if scheme is None and (is_encoded(text) or (_BASE64.fullmatch(text) and kind_of(text))):
         if kind == "video":
             raise MediaError(_video_itself(label))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NONE_COMPLETE = "no group has a score for each of its questions"
-Share = Literal["all right", "none right", "some right", "right"]
+Share = Literal["all right", "any right", "none right", "some right", "right"]
 
 
 class Groups(NamedTuple):
@@ -84,11 +84,11 @@ def share_of_groups(
     share: Share = "all right",
     where: Mapping[str, Collection[str]] | None = None,
 ) -> Metric:
-    """The share of groups in which all, none, or only some questions are answered right, or the
-    mean share of a group's questions that are answered right.
+    """The share of groups in which all, any, none, or only some questions are answered right, or
+    the mean share of a group's questions that are answered right.
 
-    See `groups` for how questions are grouped. `share` selects the metric. In [0, 1]; higher is
-    better for "all right" and "right", and lower is better for "none right" and "some right".
+    See `groups` for how questions are grouped. `share` selects the metric. In [0, 1]; lower is
+    better for "none right" and "some right", and higher is better for the others.
     `where` maps each tag to the categories whose rows are kept. `n` counts groups. With repeats,
     the value is the mean over all ways to pick one reply to each question. The interval resamples
     clusters.
@@ -120,6 +120,7 @@ def share_of_groups(
             return Estimate(value=None, n=0, reason=NONE_COMPLETE)
         value = {
             "all right": grouped.all_right,
+            "any right": 1 - grouped.none_right,
             "none right": grouped.none_right,
             "some right": 1 - grouped.all_right - grouped.none_right,
             "right": grouped.right,
@@ -130,7 +131,7 @@ def share_of_groups(
             np.stack(sums, axis=1), stats.ratio, n=len(value), clusters=labels
         )
 
-    better: Direction = "higher" if share in ("all right", "right") else "lower"
+    better: Direction = "lower" if share in ("none right", "some right") else "higher"
     return Metric(metric, better=better, unit="fraction", name="share_of_groups")
 
 

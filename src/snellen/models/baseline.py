@@ -27,6 +27,7 @@ from string import ascii_uppercase
 
 from snellen.core.model import Emission, Query, Reply, Request, SessionSpec
 from snellen.core.profile import Profile
+from snellen.core.prompts import IMAGE_MARK
 from snellen.errors import UsageError
 from snellen.media.content import Frame
 
@@ -90,14 +91,19 @@ class Blind:
         raw = f"{self.name}\n{request.seed}\n{words}\n{request.choices}".encode()
         drawn = int.from_bytes(blake2b(raw, digest_size=8).digest())
         number = self._pick(request.choices, drawn)
+        letters = ascii_uppercase[: len(request.choices)]
+        if f"among A through {letters[-1]}" in question:  # without the choices, as in a later turn
+            return Reply(text=letters[number], stop="stop")
         return Reply(text=_choice_text(question, request.choices, number), stop="stop")
 
 
 def _choice_text(question: str, choices: Sequence[str], number: int) -> str:
-    """Return the choice's letter if the question lists it, as in "B. …" or "(B) …". Otherwise,
-    return the choice's text."""
+    """Return the choice's letter if the question lists it, as in "B. …" or "(b) …". Otherwise,
+    return the choice's text. Marks of pictures, such as <image 1>, are not in the question's text.
+    """
     letter = ascii_uppercase[number : number + 1]
-    listed = rf"(?<!\w){letter}[).:]\s*{re.escape(choices[number].strip())}"
+    shown = re.escape(IMAGE_MARK.sub("", choices[number]).strip())
+    listed = rf"(?<!\w)[{letter}{letter.lower()}][).:]\s*{shown}"
     return letter if letter and re.search(listed, question) else choices[number]
 
 

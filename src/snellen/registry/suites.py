@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -22,6 +22,12 @@ class Suite:
     """What the suite measures."""
     benchmarks: Sequence[str]
     """The names of the benchmarks, with their options."""
+    metrics: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """For a benchmark whose score in the suite is the mean of several metrics, these metrics. By
+    default, the score is the headline metric."""
+    overall: bool = False
+    """Whether the suite has an overall score, the mean of the benchmarks' scores. If it has one,
+    every score is a share."""
 
 
 SUITES: Mapping[str, Suite] = {
@@ -32,7 +38,27 @@ SUITES: Mapping[str, Suite] = {
         "perception, knowledge, and reasoning about images",
         ("eyechart", "mmbench", "scienceqa", "mathvision:split=testmini"),
     ),
+    "openvlm": Suite(
+        "the eight of the OpenVLM Leaderboard of 2024, with MMBench's public dev split",
+        (
+            *("mmbench", "mmstar", "mmmu", "mathvista", "hallusionbench:questions=image", "ai2d"),
+            *("ocrbench", "mm-vet"),
+        ),
+        metrics={"hallusionbench:questions=image": ("aacc", "facc", "qacc")},
+        overall=True,
+    ),
 }
+
+
+def with_overall(names: Sequence[str]) -> list[str]:
+    """Return the suites with an overall score in a list of names."""
+    return [
+        name
+        for name in dict.fromkeys(names)
+        if name.startswith(PREFIX)
+        and (suite := SUITES.get(name.removeprefix(PREFIX)))
+        and suite.overall
+    ]
 
 
 def expanded(names: Sequence[str]) -> list[str]:

@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING
 
+from snellen.analysis import overall
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.contamination import Contamination
 from snellen.analysis.result import Result, blind
@@ -89,6 +90,17 @@ def print_overview(results: Sequence[Result]) -> None:
     of models by benchmarks."""
     console = _console()
     _show_overview(results, console, console.width if console.is_terminal else WIDE)
+
+
+def print_overalls(suite: str, results: Sequence[Result]) -> None:
+    """Show on standard output the overall score of each model in a suite.
+
+    Raises:
+        UsageError: the suite has no overall score.
+    """
+    console = _console()
+    for line in overall.lines(suite, results):
+        _line(console, f" {line}")
 
 
 def print_companions(results: Sequence[Result], names: Sequence[str]) -> None:

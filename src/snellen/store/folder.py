@@ -24,6 +24,7 @@ from snellen.store._faults import store_error
 from snellen.store.locks import Lock, PartLock, RunPart, ScoresLock
 
 BLOCK = 1 << 20
+AHEAD = 1 << 16
 HELD = Path("/proc/locks")
 """The file in which Linux lists the locks that processes hold, with lines such as `1: FLOCK
 ADVISORY WRITE 123 08:01:4711 0 EOF`."""
@@ -269,19 +270,31 @@ def _shows_locks() -> bool:
 
 
 class LineReader:
-    """Reads single lines of a file, each from the offset at which it starts."""
+    """Reads single lines of a file, each from the offset at which it starts.
+
+    Lines are mostly read in the order of the file, so the bytes after a line are kept. Lines are
+    only appended to such a file, so these bytes stay the same.
+    """
 
     def __init__(self, path: Path) -> None:
+        self._kept = b""
+        self._start = 0
         try:
             self._fd = os.open(path, os.O_RDONLY)
         except OSError as error:
             raise store_error(path, "be read", error) from error
 
     def line(self, offset: int) -> bytes:
-        size = 4096
+        begin = offset - self._start
+        in_order = 0 <= begin <= len(self._kept)
+        if in_order and (end := self._kept.find(b"\n", begin)) >= 0:
+            return self._kept[begin:end]
+        size = AHEAD if in_order else 4096
         while True:
             block = os.pread(self._fd, size, offset)
             end = block.find(b"\n")
+            if end >= 0 and size <= AHEAD:
+                self._kept, self._start = block, offset
             if end >= 0:
                 return block[:end]
             if len(block) < size:

@@ -33,7 +33,7 @@ from snellen.benchmarks.families.vlmevalkit_sets import published_set
 from snellen.core import Capabilities, Check, Presentation, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, Table, jsonl
 from snellen.data.published import File
-from snellen.media.content import Image, Message, user
+from snellen.media.content import Image, Message, Part, user
 from snellen.metrics import Metric, mean
 
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
@@ -73,10 +73,7 @@ def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
     if ".jsonl" in path.suffixes:
         yield from jsonl(path)
         return
-    rows = authors_files.of_json(path)
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise TypeError("not a list of objects")
-    yield from rows
+    yield from authors_files.objects(path)
 
 
 def split_choices(text: str, mark: str) -> tuple[str, tuple[str, ...]]:
@@ -226,6 +223,16 @@ def message(sample: Sample, template: str) -> tuple[Message, ...]:
     return (user(*sample.media, filled(template, sample)),)
 
 
+def in_text(sample: Sample, text: str) -> tuple[Message, ...]:
+    """The text, with a picture in place of each mark `<image>`. As in VLMEvalKit, extra marks are
+    dropped, and extra pictures are not shown."""
+    first, *segments = text.split("<image>")
+    parts: list[Part] = [first]
+    for number, segment in enumerate(segments):
+        parts += [*sample.media[number : number + 1], segment]
+    return (user(*(part for part in parts if part)),)
+
+
 def filled(template: str, sample: Sample) -> str:
     """A template of `PROMPTS`, or of the same fields and the keys of `Sample.data`, filled in."""
     hint = sample.data.get("hint")
@@ -269,6 +276,14 @@ def parser(letter: Callable[[str, Sequence[str]], Letter]) -> Parse:
     """`Scoring.parse` from a function that finds the letter in a text, such as those in
     `answers.others`."""
     return lambda reply, sample: as_reading(letter(reply.text, sample.choices))
+
+
+def only_letter(text: str, sample: Sample) -> Reading:
+    """Parse a text that is the letter of a choice, in any case, and nothing else."""
+    letter = text.strip().upper()
+    if letter in [*ascii_uppercase[: len(sample.choices)]]:
+        return Reading(answer=letter, rule="only the letter")
+    return Reading(answer=None, rule="not only the letter")
 
 
 def scorings(

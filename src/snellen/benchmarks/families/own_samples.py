@@ -95,8 +95,9 @@ class RowReader:
         question = cell("question")
         if question is None and self.task != "caption":
             raise DataError(f"{where} has no question. Add a question, or remove the row.")
-        for field in ("question", "hint"):
-            _check_text(cell(field), f"{where} has a {field} that")
+        hint = cell("hint")
+        for field, value in (("question", question), ("hint", hint)):
+            _check_text(value, f"{where} has a {field} that")
         name = cell("id")
         if name is None and "id" in self.columns:
             raise DataError(f"{where} has no {self.columns['id'][0]!r}. Add a unique one.")
@@ -112,22 +113,21 @@ class RowReader:
         else:
             target, references = self._right(answers_in(cell("answer")), choices, where)
         film = self._video(cell, where)
-        data = {key: row[key] for key in row if key not in self._known and _small(row[key])}
+        known = self._known
+        data = {key: value for key, value in row.items() if key not in known and _small(value)}
         data.pop("turns", None)  # the name is reserved for conversations
         if cells:
             data["image"] = ", ".join(map(image_key, cells))
         if film is not None:
             data["video"] = film.label
-        question_text = "\n".join(
-            str(text) for text in (cell("hint"), question) if text is not None
-        )
+        question_text = "\n".join([str(text) for text in (hint, question) if text is not None])
         images = self._images(cells, where)
         interleaved_media(images, "\n".join((question_text, *choices)), where)
         return Sample(
             id=str(row_index if name is None else name),
             question=question_text,
             choices=choices,
-            media=(*images, *filter(None, (film,))),
+            media=(*images, film) if film else tuple(images),
             target=target,
             references=references,
             tags={tag: str(cell(tag) or "") for tag in BREAK_DOWN if tag in self.columns},
@@ -257,7 +257,9 @@ def _check_text(value: Any, who: str) -> None:
     Raises:
         DataError: the value is not text.
     """
-    if not isinstance(value, str) and isinstance(value, Mapping | list | tuple | bytes | Image):
+    if isinstance(value, str) or value is None:
+        return
+    if isinstance(value, Mapping | list | tuple | bytes | Image):
         raise DataError(
             f"{who} is not text but of type {type(value).__name__}. Put pictures in the column "
             "`images`, and mark their positions in the text with <image 1>, <image 2>, ..."
@@ -287,7 +289,7 @@ def _choice(value: Any, where: str, letter: str | None) -> str:
 
 def image_key(cell: Any) -> str:
     """Return a key that all rows with the same image share."""
-    if isinstance(cell, Mapping):
+    if not isinstance(cell, str) and isinstance(cell, Mapping):
         cell = forms.medium(cell, "an image", kind="image")
     if isinstance(cell, Image):
         if isinstance(cell.source, Slice):
@@ -367,7 +369,7 @@ def interleaved_media(media: Sequence[Image | Video], text: str, where: str) -> 
         DataError: a mark refers to an image that the row does not have.
     """
     pictures = [medium for medium in media if isinstance(medium, Image)]
-    if not pictures or not _MARK.search(text):
+    if not pictures or "<image" not in text or not _MARK.search(text):
         return (*media, text)
     in_order = iter(range(1, len(pictures) + 1))
     placed: set[int] = set()

@@ -54,11 +54,8 @@ class DisagreementsSection:
         headline = findings[0]
         for number, differences in self._numbered:
             other = findings[number]
-            if (
-                other.score != headline.score
-                and scored.reply is not None
-                and "not-judged" not in (other.state, headline.state)
-            ):
+            scores = headline.score, other.score
+            if None not in scores and scores[0] != scores[1] and scored.reply is not None:
                 rules = headline.reading.rule, other.reading.rule
                 differences.samples.append(row, scored.sample.id)
                 # Rows with the same rules share one text.
