@@ -85,7 +85,7 @@ ALIASES = {
     "A-Bench_VAL": {"name": "A-Bench_VAL"},
     "AesBench_TEST": {"name": "AesBench_TEST"},
     "AesBench_VAL": {"name": "AesBench_VAL"},
-    "BLINK": {"name": "BLINK"},
+
     "CMMU_MCQ": {"name": "CMMU_MCQ"},
     "CVQA_EN": {"name": "CVQA_EN"},
     "CVQA_LOC": {"name": "CVQA_LOC"},
@@ -134,7 +134,7 @@ ALIASES = {
     "WorldMedQA-V": {"name": "WorldMedQA-V"},
     "AMBER": {"name": "AMBER"},
     "VSR-zeroshot": {"name": "VSR-zeroshot"},
-    "MTVQA_TEST": {"name": "MTVQA_TEST"},
+
     "TallyQA": {"name": "TallyQA"},
     "VizWiz": {"name": "VizWiz"},
 }
@@ -164,8 +164,6 @@ OTHER_WORDS = {
     "image.\n\n{hint}Caption:\n {question}\nOptions:\n{choices}Based on the image, select the "
     "correct option (e.g., 'A', 'B', 'C', 'D') or directly state the correct option content, Do "
     "not give any explaination.",
-    "MTVQA_TEST": "{question}\n"
-    "Answer the question using a word or phrase in the language of the question.",
     "MUIRBench": "{question}\n{choices}" + DIRECTLY,
     "TallyQA": "{question}\nAnswer the question using a single number.",
     "TreeBench": LISTED + "Answer with the correct option's letter directly. \n",
