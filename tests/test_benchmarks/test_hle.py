@@ -9,7 +9,8 @@ import pytest
 import snellen
 from snellen.analysis.result import Result
 from snellen.benchmarks import hle as file
-from snellen.benchmarks.hle import Part, hle, layout, verdict
+from snellen.benchmarks.families.confidence import verdict
+from snellen.benchmarks.hle import Part, hle, layout
 from snellen.core.sample import Sample
 from snellen.errors import DataError
 

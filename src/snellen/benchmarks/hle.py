@@ -10,31 +10,29 @@ Prompt   `official`: a system message with the form of an answer, then the quest
          limited to 8,192 tokens, the least that the README recommends.
 Scoring  `official`: o3-mini compares a reply with the answer and extracts the confidence that the
          reply states, hle_eval/run_judge_results.py#L16-L64. The authors request a JSON object with
-         the fields of `Verdict`, of which `strict` is always true. A judge without this request
-         writes the fields as lines, which are read, too. `accuracy`: the authors divide by all
-         questions, so a reply without a verdict counts as wrong (#L148). Here, it is left out, and
-         the bounds cover it. `calibration_error` is the root mean square difference between mean
-         confidence and accuracy in bins of 100 replies, of which the last is left out (#L97-L127).
-         With fewer than 200 replies there is no value; the authors' script stops, or prints 0.
-         Replies with the same confidence stay in the order of the data; in the authors' script,
-         their order depends on numpy and the processor. The script prints whole percents.
+         the fields of `Verdict` (families/confidence.py). A judge without this request writes the
+         fields as lines, which are read, too.
+         `accuracy`: the authors divide by all questions, so a reply without a verdict counts as
+         wrong (#L148). Here, it is left out, and the bounds cover it.
+         `calibration_error`: the root mean square difference between mean confidence and accuracy,
+         in bins of 100 replies, of which the last is left out (#L97-L127). With fewer than 200
+         replies there is no value; the authors' script stops, or prints 0. Replies with the same
+         confidence stay in the order of the data; in the authors' script, their order depends on
+         numpy and the processor. The script prints whole percents.
+         VLMEvalKit's set `hle` has another prompt, and another judge without confidences.
 Proof    Prompts, verdicts, and figures of generated replies equal those of the authors' code
          (tests/parity), with numpy's stable sort. No outputs are published.
 """
 
-import json
-import re
 from base64 import b64decode
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-import msgspec
+from typing import Any, Literal
 
 from snellen.benchmarks.families import authors_files
-from snellen.benchmarks.families.calibration import calibration_error
+from snellen.benchmarks.families.confidence import calibration_error, score, verdict, written
 from snellen.benchmarks.families.judged import check, judge_of_all, judged, presentation, prompts
 from snellen.benchmarks.families.results import of_json
-from snellen.core import UNMAPPED, Benchmark, Interop, Procedure, Published, Reading, Reply, Sample
+from snellen.core import UNMAPPED, Benchmark, Interop, Procedure, Published, Reply, Sample
 from snellen.data import Filtered, Row, find, jsonl
 from snellen.data.published import File
 from snellen.media.content import Image, system, user
@@ -62,27 +60,6 @@ LEAVES = {
         "knowledge/domain",
     ),
 }
-LINES = re.compile(
-    r"^\W*(correct|confidence)\W*:\W*(yes\b|no\b|\d{1,3}(?![\d.]*\d))", re.IGNORECASE | re.MULTILINE
-)
-
-MOST = 10**6
-"""The bound of a confidence, which keeps means finite."""
-
-
-class Verdict(msgspec.Struct, frozen=True):
-    """The authors' form of a verdict."""
-
-    extracted_final_answer: str
-    """The answer that the judge found in the reply."""
-    reasoning: str
-    """The reason of the verdict."""
-    correct: Literal["yes", "no"]
-    """Whether the reply is right."""
-    confidence: Annotated[int, msgspec.Meta(ge=-MOST, le=MOST)]
-    """The confidence that the reply states, in percent. The authors set no bounds."""
-    strict: Any
-    """Always true."""
 
 
 def hle(part: Part = "all", data: Path | None = None) -> Benchmark:
@@ -150,33 +127,6 @@ def to_sample(row: Row) -> Sample:
 def judge_prompt(sample: Sample, reply: Reply) -> str:
     words: str = prompts("hle")["judge"]
     return words.format(question=sample.question, correct_answer=sample.target, response=reply.text)
-
-
-def verdict(words: str, _: Sample) -> Reading:
-    """Parse whether the reply is right, and the confidence that it states, in percent."""
-    if words.lstrip().startswith("{"):
-        try:
-            content = msgspec.json.decode(words, type=Verdict, strict=False)
-        except msgspec.DecodeError:
-            return Reading(answer=None, rule="not the authors' form")
-        answer = (content.correct, str(content.confidence)) if content.strict == 1 else None
-        return Reading(answer=answer, rule="JSON")
-    fields = {(name.lower(), value.lower()) for name, value in LINES.findall(words)}
-    values = dict(sorted(fields))
-    complete = len(fields) == 2 and values.get("correct") in ("yes", "no")
-    if not complete or not values.get("confidence", "").isdigit():
-        return Reading(answer=None, rule="not two lines with a verdict and a confidence")
-    return Reading(answer=(values["correct"], values["confidence"]), rule="lines")
-
-
-def score(reading: Reading, _: Sample) -> float:
-    return float(isinstance(reading.answer, tuple) and reading.answer[0] == "yes")
-
-
-def written(correct: object, confidence: object, answer: object = "", reason: object = "") -> str:
-    """A verdict in the authors' form."""
-    fields = {"extracted_final_answer": answer, "reasoning": reason}
-    return json.dumps({**fields, "correct": correct, "confidence": confidence, "strict": True})
 
 
 def layout(path: Path) -> Published | None:
