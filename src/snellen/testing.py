@@ -13,12 +13,15 @@ import math
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from string import ascii_uppercase
 
 from snellen import api, registry
 from snellen.analysis.capabilities import LEAVES
 from snellen.analysis.result import Result
+from snellen.copies import changed
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import (
     Emission,
@@ -41,7 +44,8 @@ from snellen.metrics import Category, Columns, Metric
 from snellen.models.recorded import Recorded
 from snellen.models.scripted import Scripted
 from snellen.run import dummies
-from snellen.scoring import replies_of
+from snellen.run.score_run import judgeable
+from snellen.scoring.judge import graded, replies_in
 from snellen.store import SCORES, Run
 
 SHEET = ("Paper", "Data", "Prompt", "Scoring", "Proof")
@@ -233,19 +237,56 @@ def _judged(benchmark: Benchmark, result: Result | None) -> Result:
     assert result.run is not None
     run = Run(result.run)
     run.load()
+    verdicts = {}
     with closing(run):
-        verdicts = {
-            judge.prompt(scored.sample, scored.reply): (judge.perfect or verdict)(
-                scored.sample, scored.reply
-            )
-            for scored in replies_of(run, benchmark)
-            if scored.reply is not None
-            for judge in judges.values()
-        }
+        for name, judge in judges.items():
+            replies = partial(judgeable, run, benchmark)
+            questions = graded(benchmark, name, replies, of=f"{run.path}", digest="")
+            for row in questions.data:
+                question = questions.sample(0, row)
+                pairs = replies_in(question)
+                words = [(judge.perfect or verdict)(*pair) for pair in pairs]
+                messages = questions.prompt(question, ())
+                if judge.then is not None:
+                    # In the first of two stages, a perfect judge extracts the reply itself.
+                    sample, reply = pairs[0]
+                    verdicts[messages] = extraction = reply.text or "null"
+                    messages = judge.then(sample, extraction)
+                verdicts[messages] = (
+                    words[0] if judge.batches is None else judge.batches.join(words)
+                )
     model = Scripted(lambda request: verdicts[request.messages], name="scripted")
     opened = registry.Opened(model=model, name=model.name, server=model.name, concurrency=32)
     plan = api.Plan(benchmarks=[], models=[opened])
     return api.judge_run(result.run, plan, benchmark=benchmark, scorings=[*judges])[0]
+
+
+class _InForm:
+    """A model whose letters and choices are put in the form that the benchmark's prompt
+    requests."""
+
+    def __init__(self, model: object, benchmark: Benchmark, samples: Sequence[Sample]) -> None:
+        assert isinstance(model, Generates) and benchmark.check is not None
+        self.name = model.name
+        self._model = model
+        self._says = benchmark.check.says
+        requests = ((benchmark.request(sample), sample) for sample in samples)
+        self._samples = {_text_of(request): sample for request, sample in requests if request}
+
+    async def generate(self, request: Request) -> Reply:
+        reply = await self._model.generate(request)
+        sample = self._samples.get(_text_of(request))
+        if sample is None:
+            return reply
+        letters = {
+            text: letter for letter, text in zip(ascii_uppercase, sample.choices, strict=False)
+        }
+        letter = letters.get(reply.text, reply.text)
+        return changed(reply, text=self._says(sample, letter))
+
+
+def _text_of(request: Request) -> str:
+    return "\n".join(message.text for message in request.messages)
 
 
 def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
@@ -258,6 +299,8 @@ def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
         return []
     repeats = math.ceil(DRAWS / len(samples))
     opened = registry.model("baseline/random")
+    if benchmark.check is not None and benchmark.check.says(samples[0], "A") != "A":
+        opened = replace(opened, model=_InForm(opened.model, benchmark, samples))
     plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out, repeats=repeats)
     result = _judged(benchmark, api.run_plan(plan)[0].result)
     assert result.run is not None

@@ -10,6 +10,7 @@ import gzip
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,42 @@ def test_letters_are_those_of_the_toolkits_code(benchmark: str, scoring: str, co
     assert differences(benchmark, scoring, expected) == []
 
 
+@pytest.mark.parametrize(
+    ("column", "listed"), [("puzzles", True), ("puzzles without texts", False)]
+)
+def test_visualpuzzles_letters_are_those_of_its_authors_code(column: str, listed: bool) -> None:
+    rule = registry.benchmark("visualpuzzles", data=SYNTHETIC).scorings["official"]
+    compared = [row for row in rows("letter") if column in row]
+    wrong = []
+    for row in compared:
+        choices = tuple(row["choices"][:4])
+        sample = Sample(id="1", question="Which?", choices=choices, data={"listed": listed})
+        reading = rule.parse(Reply(text=row["reply"]), sample)
+        answer = "random" if reading.undecided else reading.answer
+        if answer != row[column].upper().replace("RANDOM", "random"):
+            wrong.append((row["reply"], choices, row[column], answer))
+    assert len(compared) > 300
+    assert wrong == []
+
+
+def test_visualpuzzles_letters_are_those_of_vlmevalkits_code() -> None:
+    rule = registry.benchmark("visualpuzzles", data=SYNTHETIC).scorings["vlmevalkit"]
+    sample = Sample(id="1", question="Which?", choices=("a", "b", "c", "d"))
+    for row in rows("letter"):
+        answer = rule.parse(Reply(text=row["reply"]), sample).answer
+        assert (answer or "Z") == row["kit puzzles"].upper(), row
+
+
+@pytest.mark.parametrize(
+    ("spec", "column"),
+    [("omnispatial", "omnispatial re"), ("omnispatial:prompt=direct", "omnispatial direct")],
+)
+def test_omnispatial_scores_are_those_of_its_authors_code(spec: str, column: str) -> None:
+    expected = [(row, float(row[column])) for row in rows("letter")]
+    assert len(expected) == 720
+    assert differences(spec, "official", expected) == []
+
+
 def test_open_questions_are_scored_as_by_lmms_eval() -> None:
     expected = [(row, row["realworldqa"]) for row in rows("open")]
     assert {value for _, value in expected} == {0.0, 1.0}
@@ -92,6 +129,30 @@ def test_counts_are_scored_as_by_the_code(scoring: str, column: str) -> None:
     expected = [(row, row[column]) for row in rows("count")]
     assert len(expected) == 612
     assert differences("countbench", scoring, expected) == []
+
+
+@pytest.mark.parametrize(("scoring", "column"), [("vlmevalkit", "kit"), ("lmms-eval", "lmms")])
+def test_zerobenchs_answers_are_scored_as_by_the_code(scoring: str, column: str) -> None:
+    expected = [(row, row[column]) for row in rows("braces")]
+    assert len(expected) == 640
+    assert {value for _, value in expected} == {0.0, 1.0}
+    assert differences("zerobench", scoring, expected) == []
+
+
+def test_hr_benchs_judge_is_asked_and_read_as_by_its_authors_code() -> None:
+    judge = registry.benchmark("hr-bench", data=SYNTHETIC).scorings["official"].judge
+    score_of = registry.benchmark("hr-bench", data=SYNTHETIC).scorings["official"].score
+    assert judge is not None
+    assert len(rows("judge")) == 240
+    for row in rows("judge"):
+        choices = tuple(row["choices"])
+        sample = Sample(id=row["id"], question="Which?", choices=choices, target=row["answer"])
+        (message,) = judge.prompt(sample, Reply(text=row["reply"]))
+        assert sha256(message.text.encode()).hexdigest() == row["request"], row
+        # An empty verdict scores 0 in the authors' code, and is no verdict here.
+        verdict = judge.parse(row["verdict"], sample)
+        assert score_of(verdict, sample) == row["score"], row
+        assert (verdict.answer is None) == (not row["verdict"].strip())
 
 
 # -- figures

@@ -41,7 +41,7 @@ def test_a_data_set_with_the_name_or_alias_of_a_benchmark_is_that_benchmark(reci
     assert {name: ask.manner.benchmark for (name, _), ask in asks.items()} == {
         "eyechart": "eyechart",
         "MMMU_DEV_VAL": "mmmu:split=val",
-        "MMVP": "vlmevalkit:name=MMVP",
+        "MMVP": "mmvp",
         "secret_set": None,
         "pope": "mme",  # as the recipe says
     }

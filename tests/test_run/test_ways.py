@@ -181,7 +181,7 @@ def test_a_bundled_cards_benchmarks_are_those_asked_and_then_those_with_figures_
         "AI2D": "ai2d:version=mask",
         "OCRBench": "ocrbench",
         "DocVQA (val)": "docvqa",
-        "MuirBench": "vlmevalkit:name=MUIRBench",
+        "MuirBench": "muirbench",
     }
     assert {entry.reason for entry in alone.values()} == {UNASKED}
     assert [figure.value for figure in alone["MMStar"].figures] == [58.3, 69.8, 70.9]

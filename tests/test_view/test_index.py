@@ -440,6 +440,30 @@ def test_a_run_that_ended_in_the_middle_of_a_line_stands_still(tmp_path: Path) -
     pages.stop()
 
 
+def test_what_a_judge_said_of_several_replies_stands_beside_each_of_them(tmp_path: Path) -> None:
+    names = {
+        name: judged_id(Sample(id=name, question=""), Reply(text="It is red."))
+        for name in ("a", "b+c", "d")
+    }
+    run = run_in(tmp_path / "b" / "m" / "1", [*map(question, names)],
+                 [reply(name, "It is red.") for name in names],
+                 [score(name, 1.0) for name in names])  # fmt: skip
+    batch = f"{names['a']}+{names['b+c']}"
+    of = run.path / "judged" / "mine.official" / "judge" / "1"
+    run_in(of, replies=[reply(batch, "yes, no")]).close()
+    pages = Pages(tmp_path)
+
+    shown = {
+        name: re.findall("as judge: <q><bdi>(.*?)</bdi>", page)
+        for name in names
+        for page in [pages.sample("b/m/1", Key(name), Wanted())]
+    }
+
+    assert shown == {"a": ["yes, no"], "b+c": ["yes, no"], "d": []}
+    run.close()
+    pages.stop()
+
+
 def test_what_judges_said_stands_beside_the_score(tmp_path: Path) -> None:
     judged_key = judged_id(Sample(id="a", question=""), Reply(text="It is red."))
     run = run_in(tmp_path / "b" / "m" / "1", [question("a")], [reply("a", "It is red.")],

@@ -56,6 +56,7 @@ from snellen.benchmarks.families.choice_sets import (
     PROMPTS,
     choice_lines,
     filled,
+    in_text,
     lettered_cells,
 )
 from snellen.benchmarks.families.tasks import (
@@ -74,7 +75,7 @@ from snellen.core import Benchmark, Check, Interop, Presentation, Reading, Reply
 from snellen.data import Filtered, Row, find, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError
-from snellen.media.content import Image, Message, Part, Slice, user
+from snellen.media.content import Image, Message, Slice, user
 from snellen.metrics import mean
 
 # fmt: off
@@ -84,7 +85,7 @@ ALIASES = {
     "A-Bench_VAL": {"name": "A-Bench_VAL"},
     "AesBench_TEST": {"name": "AesBench_TEST"},
     "AesBench_VAL": {"name": "AesBench_VAL"},
-    "BLINK": {"name": "BLINK"},
+
     "CMMU_MCQ": {"name": "CMMU_MCQ"},
     "CVQA_EN": {"name": "CVQA_EN"},
     "CVQA_LOC": {"name": "CVQA_LOC"},
@@ -101,9 +102,9 @@ ALIASES = {
     "MMSci_DEV_MCQ": {"name": "MMSci_DEV_MCQ"},
     "MMStar_KO": {"name": "MMStar_KO"},
     "MMStar_TR": {"name": "MMStar_TR"},
-    "MMVP": {"name": "MMVP"},
+
     "MSEarthMCQ": {"name": "MSEarthMCQ"},
-    "MUIRBench": {"name": "MUIRBench"},
+
     "PathMMU_TEST": {"name": "PathMMU_TEST"},
     "PathMMU_VAL": {"name": "PathMMU_VAL"},
     "Q-Bench1_TEST": {"name": "Q-Bench1_TEST"},
@@ -129,11 +130,11 @@ ALIASES = {
     "VisOnlyQA-VLMEvalKit": {"name": "VisOnlyQA-VLMEvalKit"},
     "VMCBench_DEV": {"name": "VMCBench_DEV"},
     "VMCBench_TEST": {"name": "VMCBench_TEST"},
-    "VStarBench": {"name": "VStarBench"},
+
     "WorldMedQA-V": {"name": "WorldMedQA-V"},
     "AMBER": {"name": "AMBER"},
     "VSR-zeroshot": {"name": "VSR-zeroshot"},
-    "MTVQA_TEST": {"name": "MTVQA_TEST"},
+
     "TallyQA": {"name": "TallyQA"},
     "VizWiz": {"name": "VizWiz"},
 }
@@ -163,8 +164,6 @@ OTHER_WORDS = {
     "image.\n\n{hint}Caption:\n {question}\nOptions:\n{choices}Based on the image, select the "
     "correct option (e.g., 'A', 'B', 'C', 'D') or directly state the correct option content, Do "
     "not give any explaination.",
-    "MTVQA_TEST": "{question}\n"
-    "Answer the question using a word or phrase in the language of the question.",
     "MUIRBench": "{question}\n{choices}" + DIRECTLY,
     "TallyQA": "{question}\nAnswer the question using a single number.",
     "TreeBench": LISTED + "Answer with the correct option's letter directly. \n",
@@ -349,14 +348,7 @@ def kit_message(sample: Sample, words: str, *, interleaved: bool) -> tuple[Messa
     """The data set's prompt with its fields filled in. Pictures come first, or replace their
     marks."""
     text = filled(words, sample)
-    if not interleaved:
-        return (user(*sample.media, text),)
-    first, *segments = text.split("<image>")
-    parts: list[Part] = [first]
-    for number, segment in enumerate(segments):
-        # As in VLMEvalKit, extra marks are dropped, and extra pictures are not shown.
-        parts += [*sample.media[number : number + 1], segment]
-    return (user(*(part for part in parts if part)),)
+    return in_text(sample, text) if interleaved else (user(*sample.media, text),)
 
 
 def short_message(sample: Sample, task: Task) -> tuple[Message, ...]:

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from snellen.core.provenance import Provenance as Provenance
     from snellen.core.sample import Sample as Sample
     from snellen.core.scoring import (
+        JudgeBatches as JudgeBatches,
         Judge as Judge,
         Parts as Parts,
         Reading as Reading,
@@ -106,6 +107,7 @@ _FILES = {
     "Image": ".media.content",
     "Interop": "exchange",
     "IntervalAnswer": "answer",
+    "JudgeBatches": "scoring",
     "Judge": "scoring",
     "Message": ".media.content",
     "Metric": ".metrics",

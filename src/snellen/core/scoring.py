@@ -88,6 +88,22 @@ class Resolution:
 
 
 @dataclass(frozen=True, kw_only=True)
+class JudgeBatches:
+    """How a judge is asked about several replies with one prompt."""
+
+    by: Callable[[Sample], str]
+    """Returns a key that is the same for samples whose replies share a prompt. Several replies to
+    one sample, such as repeats, never share a prompt."""
+    prompt: Callable[[Sequence[tuple[Sample, Reply]]], tuple[Message, ...]]
+    """Returns the messages that ask for verdicts on several replies."""
+    split: Callable[[str, int], Sequence[str]]
+    """Splits the judge's text about this number of replies into a verdict on each reply, in the
+    form that `Judge.parse` reads. Empty if the text does not have the requested form."""
+    join: Callable[[Sequence[str]], str]
+    """The inverse of `split`, for tests with a perfect judge."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Judge:
     """How a judge is asked about a reply that rules cannot decide, and how the verdict is
     parsed."""
@@ -101,6 +117,10 @@ class Judge:
     no answer, and the reply counts as not judged."""
     when: Callable[[Reading], bool]
     """Whether the judge must decide this reading because the rules cannot."""
+    then: Callable[[Sample, str], tuple[Message, ...]] | None = None
+    """For a judge that works in two stages: returns the messages of the second stage, from the
+    sample and the judge's reply in the first stage. The verdict is the reply in the second stage.
+    None: there is one stage."""
     asks: int = 1
     """The version of the prompt and the settings. Increment this number when the prompt or a
     setting changes, so that the judge is asked for new verdicts."""
@@ -119,6 +139,9 @@ class Judge:
     on_request: bool = False
     """Whether a judge is asked only if the user names this scoring: the scoring needs verdicts of
     its own, in addition to those of the other scorings."""
+    batches: JudgeBatches | None = None
+    """How the judge is asked about several replies with one prompt; None: each reply has a prompt
+    of its own."""
     perfect: Callable[[Sample, Reply], str] | None = None
     """The verdict of a perfect judge on a reply, for tests; None: the verdict of
     `Check.verdict`."""

@@ -86,7 +86,7 @@ def _drawn(
     run: Run, verdicts: Run, benchmark: Benchmark, name: str, n: int, seed: int
 ) -> list[judge.JudgedReply]:
     """Draw replies that have a verdict, if possible as many right replies as wrong replies."""
-    scoring, reads_cut = benchmark.scorings[name], judge.judge_of(benchmark, name).reads_cut
+    scoring, reader = benchmark.scorings[name], judge.judge_of(benchmark, name)
     seen: dict[str, judge.JudgedReply] = {}
     with closing(verdicts):
         verdicts.load()
@@ -94,7 +94,7 @@ def _drawn(
             if scored.reply is None:
                 continue
             request_text = judge.judged_id(scored.sample, scored.reply)
-            words = judge.words_of(verdicts, request_text, reads_cut=reads_cut)
+            words = judge.words_of(verdicts, request_text, reader)
             score = judge.worth(scoring, words, scored.sample)
             if score is not None:
                 seen[request_text] = judge.JudgedReply(
@@ -136,7 +136,7 @@ def _report(
     model: str,
     seed: int,
 ) -> SteeringReport:
-    scoring, reads_cut = benchmark.scorings[name], judge.judge_of(benchmark, name).reads_cut
+    scoring, reader = benchmark.scorings[name], judge.judge_of(benchmark, name)
     rows: dict[str, list[_Row]] = {}
     added: dict[str, str] = {}
     clusters: dict[str, int] = {}
@@ -146,7 +146,7 @@ def _report(
             shared = benchmark.cluster_by(reply.sample) if benchmark.cluster_by else reply.sample.id
             cluster = clusters.setdefault(shared, len(clusters))
             for kind, text in judge.attempts(benchmark, name, reply.sample).items():
-                words = judge.words_of(probed, judge.probed_id(reply, kind), reads_cut=reads_cut)
+                words = judge.words_of(probed, judge.probed_id(reply, kind), reader)
                 now = judge.worth(scoring, words, reply.sample)
                 rows.setdefault(kind, []).append(_Row(reply.was, now, cluster))
                 added[kind] = text

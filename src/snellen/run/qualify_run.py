@@ -291,7 +291,7 @@ def _pairs(
 ) -> list[VerdictPair]:
     """Pair the published score with the judge's score for each reply that needs a judge. The
     judge's score is the mean over the first `repeats` repeats."""
-    rules, reads_cut = judge.scoring_of(benchmark, name), judge.judge_of(benchmark, name).reads_cut
+    rules, reader = judge.scoring_of(benchmark, name), judge.judge_of(benchmark, name)
     pairs = []
     with closing(judging):
         judging.load()
@@ -300,8 +300,7 @@ def _pairs(
                 continue
             judged_id = judge.judged_id(reply.sample, reply.reply)
             words = [
-                judge.words_of(judging, judged_id, repeat, reads_cut=reads_cut)
-                for repeat in range(repeats)
+                judge.words_of(judging, judged_id, reader, repeat) for repeat in range(repeats)
             ]
             scores = [judge.worth(rules, text, reply.sample) for text in words]
             readable = [score for score in scores if score is not None]

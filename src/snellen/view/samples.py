@@ -22,6 +22,13 @@ from snellen.view.index import ROW_OF_KEY, Index
 from snellen.view.query import FACET, VERDICTS
 from snellen.view.runs import Listed, odd
 
+BATCHES = """
+    SELECT row FROM samples
+    WHERE instr('+' || sample || '+', '+' || ? || '+')
+       OR instr('+' || sample || '+', '+' || ? || '+')
+    ORDER BY sample, repeat
+"""
+"""The rows of a judge's run that are about a reply and others. Their ids are joined by `+`."""
 FRAMES = 5_000
 """The maximum number of frames of a video that a page can step through."""
 
@@ -414,6 +421,8 @@ def _verdicts(
                     "SELECT row FROM samples WHERE sample IN (?, ?) ORDER BY sample, repeat",
                     judged_ids,
                 ).fetchall()
+                # The judge may have read the reply in one prompt with others.
+                rows = rows or connection.execute(BATCHES, judged_ids).fetchall()
                 for (row,) in rows:
                     record = reply_of(own, connection, row)
                     if record is not None:

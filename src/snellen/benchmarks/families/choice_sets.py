@@ -22,7 +22,6 @@ from snellen.answers.choice import Letter
 from snellen.answers.others import LMMS_EVAL, VLMEVALKIT, lmms_eval_letter
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.authors_files import picture_key, texts
-from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.tasks import (
     as_reading,
     is_target,
@@ -31,12 +30,15 @@ from snellen.benchmarks.families.tasks import (
     wrong_letter,
 )
 from snellen.benchmarks.families.vlmevalkit_sets import published_set
-from snellen.core import Check, Reading, Reply, Sample, Scoring
+from snellen.core import Capabilities, Check, Presentation, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, Table, jsonl
 from snellen.data.published import File
-from snellen.media.content import Image, Message, user
+from snellen.media.content import Image, Message, Part, user
 from snellen.metrics import Metric, mean
 
+KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+"""The commits of VLMEvalKit and lmms-eval that benchmarks name as sources of their scorings."""
 DIRECTLY = "Answer with the option's letter from the given choices directly."
 LISTED = "{hint}Question: {question}\nOptions:\n{choices}"
 PROMPTS = {
@@ -71,10 +73,7 @@ def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
     if ".jsonl" in path.suffixes:
         yield from jsonl(path)
         return
-    rows = authors_files.of_json(path)
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise TypeError("not a list of objects")
-    yield from rows
+    yield from authors_files.objects(path)
 
 
 def split_choices(text: str, mark: str) -> tuple[str, tuple[str, ...]]:
@@ -224,6 +223,16 @@ def message(sample: Sample, template: str) -> tuple[Message, ...]:
     return (user(*sample.media, filled(template, sample)),)
 
 
+def in_text(sample: Sample, text: str) -> tuple[Message, ...]:
+    """The text, with a picture in place of each mark `<image>`. As in VLMEvalKit, extra marks are
+    dropped, and extra pictures are not shown."""
+    first, *segments = text.split("<image>")
+    parts: list[Part] = [first]
+    for number, segment in enumerate(segments):
+        parts += [*sample.media[number : number + 1], segment]
+    return (user(*(part for part in parts if part)),)
+
+
 def filled(template: str, sample: Sample) -> str:
     """A template of `PROMPTS`, or of the same fields and the keys of `Sample.data`, filled in."""
     hint = sample.data.get("hint")
@@ -269,6 +278,14 @@ def parser(letter: Callable[[str, Sequence[str]], Letter]) -> Parse:
     return lambda reply, sample: as_reading(letter(reply.text, sample.choices))
 
 
+def only_letter(text: str, sample: Sample) -> Reading:
+    """Parse a text that is the letter of a choice, in any case, and nothing else."""
+    letter = text.strip().upper()
+    if letter in [*ascii_uppercase[: len(sample.choices)]]:
+        return Reading(answer=letter, rule="only the letter")
+    return Reading(answer=None, rule="not only the letter")
+
+
 def scorings(
     first: Mapping[str, Scoring] | None = None, metrics: Mapping[str, Metric] = ACCURACY
 ) -> dict[str, Scoring]:
@@ -296,17 +313,35 @@ def lmms_eval(metrics: Mapping[str, Metric] = ACCURACY) -> Scoring:
 
 
 def check(
-    scorings: Mapping[str, Scoring], oracle: Mapping[str, float] | None = None, **hedging: float
+    scorings: Mapping[str, Scoring],
+    oracle: Mapping[str, float] | None = None,
+    silent: Mapping[str, float] | None = None,
+    **hedging: float,
 ) -> Check:
     """The self-check: a perfect model gets 1, the others 0. `hedging` has the scorings, with "_"
     for "-", that parse a letter out of "A B C D", and the share of bundled rows that it answers.
-    `oracle` has the scorings under which a perfect model gets another value."""
+    `oracle` and `silent` have the scorings under which a perfect model, or a model that says
+    nothing, gets another value."""
     expect = {
         name: {
-            **PERFECT,
             "oracle": (oracle or {}).get(name, 1.0),
+            "wrong": 0.0,
+            "silent": (silent or {}).get(name, 0.0),
             "hedging": hedging.get(name.replace("-", "_"), 0.0),
         }
         for name in scorings
     }
     return Check(says=lambda _, answer: answer, wrong=wrong_letter, expect=expect)
+
+
+# -- results
+
+
+def presentation(
+    leaves: Mapping[str, str], source: str, tag: str = "", by: Sequence[str] = ()
+) -> Presentation:
+    """The breakdowns `by` tags, and the capability of each category of a tag. `source` is where the
+    authors define the categories. If the tag is "", all questions need the same capability."""
+    return Presentation(
+        break_down_by=tuple(by), capabilities=Capabilities(tag=tag, leaves=leaves, source=source)
+    )

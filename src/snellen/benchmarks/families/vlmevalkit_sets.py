@@ -4,7 +4,8 @@ supported.
 The sets come from open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset.
 The file `vlmevalkit_sets.tsv` lists the supported sets, with the kind, MD5, and URL from
 image_mcq.py, image_yorn.py, and image_vqa.py. When a set gets its own benchmark in Snellen, its
-name moves to OWN.
+name moves from the aliases of the benchmark `vlmevalkit` to those of its own; the option `name`
+still selects the set. A set that is not in the file is added to OWN.
 """
 
 from collections.abc import Mapping
@@ -76,10 +77,10 @@ def elsewhere(name: str) -> str | None:
 
 
 OWN = """
-A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* GQA_TestDev_Balanced HallusionBench InfoVQA_*
-DynaMath*
-MMBench_* MME MMMU_* MMVet MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_*
-TextVQA_VAL VCR_* ZEROBench*
+A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* DynaMath* ERQA EmbSpatialBench GQA_TestDev_Balanced
+HallusionBench InfoVQA_* LogicVista MMBench_* MME MME-RealWorld* MMMU_* MMSIBench_wo_circular
+MMVet MTVQA_TEST MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_*
+TableVQABench TextVQA_VAL VCR_* VLMBlind VisuLogic VisualPuzzles ZEROBench*
 """
 CIRCULAR = """
 BLINK_circular LEGO_circular LiveMMBench_Reasoning_circular MMBench_DEV_KO MMBench_dev_* MMCR
@@ -87,20 +88,21 @@ MMSIBench_circular MTL_MMBench_DEV StaticEmbodiedBench_circular
 """
 JUDGE = """
 Asclepius AyaVisionBench BabyVision CharXiv_* ChartBench ChartMimic_* ChartMuseum_* ChartX
-CoreCognition Creation_MMBench DUDE* Detailed_Difference GOBench Instance_Comparison
-LENS-CN-QA* LLaVABench* LiveMMBench_Creation LogicVista M4Bench MIA-Bench MM-IFEval MMAlignBench
-MME-Reasoning MME_CoT_TEST MMLongBench_* MMOral_OPG_OPEN MMReason_testmini MMVMBench MMVet_Hard MOAT
-MaCBench MathCanvas-Bench MathVerse_* MemLens_* OCR_Reasoning PerceptionBench Physics*
+CoreCognition Creation_MMBench DUDE* Detailed_Difference GOBench Instance_Comparison LENS-CN-QA*
+LLaVABench* LiveMMBench_Creation M4Bench MIA-Bench MM-IFEval MMAlignBench MME-Reasoning
+MME_CoT_TEST MMLongBench_* MMOral_OPG_OPEN MMReason_testmini MMVMBench MMVet_Hard MOAT MaCBench
+MathCanvas-Bench MathVerse_* MemLens_* OCR_Reasoning PerceptionBench Physics*
 SGI-Experimental-Reasoning SLIDEVQA* SUPERChem* SciDocBench SeePhys* Spatial_Perception
-State_Comparison State_Invariance VL-RewardBench WildVision WorldVQA atomic_dataset electro_dataset
-mechanics_dataset optics_dataset quantum_dataset statistics_dataset wildprobe_multiimg_reasoning
+State_Comparison State_Invariance VL-RewardBench WildVision WorldVQA atomic_dataset
+electro_dataset mechanics_dataset optics_dataset quantum_dataset statistics_dataset
+wildprobe_multiimg_reasoning
 """
 VIDEO = """
-AV-SpeakerBench* CG-AV-Counting* CG-Bench_* CGAVCounting* CGBench_* DREAM-1K* DSRBench* EgoExoBench*
-LongVideoBench* MEGABench* MLVU* MMBench-Video* MMBench_Video* MMSIVideoBench* MVBench*
-MVTamperBench* MVU-Eval* MovieChat1k* OMTGBench* QBench_* ReVSI* STI-Bench* SiteBenchVideo*
-TempCompass* V2P-Bench* V2PBench* VCR-Bench* VCRBench* VDC* VSI-Bench* Video-* VideoMMMU* Video_*
-VsiSuper* WorldSense* moviechat1k_* revsi*
+AV-SpeakerBench* CG-AV-Counting* CG-Bench_* CGAVCounting* CGBench_* DREAM-1K* DSRBench*
+EgoExoBench* LongVideoBench* MEGABench* MLVU* MMBench-Video* MMBench_Video* MMSIVideoBench*
+MVBench* MVTamperBench* MVU-Eval* MovieChat1k* OMTGBench* QBench_* ReVSI* STI-Bench*
+SiteBenchVideo* TempCompass* V2P-Bench* V2PBench* VCR-Bench* VCRBench* VDC* VSI-Bench* Video-*
+VideoMMMU* Video_* VsiSuper* WorldSense* moviechat1k_* revsi*
 """
 TURNS = "OST"
 # open-compass/VLMEvalKit@e8e78f05:vlmeval/dataset/image_mt.py#L60-L110
@@ -108,23 +110,22 @@ GRADED_TURNS = "MMDU"
 TEXT = "Flames SGI-DeepResearch SGI-DryExperiment SGI-IdeaGeneration SGI-WetExperiment XSTest"
 CAPTIONS = "ChartCap MMSci_DEV_Captioning_* MedqbenchCaption* MedqbenchPairedDescription*"
 PARTS = """
-GMAI-MMBench_TEST MME-RealWorld* MMMB MicroBench OmniEarth-Bench OmniMedVQA QSpatial_* SCAM VTCBench
+GMAI-MMBench_TEST MMMB MicroBench OmniEarth-Bench OmniMedVQA QSpatial_* SCAM VTCBench
 XLRS-Bench-lite
 """
 INTERNAL = "AI2D_MINI MMBench MMBench_CN MMBench_CN_V11 MMBench_V11 MMBench_V11_MINI MMStar_MINI"
 # The answers are boxes, orders, several letters, or texts in braces, or the prompts have more parts
 # than a template.
 FORM = """
-A4Bench APhO_2025 BMMR* CCOCR* CMMMU_VAL CRPE_* ChartQAPro* DA-2K Design2Code EMMA* ERIQ ERQA
-EmbSpatialBench EuPhO_* F_MA_* FoxBench GSM8K-V GroundingME HiPhO_ALL IPhO_* LEGO LiveMMBench_*
-LongDocURL M3oralBench MATBench MM-HELIX* MM-Math MMESCI_* MMGenBench-* MMOral_OPG_CLOSED
-MMRarebench_* MMSIBench_wo_circular MMSafetyBench MM_NIAH_* MSSBench MedQDEGBench_* MedqbenchMCQ*
-MindCubeBench_* NBPhO_* NaturalBenchDataset OCRBench_* OSWorld_G OceanOCRBench OlympiadBench*
-Omni3DBench OmniDocBench OmniMat_* PanMechanics_* PanPhO_* PathVQA_* PhyX_* PlotQA PuzzleVQA
-ReasonMap-Plus RefCOCO RefSpatial* RoboSpatialHome SArena* SFE SFE-zh SIUO* SPBench-* SSI_Bench
-ScreenSpot* SimpleVQA SiteBenchImage SparBench* Spatial457 TableVQABench UniSVG VBGD VGRPBench
-VLADBench VLM2Bench VLMBias VLMBlind VLRMBench* VenusBench-GD ViewSpatialBench VisFactor*
-VisuLogic VisualPuzzles WikiVQABench WildDoc hle* npmm olmOCRBench tdbench_grounding_*
+A4Bench APhO_2025 BMMR* CCOCR* CMMMU_VAL CRPE_* ChartQAPro* DA-2K Design2Code EMMA* ERIQ EuPhO_*
+F_MA_* FoxBench GSM8K-V GroundingME HiPhO_ALL IPhO_* LEGO LiveMMBench_* LongDocURL M3oralBench
+MATBench MM-HELIX* MM-Math MMESCI_* MMGenBench-* MMOral_OPG_CLOSED MMRarebench_* MMSafetyBench
+MM_NIAH_* MSSBench MedQDEGBench_* MedqbenchMCQ* MindCubeBench_* NBPhO_* NaturalBenchDataset
+OCRBench_* OSWorld_G OceanOCRBench OlympiadBench* Omni3DBench OmniDocBench OmniMat_*
+PanMechanics_* PanPhO_* PathVQA_* PhyX_* PlotQA PuzzleVQA ReasonMap-Plus RefCOCO RefSpatial*
+RoboSpatialHome SArena* SFE SFE-zh SIUO* SPBench-* SSI_Bench ScreenSpot* SimpleVQA SiteBenchImage
+SparBench* Spatial457 UniSVG VBGD VGRPBench VLADBench VLM2Bench VLMBias VLRMBench* VenusBench-GD
+ViewSpatialBench VisFactor* WikiVQABench WildDoc hle* npmm olmOCRBench tdbench_grounding_*
 vlms_are_biased_main
 """
 ELSEWHERE: Mapping[str, str] = {

@@ -17,15 +17,16 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from snellen.core.benchmark import Benchmark, vary
+from snellen.core.benchmark import Benchmark, History, vary
 from snellen.core.model import Reply
 from snellen.core.procedure import Conversation, Procedure
 from snellen.core.sample import Sample
-from snellen.core.scoring import Judge, Scoring, Verdicts, total_score
+from snellen.core.scoring import Judge, Reading, Scoring, Verdicts, total_score
 from snellen.data import Facts, Row, Table
 from snellen.errors import UsageError
 from snellen.media.content import Message
 from snellen.metrics import mean
+from snellen.scoring.judge._batches import BatchTable, members, positions
 from snellen.scoring.judge._jury import JudgeRepeat, Jury, select_jury
 from snellen.scoring.judge._steering import (
     JudgedReply,
@@ -50,6 +51,7 @@ __all__ = [
     "judge_of",
     "judged_id",
     "probed_id",
+    "replies_in",
     "runs_of",
     "scoring_of",
     "steering",
@@ -79,7 +81,10 @@ def graded(benchmark: Benchmark, name: str, replies: Replies, *, of: str, digest
         UsageError: there is no such scoring, or the scoring has no judge.
     """
     scoring, judge = scoring_of(benchmark, name), judge_of(benchmark, name)
-    return _asking(benchmark, name, _Open(scoring, judge, replies, of, digest))
+    rows: Table = _Open(scoring, judge, replies, of, digest)
+    if (batches := judge.batches) is not None:
+        rows = BatchTable(rows, lambda question: batches.by(_original(question)))
+    return _asking(benchmark, name, rows)
 
 
 def steering(
@@ -103,12 +108,12 @@ def _asking(benchmark: Benchmark, name: str, data: Table) -> Benchmark:
         asks=judge.asks,
         data=data,
         sample=lambda _, row: row["sample"],
-        prompt=lambda sample, history: () if history else _prompt(judge, sample),
+        prompt=lambda sample, history: _messages(judge, sample, history),
         scorings={
             "verdict": Scoring(
                 version=scoring.version,
                 source=scoring.source,
-                parse=lambda reply, sample: judge.parse(reply.text, _original(sample)),
+                parse=lambda reply, sample: _reading(judge, reply.text, sample),
                 score=lambda *_: None,
                 metrics={"score": mean},
             )
@@ -187,7 +192,7 @@ def verdicts(run: Run, benchmark: Benchmark, replies: Replies, stack: ExitStack)
         by_scoring[name] = partial(
             _words_by_slot,
             [(slot.run, slot.repeat) for slot in jury.members],
-            scoring.judge.reads_cut,
+            scoring.judge,
         )
         juries[name] = [
             *{id(slot.run): slot.run for slot in jury.members if slot.verdicts}.values()
@@ -217,7 +222,7 @@ def _count(slots: Sequence[JudgeRepeat], rows: _Open) -> tuple[list[JudgeRepeat]
         sample = row["sample"]
         n_open += 1
         for number, slot in enumerate(slots):
-            words = words_of(slot.run, sample.id, slot.repeat, reads_cut=rows.judge.reads_cut)
+            words = words_of(slot.run, sample.id, rows.judge, slot.repeat)
             counts[number] += worth(rows.scoring, words, _original(sample)) is not None
     return [replace(slot, verdicts=n) for slot, n in zip(slots, counts, strict=True)], n_open
 
@@ -246,20 +251,36 @@ def runs_of(path: Path, name: str) -> list[Run]:
 
 
 def _words_by_slot(
-    slots: Sequence[tuple[Run, int]], reads_cut: bool, sample: Sample, reply: Reply
+    slots: Sequence[tuple[Run, int]], judge: Judge, sample: Sample, reply: Reply
 ) -> list[str | None]:
     """The text of the verdict in each slot, which is one repeat of one judge; None for a slot
     without a usable verdict (see `words_of`)."""
     name = judged_id(sample, reply)
-    return [words_of(run, name, repeat, reads_cut=reads_cut) for run, repeat in slots]
+    return [words_of(run, name, judge, repeat) for run, repeat in slots]
 
 
-def words_of(run: Run, name: str, repeat: int = 0, *, reads_cut: bool) -> str | None:
+def words_of(run: Run, name: str, judge: Judge, repeat: int = 0) -> str | None:
     """The text of a judge's verdict on the question with id `name`, from the judge's loaded run.
-    None if the judge's reply is missing, withheld, or empty. If `reads_cut` is false, the result
-    for a truncated reply is None too."""
-    record = run.final((name, repeat, 0))
-    states = ("ok", "truncated") if reads_cut else ("ok",)
+    None if the judge's reply is missing, withheld, or empty, or if it is truncated and
+    `Judge.reads_cut` is false. If the judge reads several replies in one prompt, the result is the
+    part of the text that is about one of them, or "" if the text cannot be split."""
+    if judge.batches is None:
+        return _text(run, name, judge, repeat)
+    best: str | None = None
+    for batch, position, n in positions(run, name):
+        text = _text(run, batch, judge, repeat)
+        if text is not None:
+            parts = judge.batches.split(text, n)
+            if len(parts) == n:
+                return parts[position]
+            best = ""
+    return best
+
+
+def _text(run: Run, name: str, judge: Judge, repeat: int) -> str | None:
+    # The verdict of a judge with two stages is the reply to the second question.
+    record = run.final((name, repeat, 0 if judge.then is None else 1))
+    states = ("ok", "truncated") if judge.reads_cut else ("ok",)
     return record.reply if record is not None and record.state in states else None
 
 
@@ -316,5 +337,30 @@ def _original(question: Sample) -> Sample:
     return replace(question, id=of["of"], data=of["data"])
 
 
-def _prompt(judge: Judge, question: Sample) -> tuple[Message, ...]:
-    return judge.prompt(_original(question), Reply(text=str(question.data["reply"])))
+def _messages(judge: Judge, question: Sample, history: History) -> tuple[Message, ...]:
+    """The messages of the judge's next stage, or () if there is none."""
+    pairs = replies_in(question)
+    if not history:
+        return judge.prompt(*pairs[0]) if judge.batches is None else judge.batches.prompt(pairs)
+    if judge.then is None or len(history) > 1:
+        return ()
+    _, extraction = history[0]
+    return judge.then(pairs[0][0], extraction.text)
+
+
+def replies_in(question: Sample) -> list[tuple[Sample, Reply]]:
+    """The replies that a question to a judge is about, each with its original sample."""
+    return [
+        (_original(member), Reply(text=str(member.data["reply"]))) for member in members(question)
+    ]
+
+
+def _reading(judge: Judge, words: str, question: Sample) -> Reading:
+    """The reading of a judge's text. If the text is about several replies, it is the first reading
+    without an answer, if there is one."""
+    pairs = replies_in(question)
+    parts = [words] if judge.batches is None else judge.batches.split(words, len(pairs))
+    if len(parts) != len(pairs):
+        return Reading(answer=None, rule="not of the form requested")
+    readings = [judge.parse(part, sample) for part, (sample, _) in zip(parts, pairs, strict=True)]
+    return next((reading for reading in readings if reading.answer is None), readings[0])
