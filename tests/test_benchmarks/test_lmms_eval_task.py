@@ -309,8 +309,8 @@ def test_the_viewer_shows_the_pictures_only_if_the_benchmark_is_named(
 
     with viewing(Path("runs")) as viewer:
         refused = viewer.get(page)
-    named = ("-b", "lmms-eval:colors", "--run-toolkit-code")
-    with viewing(Path("runs"), options=named) as viewer:
+    options = ("-b", "lmms-eval:colors", "--run-toolkit-code")
+    with viewing(Path("runs"), options=options) as viewer:
         shown = viewer.get(page)
 
     assert refused.status == 404 and "--run-toolkit-code" in refused.text
