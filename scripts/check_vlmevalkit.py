@@ -32,6 +32,7 @@ from typing import Any
 HOME = Path(tempfile.mkdtemp(prefix="snellen-vlmevalkit-"))
 os.environ["LMUData"] = str(HOME)  # noqa: SIM112 - VLMEvalKit's own spelling
 N = 40
+BAR = "\\|"
 LETTERS = "ABCD"
 WORDS = ("red", "blue", "green", "yellow")
 Row = dict[str, Any]
@@ -367,7 +368,7 @@ def main(names: Sequence[str]) -> int:
         differing += (len(theirs) - equal) + (ours["primary"] != value)
         kind = type(package.build_dataset(name)).__name__
         lines.append(
-            f"| {name} | {kind} | {len(SETS[name]())} | {first} | {value!r} | "
+            f"| {name} | {kind} | {len(SETS[name]())} | {first.replace('|', BAR)} | {value!r} | "
             f"{ours['primary']!r} | {equal} of {len(theirs)} |"
         )
     print("\n".join(lines))

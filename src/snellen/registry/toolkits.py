@@ -40,7 +40,8 @@ TOOLKITS: Mapping[str, Toolkit] = {
     "vlmevalkit": Toolkit(
         title="VLMEvalKit",
         module="snellen.benchmarks.families.vlmevalkit_own",
-        hint=" For Snellen's own scoring of the same sheet, write vlmevalkit:name={name}.",
+        hint=" Snellen's own rules for VLMEvalKit's TSV files need no permission: write "
+        "vlmevalkit:name=NAME.",
     ),
     "lmms-eval": Toolkit(title="lmms-eval", module="snellen.benchmarks.families.lmms_eval_task"),
 }
@@ -99,7 +100,7 @@ def _built(toolkit: str, name: str, options: Mapping[str, str]) -> Benchmark:
     if not _is_allowed.get():
         raise UsageError(
             f"{toolkit}:{name} runs the code of the installed {kit.title}: its prompts and its "
-            f"scoring. If you trust this code, pass {FLAG}.{kit.hint.format(name=name)}"
+            f"scoring. If you trust this code, pass {FLAG}.{kit.hint}"
         )
     module = importlib.import_module(kit.module)
     return mark_from_catalog(module.toolkit_benchmark(name, options))
