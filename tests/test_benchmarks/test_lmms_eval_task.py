@@ -295,6 +295,8 @@ def test_a_run_is_scored_and_shown_again_with_the_same_option(command_line: Snel
     assert not [note for note in scored.json["notes"] if "as it is now" in note]
     shown = command_line("report", folder)
     assert MARK in " ".join(shown.out.split())
+    exported = command_line("export", folder, "--to", "lmms-eval", "--run-toolkit-code")
+    assert exported.code == 0, exported.err
     page = command_line("report", folder, "-o", "page.html")
     assert page.code == 0 and "own code, unproven" in Path("page.html").read_text()
 
@@ -345,6 +347,16 @@ def test_a_run_that_other_code_scores_says_so(command_line: Snellen, package: Pa
 def test_what_cannot_be_run_is_refused_with_the_reason(task: str, message: str) -> None:
     with registry.toolkit_code(), pytest.raises(UsageError, match=message):
         registry.benchmark(f"lmms-eval:{task}")
+
+
+def test_examples_are_the_tasks_business(command_line: Snellen) -> None:
+    words = ("run", "-b", "lmms-eval:colors", "-m", "baseline/first", "--run-toolkit-code")
+    refused = command_line(*words, "--shots", "2")
+    assert refused.code == 2 and "Leave out --shots" in refused.err
+
+
+def test_a_question_without_its_picture_is_asked_and_scored() -> None:
+    assert values(done(RIGHT, blind="none"))["acc"] == 1.0
 
 
 def test_a_missing_package_is_named(package: Path) -> None:

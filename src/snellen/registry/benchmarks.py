@@ -98,6 +98,8 @@ def few_shot(
     Raises:
         UsageError: the source is missing, or it has no suitable examples.
     """
+    if _is_foreign(spec):
+        raise UsageError(f"{spec} has its own rows and prompts. Leave out --shots.")
     parts = parse(spec)
     examples: Benchmark | None = None
     if parts.kind == "rows":
