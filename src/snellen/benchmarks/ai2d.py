@@ -51,6 +51,11 @@ LMMS_EVAL = (
     "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:"
     "lmms_eval/tasks/ai2d/utils.py#L52-L79"
 )
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-SA"
+PROOF = "toolkit's code"
+SIZE = 3088
 ALIASES = {
     "AI2D_TEST": {"version": "mask", "prompt": "vlmevalkit"},
     "AI2D_TEST_NO_MASK": {"version": "no-mask", "prompt": "vlmevalkit"},

@@ -56,6 +56,11 @@ LMMS_EVAL = (
     "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:"
     "lmms_eval/tasks/countbench/utils.py#L27-L54"
 )
+KIND = "number"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 490
 ALIASES = {"CountBenchQA": {"prompt": "vlmevalkit"}}
 # fmt: off
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",

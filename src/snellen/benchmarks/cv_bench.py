@@ -53,6 +53,12 @@ LMMS_EVAL = (
     "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:"
     "lmms_eval/tasks/cv_bench/utils.py#L6-L52"
 )
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "Apache-2.0"
+PROOF = "toolkit's code"
+SIZE = 2638
+OTHER_SIZES = {"part=2d": 1438, "part=3d": 1200}
 ALIASES = {
     "CV-Bench-2D": {"part": "2d", "prompt": "vlmevalkit"},
     "CV-Bench-3D": {"part": "3d", "prompt": "vlmevalkit"},

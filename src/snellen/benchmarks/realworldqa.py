@@ -50,6 +50,11 @@ LMMS_EVAL = (
     "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:"
     "lmms_eval/tasks/realworldqa/utils.py#L34-L51"
 )
+KIND = "mixed"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-ND-4.0"
+PROOF = "toolkit's code"
+SIZE = 765
 ALIASES = {"RealWorldQA": {"prompt": "vlmevalkit"}}
 INSTRUCTION = "Please answer directly with only the letter of the correct option and nothing else."
 MARK = r"\n\s*{letter}\. "

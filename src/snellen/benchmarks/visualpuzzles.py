@@ -56,6 +56,11 @@ KIT = (
     "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:"
     "vlmeval/dataset/utils/visualpuzzles.py#L84-L91"
 )
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 1168
 ALIASES = {"VisualPuzzles": {"prompt": "vlmevalkit"}}
 SHEET = File(
     name="VisualPuzzles.tsv",

@@ -79,6 +79,11 @@ from snellen.media.content import Image, Message, Slice, user
 from snellen.metrics import mean
 
 # fmt: off
+KIND = "mixed"
+LANGUAGES = ("en", "ar", "ja", "ko", "pt", "ru", "tr", "zh")
+LICENSE = "mixed"
+PROOF = "own"
+SIZE = 1500
 ALIASES = {
     "3DSRBench": {"name": "3DSRBench"},
     "A-Bench_TEST": {"name": "A-Bench_TEST"},

@@ -57,6 +57,12 @@ from snellen.metrics.lowest import lowest_of_repeats
 
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "by hand"
+SIZE = 100
+OTHER_SIZES = {"questions=sub": 334}
 ALIASES = {
     "ZEROBench": {"questions": "main", "prompt": "vlmevalkit"},
     "ZEROBench_sub": {"questions": "sub", "prompt": "vlmevalkit"},
