@@ -244,9 +244,17 @@ def _judged(benchmark: Benchmark, result: Result | None) -> Result:
             questions = graded(benchmark, name, replies, of=f"{run.path}", digest="")
             for row in questions.data:
                 question = questions.sample(0, row)
-                words = [(judge.perfect or verdict)(*pair) for pair in replies_in(question)]
-                text = words[0] if judge.batches is None else judge.batches.join(words)
-                verdicts[questions.prompt(question, ())] = text
+                pairs = replies_in(question)
+                words = [(judge.perfect or verdict)(*pair) for pair in pairs]
+                messages = questions.prompt(question, ())
+                if judge.then is not None:
+                    # In the first of two stages, a perfect judge extracts the reply itself.
+                    sample, reply = pairs[0]
+                    verdicts[messages] = extraction = reply.text or "null"
+                    messages = judge.then(sample, extraction)
+                verdicts[messages] = (
+                    words[0] if judge.batches is None else judge.batches.join(words)
+                )
     model = Scripted(lambda request: verdicts[request.messages], name="scripted")
     opened = registry.Opened(model=model, name=model.name, server=model.name, concurrency=32)
     plan = api.Plan(benchmarks=[], models=[opened])

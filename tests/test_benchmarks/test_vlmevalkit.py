@@ -77,7 +77,7 @@ def test_every_line_of_the_table_is_a_set_with_an_address_and_a_digest() -> None
 
 def test_no_set_is_twice_in_the_table() -> None:
     lines = TABLE.read_text(encoding="utf-8").splitlines()[1:]
-    assert len(lines) == len({line.split("\t")[0].lower() for line in lines}) == 73
+    assert len(lines) == len({line.split("\t")[0].lower() for line in lines}) == 72
 
 
 def test_no_two_sets_but_one_in_two_prompts_are_the_same_file() -> None:
@@ -105,12 +105,6 @@ def test_no_two_sets_but_one_in_two_prompts_are_the_same_file() -> None:
             "Y/N",
             "970d94c0410916166e0a76ba75da7934",
             "https://huggingface.co/datasets/yifanzhang114/AMBER_base64/resolve/main/AMBER.tsv",
-        ),
-        (
-            "MTVQA_TEST",
-            "VQA",
-            "d87c17dbab934b7cd89c0a3c1c5657f4",
-            "https://opencompass.openxlab.space/utils/VLMEval/MTVQA_TEST.tsv",
         ),
     ],
 )
@@ -266,11 +260,6 @@ SELECT = "Please select the correct answer from the options above. \n"
             {},
             "What? Note that: answer with a number directly e.g. 3. "
             "Do not include any additional text.",
-        ),
-        (
-            "MTVQA_TEST",
-            {},
-            "What?\nAnswer the question using a word or phrase in the language of the question.",
         ),
         ("TallyQA", {}, "What?\nAnswer the question using a single number."),
         ("VizWiz", {}, "What?"),

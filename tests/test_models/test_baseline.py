@@ -57,6 +57,13 @@ def test_marks_in_a_choice_are_only_marks() -> None:
     assert first("Which?\nA. (x+1)*[y]?\nB. 2", "(x+1)*[y]?", "2") == "A"
 
 
+def test_a_choice_that_is_a_picture_is_named_by_its_letter() -> None:
+    # The pictures have replaced the marks in the question, and are no text.
+    choices = ("<image_1>", "<image_2>")
+    assert first("Which?\nA: \nB: ", *choices) == "A"
+    assert first("Which?", *choices) == "<image_1>"
+
+
 def test_choices_beyond_the_alphabet_are_said_in_words() -> None:
     choices = tuple(str(number) for number in range(100, 140))
     request = Request(messages=(user("Which?"),), choices=(*choices, "the longest"))
@@ -70,3 +77,9 @@ def test_another_question_draws_anew() -> None:
         for k in range(60)
     }
     assert drawn == set(choices)  # one of ten is missing in 60 draws with a probability of 2 %
+
+
+def test_a_choice_that_is_a_picture_with_a_text_is_named_by_its_letter() -> None:
+    assert first("Which?\nA. \nB. ", "<image 1>", "<image_2>") == "A"
+    assert first("Which?\nA. red \nB. blue", "red <image 1>", "blue") == "A"
+    assert first("Which?", "<image 1>", "<image_2>") == "<image 1>"

@@ -17,7 +17,7 @@ from snellen.core.sample import Sample
 from snellen.core.scoring import Judge, Reading, Scoring
 from snellen.data import jsonl
 from snellen.errors import ModelError, Rejected, UsageError
-from snellen.media.content import user
+from snellen.media.content import Message, user
 from snellen.metrics import mean
 from snellen.metrics.circular import circular
 from snellen.models.scripted import Scripted
@@ -171,6 +171,45 @@ def test_the_same_words_of_another_run_are_judged_once(tmp_path: Path) -> None:
     result, _ = api.judge_run(same, plan(judge), benchmark=bench)
     assert requests(judge) == []
     assert result.headline.value == 1.0
+
+
+def in_two_stages(down: frozenset[str] = frozenset()) -> Callable[[Request], str | ModelError]:
+    """A judge that first names the number in a reply, and then gives a verdict on the number."""
+
+    def say(request: Request) -> str | ModelError:
+        text = request.messages[-1].text
+        if text in down:
+            return ModelError("down")
+        return "A" if text.startswith("Verdict on") else text.split()[-1]
+
+    return say
+
+
+def on_number(sample: Sample, extraction: str) -> tuple[Message, ...]:
+    return (user(f"Verdict on {extraction}"),)
+
+
+def test_a_judge_in_two_stages_gives_its_verdict_on_what_it_extracted(tmp_path: Path) -> None:
+    bench = benchmark(tmp_path, replace(JUDGE, then=on_number))
+    run = replied(tmp_path, bench)
+    judge = opened(in_two_stages(), "judge")
+    result, _ = api.judge_run(run, plan(judge), benchmark=bench)
+    questions_of_judge = {request.messages[0].text for request in requests(judge)}
+    assert len(requests(judge)) == N
+    assert {f"Verdict on {number}" for number in range(0, N, 2)} <= questions_of_judge
+    assert result.scoring().readings == {"answered": N}
+
+
+def test_a_second_stage_that_failed_is_asked_again_alone(tmp_path: Path) -> None:
+    bench = benchmark(tmp_path, replace(JUDGE, then=on_number))
+    run = replied(tmp_path, bench)
+    down = opened(in_two_stages(frozenset({"Verdict on 4"})), "judge")
+    result, _ = api.judge_run(run, plan(down), benchmark=bench)
+    assert result.scoring().readings == {"answered": N - 1, "not-judged": 1}
+    up = opened(in_two_stages(), "judge")
+    result, _ = api.judge_run(run, plan(up), benchmark=bench)
+    assert [request.messages[-1].text for request in requests(up)] == ["Verdict on 4"]
+    assert result.scoring().readings == {"answered": N}
 
 
 def test_a_verdict_of_another_form_leaves_the_reply_not_judged(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from snellen.text.number_values import Number
-from snellen.text.numbers import latex2sympy_value, latex_value
+from snellen.text.numbers import evaluated_value, latex2sympy_value, latex_value
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,7 @@ def test_what_is_no_number_as_a_whole_has_none(text: str) -> None:
 def test_what_would_grow_without_bounds_ends_at_once_without_a_number(text: str) -> None:
     assert latex_value(text) is None
     assert latex2sympy_value(text) is None
+    assert evaluated_value(text) is None
 
 
 THEIRS: list[tuple[str, str, Number | None]] = [
@@ -161,3 +162,42 @@ def test_their_reading_is_kept_with_its_quirks(text: str, number: Number | None)
     else:
         assert value is not None
         assert repr(round(value, 2)) == repr(round(number, 2))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("5 rows", 5),
+        ("5.", 5),
+        ("e", math.e),
+        ("3e0", 0),
+        ("e^{2}", math.exp(2)),
+        ("$e_0$", math.e),
+        ("x=12", 12),
+        ("v_{max} = 3", 3),
+        (r"\theta=x=3", 3),
+        (r"-\frac{1}{4\pi}", -1 / (4 * math.pi)),
+        (r"50\%", 0.5),
+        ("0 cm", 0),
+        (r"0 \text{m}", 0),
+        ("option 0", 0),
+        ("0/x", 0),
+        ("x^0", 1),
+        ("3 cm", None),
+        ("2x=6", None),
+        ("e=3", None),
+        ("i", None),
+        ("3<5", None),
+        ("50%", None),
+        ("0 degrees", None),
+        ("0 - none", None),
+        ("[1,2]", None),
+        (r"\frac12", None),
+        ("", None),
+    ],
+)
+def test_an_evaluated_value_is_that_of_latex2sympy2_and_evalf(
+    text: str, number: Number | None
+) -> None:
+    value = evaluated_value(text)
+    assert value == number if number is None else value == pytest.approx(number, rel=1e-12)

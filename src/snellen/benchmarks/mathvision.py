@@ -28,8 +28,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
 
-from snellen.answers.value import cleaned, same_value
-from snellen.benchmarks.families.tasks import parse_letter, parse_value, wrong_letter
+from snellen.benchmarks.families.mathematics import is_float, robust, wrong_letter_or_value
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -131,18 +130,12 @@ def mathvision(
                 score=official_score,
                 metrics={"accuracy": mean},
             ),
-            "robust": Scoring(
-                version=3,
-                source="ours",
-                parse=robust_answer,
-                score=robust_score,
-                metrics={"accuracy": mean},
-            ),
+            "robust": robust(version=3),
         },
         max_answer_tokens=4096,
         check=Check(
             says=lambda _, answer: answer if prompt == "direct" else f"\\boxed{{{answer}}}",
-            wrong=wrong_answer,
+            wrong=wrong_letter_or_value,
             # From hedging replies, official parses "abcde" and "123", which are wrong for all
             # bundled rows.
             expect={
@@ -256,15 +249,6 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
     return Reading(answer=text or None, rule=rule)
 
 
-def is_float(text: str) -> bool:
-    """Whether Python's `float` accepts the text. `float` also accepts `nan`, `1_000`, and `1e5`."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def without_latex(text: str) -> str:
     """Extract the answer from a text, in lowercase and without the formatting that the authors'
     code removes."""
@@ -358,25 +342,6 @@ def rounded_value(text: str) -> int | float | None:
     return None if value is None else round(value, 2)
 
 
-# -- scoring, robust
-
-
-def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the letter or the value that a reply settles on. A reply that names several letters or
-    values, or none, is unparsed."""
-    if sample.choices:
-        return parse_letter(reply, sample)
-    return parse_value(reply, sample)
-
-
-def robust_score(reading: Reading, sample: Sample) -> float:
-    if reading.answer is None or sample.target is None:
-        return 0.0
-    if sample.choices:
-        return float(reading.answer == sample.target)
-    return float(same_value(str(reading.answer), cleaned(sample.target)))
-
-
 # -- published outputs
 
 
@@ -408,12 +373,3 @@ def repeated_lines(path: Path) -> Published | None:
         f"{len(replies):,} questions); every line counts, as in the authors' script"
     )
     return Published(replies=replies, again=again, notes=(note,))
-
-
-# -- check
-
-
-def wrong_answer(sample: Sample) -> str:
-    if not sample.choices:
-        return "-98765"
-    return wrong_letter(sample)

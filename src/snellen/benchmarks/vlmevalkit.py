@@ -139,7 +139,7 @@ ALIASES = {
     "WorldMedQA-V": {"name": "WorldMedQA-V"},
     "AMBER": {"name": "AMBER"},
     "VSR-zeroshot": {"name": "VSR-zeroshot"},
-    "MTVQA_TEST": {"name": "MTVQA_TEST"},
+
     "TallyQA": {"name": "TallyQA"},
     "VizWiz": {"name": "VizWiz"},
 }
@@ -169,8 +169,6 @@ OTHER_WORDS = {
     "image.\n\n{hint}Caption:\n {question}\nOptions:\n{choices}Based on the image, select the "
     "correct option (e.g., 'A', 'B', 'C', 'D') or directly state the correct option content, Do "
     "not give any explaination.",
-    "MTVQA_TEST": "{question}\n"
-    "Answer the question using a word or phrase in the language of the question.",
     "MUIRBench": "{question}\n{choices}" + DIRECTLY,
     "TallyQA": "{question}\nAnswer the question using a single number.",
     "TreeBench": LISTED + "Answer with the correct option's letter directly. \n",

@@ -128,7 +128,7 @@ def command(
     driver: Reporter | None = click.get_current_context().obj
     plan = _plan(models, benchmarks, options, score=not no_score, is_driver=driver is not None)
     if driver is not None:
-        driver.ended(api.run_plan(plan, driver.show, leave_at_once))
+        driver.ended(api.run_plan(plan, driver.show, leave_at_once), plan.out)
         return DONE
     _floors.check_floors(floors, plan.benchmarks, no_score=no_score)
     is_sweep = len(options["prompt"]) > 1 or any(part.setting for part in plan.by_setting())

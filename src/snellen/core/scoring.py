@@ -117,6 +117,10 @@ class Judge:
     no answer, and the reply counts as not judged."""
     when: Callable[[Reading], bool]
     """Whether the judge must decide this reading because the rules cannot."""
+    then: Callable[[Sample, str], tuple[Message, ...]] | None = None
+    """For a judge that works in two stages: returns the messages of the second stage, from the
+    sample and the judge's reply in the first stage. The verdict is the reply in the second stage.
+    None: there is one stage."""
     asks: int = 1
     """The version of the prompt and the settings. Increment this number when the prompt or a
     setting changes, so that the judge is asked for new verdicts."""

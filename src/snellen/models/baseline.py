@@ -27,6 +27,7 @@ from string import ascii_uppercase
 
 from snellen.core.model import Emission, Query, Reply, Request, SessionSpec
 from snellen.core.profile import Profile
+from snellen.core.prompts import IMAGE_MARK
 from snellen.errors import UsageError
 from snellen.media.content import Frame
 
@@ -98,9 +99,11 @@ class Blind:
 
 def _choice_text(question: str, choices: Sequence[str], number: int) -> str:
     """Return the choice's letter if the question lists it, as in "B. …" or "(b) …". Otherwise,
-    return the choice's text."""
+    return the choice's text. Marks of pictures, such as <image 1>, are not in the question's text.
+    """
     letter = ascii_uppercase[number : number + 1]
-    listed = rf"(?<!\w)[{letter}{letter.lower()}][).:]\s*{re.escape(choices[number].strip())}"
+    shown = re.escape(IMAGE_MARK.sub("", choices[number]).strip())
+    listed = rf"(?<!\w)[{letter}{letter.lower()}][).:]\s*{shown}"
     return letter if letter and re.search(listed, question) else choices[number]
 
 

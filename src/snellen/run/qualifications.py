@@ -67,7 +67,9 @@ def _prompt_digest(benchmark: Benchmark, form: Judge) -> str:
             options={k: v for k, v in benchmark.provenance.options.items() if k != "data"},
         )
         for row in bundled.data:
-            messages = form.prompt(bundled.read(row), Reply(text="A reply."))
+            sample = bundled.read(row)
+            messages = form.prompt(sample, Reply(text="A reply."))
+            messages += form.then(sample, "A reply.") if form.then is not None else ()
             digest.update(repr([(message.role, message.text) for message in messages]).encode())
     except (LookupError, SnellenError):
         digest.update(repr(sorted(options.items())).encode())

@@ -7,7 +7,7 @@ in which the result is not mathematically correct.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -89,7 +89,7 @@ def _product_value(factors: Factors) -> Number:
             return value / lower.numerator / lower.denominator
         if isinstance(lower, ProductTerm) and in_order and _is_negative(factors):
             return _divided_bare(value, lower)
-    return value / _multiplied([value_of(factor) for factor in under]) if under else value
+    return _divided(value, [value_of(factor) for factor in under])
 
 
 def _divided_bare(value: Number, lower: ProductTerm) -> Number:
@@ -100,7 +100,7 @@ def _divided_bare(value: Number, lower: ProductTerm) -> Number:
     over, under = _written_out(lower.factors)
     if over:
         value = _multiplied([value / over[0], *over[1:]])
-    return value / _multiplied([value_of(factor) for factor in under]) if under else value
+    return _divided(value, [value_of(factor) for factor in under])
 
 
 def _written_out(
@@ -163,11 +163,19 @@ def is_written(node: Node, number: Fraction) -> bool:
     return isinstance(node, Fraction) and node == number
 
 
-def _multiplied(factors: Iterable[Number]) -> Number:
+def _multiplied(factors: Sequence[Number]) -> Number:
+    """Return the product. An unknown factor is NaN, and 0 times an unknown factor is 0."""
     product: Number = 1
     for factor in factors:
         product = bounded(product * factor)
-    return product
+    return 0 if 0 in factors and product != product else product
+
+
+def _divided(value: Number, under: Sequence[Number]) -> Number:
+    if not under:
+        return value
+    divisor = _multiplied(under)
+    return value if value == 0 and divisor != divisor else value / divisor
 
 
 def _raised(base: Number, exponent: Fraction | Number) -> Number:

@@ -5,7 +5,8 @@ latex2sympy2 itself is not used because it sets no limits, and a reply may conta
 `latex_value` requires that the whole text is an expression, and returns the correct value.
 `latex2sympy_value` reproduces a chain of tools that authors of benchmarks use to compare answers:
 latex2sympy2 1.9.1 parses the text, sympy prints the result as code, and Python runs the code. This
-function has the following quirks, each of which has a test.
+function has the following quirks, each of which has a test. `evaluated_value` reproduces another
+chain: latex2sympy2 parses the text, and sympy evaluates the result. Its docstring has its quirks.
 
 - Parsing stops silently at the first token that cannot continue the expression. The rest of the
   text is ignored: `5)`, `5.`, and `5 rows` are 5. `5 triangles` is 5, too, because `triangles`
@@ -133,23 +134,29 @@ ENDS = frozenset(f"{SIGNS_THAT_END} {MATRICES_THAT_END} {NAMES_THAT_END}".split(
 """Tokens other than closing brackets that never continue a complete expression."""
 
 STARTS = frozenset(
-    {*BRACKETS, *FLOORS, *SIZED, *BINOMIALS, *FUNCTION_LIKE, "number", r"\frac", r"\pi"}
+    {*BRACKETS, *FLOORS, *SIZED, *BINOMIALS, *FUNCTION_LIKE}.union(
+        ("number", "letter", r"\frac", r"\pi")
+    )
 )
 """Tokens that start a factor. If such a token follows another factor, the two are multiplied."""
 CLOSING = frozenset({*BRACKETS.values(), *FLOORS.values(), *SIZED.values()})
 
-_TOKENS = (STARTS - {"number"} | SIGNS | TIMES | OVER | TRANSPOSED | CLOSING | ENDS).union(
-    RELATIONS, "!^"
-)
+_TOKENS = (
+    STARTS - {"number", "letter"} | SIGNS | TIMES | OVER | TRANSPOSED | CLOSING | ENDS
+).union(RELATIONS, "!^")
 _TOKEN = re.compile(
     rf"[ \t\r\n]*(?:(?P<number>{NUMBER})(?P<percent>\\%)?|(?P<token>(?!!=)(?:"
     + "|".join(re.escape(token) for token in sorted(_TOKENS, key=len, reverse=True))
-    + r"))|\Z)"
+    + r"))|(?P<letter>(?!d\s*[a-zA-Z])[a-zA-Z]|\\(?:text|mathrm)\{[^{}]+\})|\Z)"
 )
 _OPENS = re.compile(r"[ \t\r\n]*\(")
 # (n)_{k} means the number of arrangements, n!/(n-k)!.
 _ARRANGED = re.compile(r"\(([a-zA-Z0-9+\-*/\\ ]+?)\)_{([a-zA-Z0-9+\-*/\\ ]+?)}")
 _REWRITTEN = ((r"\dfrac", r"\frac"), (r"\tfrac", r"\frac"))
+_ASSIGNED = re.compile(
+    r"(?:\s*(?:[a-df-zA-DF-HJ-Z]|\\(?!pi)[a-z]+)(?:_(?:[a-z0-9]|\{[^{}]*\}))?\s*=(?!=))+"
+)
+"""Matches the symbols at the start of an equation, such as `x=`, whose right side is the value."""
 _SPACES = re.compile(r"\\displaystyle|\\quad|\\qquad|~|\\,|\$")
 
 
@@ -161,7 +168,7 @@ def latex_value(text: str) -> Number | None:
     >>> latex_value("9^{9^9}") is None, latex_value("5 rows") is None
     (True, True)
     """
-    return _read(text, theirs=False)
+    return _read(text, complete=True)
 
 
 def latex2sympy_value(text: str) -> Number | None:
@@ -171,25 +178,51 @@ def latex2sympy_value(text: str) -> Number | None:
     >>> latex2sympy_value("5 rows"), latex2sympy_value(r"-\frac{1}{2\cdot3}")
     (5, -1.5)
     """
-    return _read(text, theirs=True)
+    return _read(text, as_code=True)
 
 
-def _read(text: str, *, theirs: bool) -> Number | None:
+def evaluated_value(text: str) -> Number | None:
+    r"""Return the number that latex2sympy2 and sympy's evalf compute from a text, or None if there
+    is none.
+
+    As in `latex2sympy_value`, the first token that cannot continue the expression ends it, and
+    adjacent factors are multiplied. Every value is the correct one. A bare `e` is Euler's number,
+    so `3e0` is 0. In `x=5`, the value is 5. A product with another letter has a value only if a
+    factor is 0, as in `0 cm`. A comparison has no value.
+
+    latex2sympy2 keeps state: after a text with a differential such as `dx`, every text with a
+    letter fails. This function has no state. Three things have no value here: letters that cancel
+    out (`x-x`), absolute values, and factorials of fractions.
+
+    >>> evaluated_value("x=5"), evaluated_value("0 cm"), evaluated_value("3 cm")
+    (5, 0, None)
+    """
+    assigned = _ASSIGNED.match(text)
+    return _read(text[assigned.end() :] if assigned else text)
+
+
+def _read(text: str, *, complete: bool = False, as_code: bool = False) -> Number | None:
     for old, new in _REWRITTEN:
         text = text.replace(old, new)
     text = _ARRANGED.sub(r"\\frac{(\1)!}{((\1)-(\2))!}", text)
     try:
-        return _LatexReader(_SPACES.sub(" ", text), theirs=theirs).read()
+        value = _LatexReader(_SPACES.sub(" ", text), complete=complete, as_code=as_code).read()
     except (NoNumber, ArithmeticError, ValueError):
         return None
+    return None if value != value else value  # NaN
 
 
 class _LatexReader:
-    """A parser that reads an expression from left to right, looking one token ahead."""
+    """A parser that reads an expression from left to right, looking one token ahead.
 
-    def __init__(self, text: str, *, theirs: bool) -> None:
+    If `complete` is false, tokens after the expression are ignored, as by latex2sympy2. If
+    `as_code` is true, values are those of the code that sympy prints.
+    """
+
+    def __init__(self, text: str, *, complete: bool, as_code: bool) -> None:
         self._text = text
-        self._theirs = theirs
+        self._complete = complete
+        self._as_code = as_code
         self._end = 0
         self._depth = 0
         self._left = MAX_TOKENS
@@ -209,6 +242,10 @@ class _LatexReader:
         if digits := match["number"]:
             self._token = "number"
             self._number = Fraction(digits.replace(",", "")) / (100 if match["percent"] else 1)
+        elif match["letter"]:
+            if self._complete or self._as_code:
+                raise NoNumber
+            self._token = "letter"
         return left
 
     def _expect(self, token: str) -> None:
@@ -218,10 +255,10 @@ class _LatexReader:
 
     def read(self) -> Number:
         value = value_of(self._sum())
-        while self._theirs and self._token in RELATIONS:
+        while self._as_code and self._token in RELATIONS:
             holds = RELATIONS[self._advance()]
             value = int(holds(value, value_of(self._sum())))
-        if self._token and not self._theirs:
+        if self._token and (self._complete or self._token in RELATIONS):
             raise NoNumber
         return value
 
@@ -262,7 +299,7 @@ class _LatexReader:
         node = self._atom()
         while self._token == "^":
             self._advance()
-            written = isinstance(node, Fraction) and self._theirs
+            written = isinstance(node, Fraction) and self._as_code
             node = PowerTerm(node if written else value_of(node), self._script())
             if self._token == "_":
                 self._advance()
@@ -293,6 +330,10 @@ class _LatexReader:
         self._advance()
         if token == "number":
             return number
+        if token == "letter":
+            if self._token == "_":
+                raise NoNumber
+            return math.nan
         if token == r"\pi":
             return math.pi
         if token == r"\frac":
@@ -300,11 +341,7 @@ class _LatexReader:
         if token == r"\sqrt":
             return self._root()
         if token == "e":
-            self._expect("^")
-            power = exp(self._script())
-            if self._token == "_":
-                raise NoNumber
-            return power
+            return self._euler()
         if token in BINOMIALS:
             return binomial(value_of(self._braced()), value_of(self._braced()))
         return self._group(token)
@@ -313,7 +350,7 @@ class _LatexReader:
         over = value_of(upper) if isinstance(upper, ProductTerm) else upper
         # A divisor whose value is computed here cannot lose its brackets later.
         return ProductTerm(
-            (over, PowerTerm(lower if self._theirs else value_of(lower), Fraction(-1)))
+            (over, PowerTerm(lower if self._as_code else value_of(lower), Fraction(-1)))
         )
 
     def _braced(self) -> Node:
@@ -341,6 +378,18 @@ class _LatexReader:
         for closer in closing:
             self._expect(closer)
         return node
+
+    def _euler(self) -> Node:
+        if self._as_code or self._complete:
+            self._expect("^")
+            power = exp(self._script())
+            if self._token == "_":
+                raise NoNumber
+            return power
+        if self._token != "^":
+            return math.e
+        self._advance()
+        return math.exp(value_of(self._script()))
 
     def _root(self) -> Node:
         exponent: Fraction | Number = Fraction(1, 2)

@@ -84,7 +84,24 @@ def of_json(path: Path) -> Any:
 def objects(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the rows of a JSON file that is a list of objects."""
     for row in of_json(path):
-        yield {**row}
+        if not isinstance(row, dict):
+            raise TypeError("it is not a list of objects")
+        yield row
+
+
+def by_id(path: Path) -> dict[str, dict[str, Any]]:
+    """The content of a JSON file that contains an object, which maps ids to objects.
+
+    Raises:
+        DataError: the file cannot be read, or its content has another form.
+    """
+    every = of_json(path)
+    if not isinstance(every, dict) or not all(isinstance(entry, dict) for entry in every.values()):
+        raise DataError(
+            f"{path} is not a JSON object that maps ids to objects. Check that it is the right "
+            "file."
+        )
+    return every
 
 
 def _own(path: Path, rows: Rows) -> Iterator[dict[str, Any]]:

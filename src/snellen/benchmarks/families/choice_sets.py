@@ -70,10 +70,7 @@ def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
     if ".jsonl" in path.suffixes:
         yield from jsonl(path)
         return
-    rows = authors_files.of_json(path)
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise TypeError("not a list of objects")
-    yield from rows
+    yield from authors_files.objects(path)
 
 
 def split_choices(text: str, mark: str) -> tuple[str, tuple[str, ...]]:

@@ -78,8 +78,8 @@ def elsewhere(name: str) -> str | None:
 OWN = """
 A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* DynaMath* ERQA EmbSpatialBench GQA_TestDev_Balanced
 HallusionBench InfoVQA_* LogicVista MMBench_* MME MME-RealWorld* MMMU_* MMSIBench_wo_circular
-MMVet MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_* TextVQA_VAL VCR_*
-VisuLogic VisualPuzzles ZEROBench*
+MMVet MTVQA_TEST MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_*
+TableVQABench TextVQA_VAL VCR_* VLMBlind VisuLogic VisualPuzzles ZEROBench*
 """
 CIRCULAR = """
 BLINK_circular LEGO_circular LiveMMBench_Reasoning_circular MMBench_DEV_KO MMBench_dev_* MMCR
@@ -123,9 +123,9 @@ MM_NIAH_* MSSBench MedQDEGBench_* MedqbenchMCQ* MindCubeBench_* NBPhO_* NaturalB
 OCRBench_* OSWorld_G OceanOCRBench OlympiadBench* Omni3DBench OmniDocBench OmniMat_*
 PanMechanics_* PanPhO_* PathVQA_* PhyX_* PlotQA PuzzleVQA ReasonMap-Plus RefCOCO RefSpatial*
 RoboSpatialHome SArena* SFE SFE-zh SIUO* SPBench-* SSI_Bench ScreenSpot* SimpleVQA SiteBenchImage
-SparBench* Spatial457 TableVQABench UniSVG VBGD VGRPBench VLADBench VLM2Bench VLMBias VLMBlind
-VLRMBench* VenusBench-GD ViewSpatialBench VisFactor* WikiVQABench WildDoc hle* npmm olmOCRBench
-tdbench_grounding_* vlms_are_biased_main
+SparBench* Spatial457 UniSVG VBGD VGRPBench VLADBench VLM2Bench VLMBias VLRMBench* VenusBench-GD
+ViewSpatialBench VisFactor* WikiVQABench WildDoc hle* npmm olmOCRBench tdbench_grounding_*
+vlms_are_biased_main
 """
 ELSEWHERE: Mapping[str, str] = {
     "the set has a benchmark of its own: `-b {name}`.": OWN,

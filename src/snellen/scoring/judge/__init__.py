@@ -17,7 +17,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from snellen.core.benchmark import Benchmark, vary
+from snellen.core.benchmark import Benchmark, History, vary
 from snellen.core.model import Reply
 from snellen.core.procedure import Conversation, Procedure
 from snellen.core.sample import Sample
@@ -108,7 +108,7 @@ def _asking(benchmark: Benchmark, name: str, data: Table) -> Benchmark:
         asks=judge.asks,
         data=data,
         sample=lambda _, row: row["sample"],
-        prompt=lambda sample, history: () if history else _prompt(judge, sample),
+        prompt=lambda sample, history: _messages(judge, sample, history),
         scorings={
             "verdict": Scoring(
                 version=scoring.version,
@@ -278,7 +278,8 @@ def words_of(run: Run, name: str, judge: Judge, repeat: int = 0) -> str | None:
 
 
 def _text(run: Run, name: str, judge: Judge, repeat: int) -> str | None:
-    record = run.final((name, repeat, 0))
+    # The verdict of a judge with two stages is the reply to the second question.
+    record = run.final((name, repeat, 0 if judge.then is None else 1))
     states = ("ok", "truncated") if judge.reads_cut else ("ok",)
     return record.reply if record is not None and record.state in states else None
 
@@ -336,9 +337,15 @@ def _original(question: Sample) -> Sample:
     return replace(question, id=of["of"], data=of["data"])
 
 
-def _prompt(judge: Judge, question: Sample) -> tuple[Message, ...]:
+def _messages(judge: Judge, question: Sample, history: History) -> tuple[Message, ...]:
+    """The messages of the judge's next stage, or () if there is none."""
     pairs = replies_in(question)
-    return judge.prompt(*pairs[0]) if judge.batches is None else judge.batches.prompt(pairs)
+    if not history:
+        return judge.prompt(*pairs[0]) if judge.batches is None else judge.batches.prompt(pairs)
+    if judge.then is None or len(history) > 1:
+        return ()
+    _, extraction = history[0]
+    return judge.then(pairs[0][0], extraction.text)
 
 
 def replies_in(question: Sample) -> list[tuple[Sample, Reply]]:
