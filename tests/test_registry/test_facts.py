@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from snellen import registry
-from snellen.registry.facts import KINDS, LANGUAGES, LICENSES, PROOFS, Facts, facts_of
+from snellen.registry.facts import KINDS, LANGUAGES, LICENSES, PROOFS, BenchmarkFacts, facts_of
 from tests.golden_data import FOLDER
 from tests.parity import engine
 from tests.parity.test_page import ROOT
@@ -109,7 +109,7 @@ def test_published_outputs_are_in_a_pack_or_on_the_page_of_parity() -> None:
 def test_a_size_is_known_only_for_exactly_these_options(
     options: dict[str, str], size: int | None
 ) -> None:
-    facts = Facts(size=3000, other_sizes={"split=mini": 300, "split=val,lang=zh": 20})
+    facts = BenchmarkFacts(size=3000, other_sizes={"split=mini": 300, "split=val,lang=zh": 20})
     assert facts.size_with(options) == size
 
 
@@ -123,4 +123,4 @@ def test_a_size_is_known_only_for_exactly_these_options(
     ],
 )
 def test_constants_of_other_types_are_ignored(constants: dict[str, object]) -> None:
-    assert facts_of(constants) == Facts()
+    assert facts_of(constants) == BenchmarkFacts()

@@ -69,7 +69,7 @@ UNRELATED = ("prompt",)
 """The options that never change the number of samples."""
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class BenchmarkFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What a benchmark's file states about the benchmark. A fact that the file does not state is
     empty."""
 
@@ -99,13 +99,13 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         return next(matches, None)
 
 
-def facts_of(constants: Mapping[str, Any]) -> Facts:
+def facts_of(constants: Mapping[str, Any]) -> BenchmarkFacts:
     """Return the facts in a file's constants. A constant with a value of another type is ignored,
     because the file may be a stranger's."""
     languages = constants.get("LANGUAGES")
     other_sizes = constants.get("OTHER_SIZES")
     size = constants.get("SIZE")
-    return Facts(
+    return BenchmarkFacts(
         kind=_text(constants.get("KIND")),
         needs_judge=constants.get("NEEDS_JUDGE") is True,
         languages=tuple(map(_text, languages)) if isinstance(languages, list | tuple) else (),

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from snellen.registry.facts import Facts, facts_of
+from snellen.registry.facts import BenchmarkFacts, facts_of
 from snellen.registry.outlines import Outline, outline, outlines
 from snellen.registry.plugins import Plugin, plugins
 
@@ -57,7 +57,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     aliases: Mapping[str, Mapping[str, Any]]
     """The names that other tools use for the benchmark, with the options that each name stands
     for."""
-    facts: Facts = Facts()
+    facts: BenchmarkFacts = BenchmarkFacts()
     """Kind, languages, license, proof, and size, from the constants in the benchmark's file."""
     reads_data: bool
     """Whether the benchmark reads files. A benchmark that generates its own rows rejects `data`."""
