@@ -112,13 +112,13 @@ def test_an_overall_score_is_shown_after_a_run_and_in_a_report(snellen: Snellen)
         next(iter(document["scorings"][document["headline"]]["metrics"].values()))["value"]
         for document in documents
     ]
-    assert len(values) == 5
-    line = f"suite:spatial, baseline/first: {100 * sum(values) / 5:.2f} %, the mean of 5 benchmarks"
+    assert len(values) == 6
+    line = f"suite:spatial, baseline/first: {100 * sum(values) / 6:.2f} %, the mean of 6 benchmarks"
 
     assert line in snellen(*run).out
     report = snellen("report", "runs", "--suite", "suite:spatial")
     assert line in report.out
-    assert "erqa, mmsi-bench, omnispatial: only the few bundled rows" in report.out
+    assert "mmsi-bench, omnispatial, all-angles: only the few bundled rows" in report.out
 
 
 @pytest.mark.parametrize(

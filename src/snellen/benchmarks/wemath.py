@@ -67,7 +67,7 @@ from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, system, user
-from snellen.metrics import macro_average, mean
+from snellen.metrics import Metric, macro_average, mean
 from snellen.metrics.mastery import mastery
 from snellen.metrics.only_tagged import only_tagged
 
@@ -88,10 +88,10 @@ DIVISOR = "The authors' code divides by 525 problems, however many there are, so
 SINGLE = ("2steps_1", "2steps_2", "3steps_1", "3steps_2", "3steps_3")
 METRICS = {
     **mastery("steps", "part", composite="multi"),
-    "one_step": only_tagged(mean, "key", SINGLE),
-    "two_steps": only_tagged(mean, "key", ["2steps_multi"]),
-    "three_steps": only_tagged(mean, "key", ["3steps_multi"]),
-    "concepts": macro_average("concept"),
+    "one_step": Metric(only_tagged(mean, "key", SINGLE), better="higher"),
+    "two_steps": Metric(only_tagged(mean, "key", ["2steps_multi"]), better="higher"),
+    "three_steps": Metric(only_tagged(mean, "key", ["3steps_multi"]), better="higher"),
+    "concepts": Metric(macro_average("concept"), better="higher"),
 }
 ASK = (
     "Now, we require you to solve a multiple-choice math question. Please briefly describe your "

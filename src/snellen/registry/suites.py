@@ -82,7 +82,7 @@ SUITES: Mapping[str, Suite] = {
     ),
     "spatial": Suite(
         "where things are: positions, depth, distances, and several views",
-        ("cv-bench", "embspatial-bench", "erqa", "mmsi-bench", "omnispatial"),
+        ("cv-bench", "embspatial-bench", "erqa", "mmsi-bench", "omnispatial", "all-angles"),
     ),
     "hallucination": Suite(
         "answers that the picture contradicts",
@@ -91,7 +91,7 @@ SUITES: Mapping[str, Suite] = {
     ),
     "knowledge": Suite(
         "facts and subjects, from school to medicine",
-        ("mmmu", "mmmu-pro", "ai2d", "medxpertqa-mm", "simplevqa", "worldvqa"),
+        ("mmmu", "mmmu-pro", "ai2d", "medxpertqa-mm", "simplevqa", "worldvqa", "hle:part=image"),
     ),
 }
 

@@ -4,7 +4,8 @@ supported.
 The sets come from open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset.
 The file `vlmevalkit_sets.tsv` lists the supported sets, with the kind, MD5, and URL from
 image_mcq.py, image_yorn.py, and image_vqa.py. When a set gets its own benchmark in Snellen, its
-name moves to OWN.
+name moves from the aliases of the benchmark `vlmevalkit` to those of its own; the option `name`
+still selects the set. A set that is not in the file is added to OWN.
 """
 
 from collections.abc import Mapping
