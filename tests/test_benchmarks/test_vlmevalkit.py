@@ -430,7 +430,25 @@ def test_no_scoring_passes_for_a_sets_own() -> None:
     for name in names:
         benchmark = vlmevalkit(name)
         assert {scoring.source for scoring in benchmark.scorings.values()} == {"ours"}
-        assert benchmark.notes == (f"{name} is scored by our rules, not by its authors' rules",)
+        assert benchmark.notes[0] == f"{name} is scored by our rules, not by its authors' rules"
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("3DSRBench", "right in all orders of its choices and in the mirrored picture"),
+        ("tdbench_rot90", "the four rotations of its picture"),
+        ("tdbench_cs_zoom", "a judge matches replies without a letter"),
+        ("VMCBench_DEV", "by rules of the set's own"),
+        ("MMStar_KO", "a judge matches replies without a letter"),
+        ("VSR-zeroshot", "precision, recall, and F1"),
+    ],
+)
+def test_a_set_without_official_scoring_states_the_rule_that_it_lacks(name: str, rule: str) -> None:
+    _, note = vlmevalkit(name).notes
+    assert note.startswith(f"VLMEvalKit's rule for {name}, which is not implemented here: ")
+    assert rule in note
+    assert re.search(r"\((utils/)?\w+\.py#L\d+-L\d+\)$", note)
 
 
 def test_mmstars_headline_is_its_authors() -> None:

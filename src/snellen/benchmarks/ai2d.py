@@ -40,6 +40,11 @@ from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 
 LMMS_EVAL = f"{choice_sets.LMMS}:lmms_eval/tasks/ai2d/utils.py#L52-L79"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-SA"
+PROOF = "toolkit's code"
+SIZE = 3088
 ALIASES = {
     "AI2D_TEST": {"version": "mask", "prompt": "vlmevalkit"},
     "AI2D_TEST_NO_MASK": {"version": "no-mask", "prompt": "vlmevalkit"},

@@ -28,6 +28,11 @@ from snellen.benchmarks.families.tasks import as_reading
 from snellen.core import Benchmark, Interop, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find
 
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "MIT"
+PROOF = "toolkit's code"
+SIZE = 2132
 LEAVES = {
     "counting": "perception/counting",
     "attribute_identification": "perception/attribute",

@@ -41,6 +41,11 @@ OFFICIAL = (
 )
 KIT = f"{choice_sets.KIT}:vlmeval/dataset/image_vqa.py#L3300-L3315"
 LMMS_EVAL = f"{choice_sets.LMMS}:lmms_eval/tasks/countbench/utils.py#L27-L54"
+KIND = "number"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 490
 ALIASES = {"CountBenchQA": {"prompt": "vlmevalkit"}}
 # fmt: off
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",

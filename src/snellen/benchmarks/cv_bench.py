@@ -41,6 +41,12 @@ from snellen.data.published import File
 from snellen.metrics import Metric, macro_average, mean
 
 LMMS_EVAL = f"{choice_sets.LMMS}:lmms_eval/tasks/cv_bench/utils.py#L6-L52"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "Apache-2.0"
+PROOF = "toolkit's code"
+SIZE = 2638
+OTHER_SIZES = {"part=2d": 1438, "part=3d": 1200}
 ALIASES = {
     "CV-Bench-2D": {"part": "2d", "prompt": "vlmevalkit"},
     "CV-Bench-3D": {"part": "3d", "prompt": "vlmevalkit"},

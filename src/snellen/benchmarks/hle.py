@@ -45,6 +45,12 @@ FILE = File(
     url=f"hf://datasets/cais/hle@5a81a4c7271a2a2a312b9a690f0c2fde837e4c29/data/{NAME}",
     note="needs a token of an account that has accepted the conditions on the data set's page",
 )
+KIND = "mixed"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 2500
 ALIASES: dict[str, dict[str, str]] = {"HLE": {}}
 STORED = ("correct", "confidence", "model_answer", "reasoning")
 """The fields of a stored verdict."""

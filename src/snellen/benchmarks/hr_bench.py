@@ -46,6 +46,12 @@ JUDGE = (
     "the correct answer from the options above. \n, the correct answer is: {target}. {right}. Does "
     "the following answer correctly answers the question, answer:{reply}?"
 )
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "toolkit's code"
+SIZE = 800
+OTHER_SIZES = {"size=8k": 800}
 ALIASES = {
     "HRBench4K": {"size": "4k", "prompt": "vlmevalkit"},
     "HRBench8K": {"size": "8k", "prompt": "vlmevalkit"},

@@ -59,6 +59,12 @@ from snellen.errors import MediaError
 from snellen.media.content import Message, Part
 from snellen.metrics import Metric, macro_average, mean
 
+KIND = "choice"
+LANGUAGES = ("en", "zh", "de")
+LICENSE = "MIT"
+PROOF = "published outputs"
+SIZE = 8931
+OTHER_SIZES = {"language=en": 2977, "language=zh": 2977, "language=de": 2977}
 AUTHORS = "M4U-Benchmark/M4U@65b97e0fa0598d8fceae361956961e770068b248f58"
 Field = Literal["all", "science", "engineering", "healthcare"]
 Language = Literal["all", "en", "zh", "de"]

@@ -46,6 +46,12 @@ SOURCE = f"mistralai/mistral-evals@{REVISION}:eval/tasks/mm_mt_bench.py#L36-L233
 HUB = "https://huggingface.co/datasets/mistralai/MM-MT-Bench/resolve/main"
 NAME = "eval-00000-of-00001.parquet"
 FILE = File(name=NAME, url=f"{HUB}/data/{NAME}")
+KIND = "chat"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 92
 ALIASES: dict[str, dict[str, str]] = {"MM-MT-Bench": {}}
 RATED = {"oracle": 10.0, "wrong": 1.0, "silent": 1.0, "hedging": 1.0}
 

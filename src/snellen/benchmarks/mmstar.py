@@ -36,6 +36,11 @@ from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.metrics import Metric, macro_average
 
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 1500
 ALIASES = {"MMStar": {"prompt": "vlmevalkit"}}
 LEAVES = {
     "image scene and topic": "perception/scene",

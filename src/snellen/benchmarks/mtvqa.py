@@ -51,6 +51,11 @@ from snellen.metrics import Metric, macro_average, mean
 
 SOURCE = "bytedance/MTVQA@efc6a78a701516a76649430e1100c98e2904a7d8:scripts/acc.py#L6-L29"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+KIND = "words"
+LANGUAGES = ("ar", "de", "fr", "it", "ja", "ko", "ru", "th", "vi")
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = None
 ALIASES: dict[str, dict[str, str]] = {"MTVQA_TEST": {}}
 SHEET = File(
     name="MTVQA_TEST.tsv",

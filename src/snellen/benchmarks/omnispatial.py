@@ -33,6 +33,11 @@ from snellen.core import Benchmark, Interop, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find
 from snellen.media.content import Message, system, user
 
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = None
 SOURCE = "qizekun/OmniSpatial@208bac258d8671c6857b3be2834997936ba7fc51:api_eval.py"
 LEAVES = {
     "Dynamic_Reasoning": "reasoning/temporal",

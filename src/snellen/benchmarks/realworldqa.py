@@ -38,6 +38,11 @@ from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 
 LMMS_EVAL = f"{choice_sets.LMMS}:lmms_eval/tasks/realworldqa/utils.py#L34-L51"
+KIND = "mixed"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-ND-4.0"
+PROOF = "toolkit's code"
+SIZE = 765
 ALIASES = {"RealWorldQA": {"prompt": "vlmevalkit"}}
 INSTRUCTION = "Please answer directly with only the letter of the correct option and nothing else."
 MARK = r"\n\s*{letter}\. "

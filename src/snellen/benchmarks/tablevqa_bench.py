@@ -62,6 +62,17 @@ if TYPE_CHECKING:
 AUTHORS = "naver-ai/tablevqabench@87d38e7907e268ea18c7d9c318e95e3a43009cea"
 SOURCE = f"{AUTHORS}:src/evaluate_tablevqa_dataset.py"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-4.0"
+PROOF = "published outputs"
+SIZE = 1500
+OTHER_SIZES = {
+    "part=vwtq": 750,
+    "part=vwtq_syn": 250,
+    "part=vtabfact": 250,
+    "part=fintabnetqa": 250,
+}
 ALIASES = {"TableVQABench": {"prompt": "vlmevalkit"}}
 HUB = "hf://datasets/terryoo/TableVQA-Bench@bde91518c3c5559db9c2b73c13218e3314d12514/data"
 SHEET = File(

@@ -44,6 +44,11 @@ SOURCE = (
     "lmms-eval/lmms_eval/tasks/VisualPuzzles/utils.py#L24-L105"
 )
 KIT = f"{choice_sets.KIT}:vlmeval/dataset/utils/visualpuzzles.py#L84-L91"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 1168
 ALIASES = {"VisualPuzzles": {"prompt": "vlmevalkit"}}
 SHEET = File(
     name="VisualPuzzles.tsv",

@@ -60,6 +60,11 @@ if TYPE_CHECKING:
 AUTHORS = "anguyen8/vision-llms-are-blind@dd2a28d96b3befa4674fc8504a9b944d6ad36fdb"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "MIT"
+PROOF = "toolkit's code"
+SIZE = 8016
 ALIASES = {"VLMBlind": {"prompt": "vlmevalkit"}, "vlmsareblind": {"prompt": "lmms-eval"}}
 FILES_PUBLISHED = (
     File(

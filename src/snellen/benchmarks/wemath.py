@@ -73,6 +73,11 @@ from snellen.metrics.only_tagged import only_tagged
 
 REVISION = "a57a0e83fc40d6ce1448926fe6495e57132e7b80"
 SOURCE = f"We-Math/We-Math@{REVISION}:evaluation/four_dimensional_metrics.py#L32-L112"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-NC-4.0"
+PROOF = "authors' code"
+SIZE = 1740
 ALIASES = {
     "WeMath": {"prompt": "vlmevalkit", "answer_format": False},
     "WeMath_COT": {"prompt": "vlmevalkit"},

@@ -47,6 +47,12 @@ from snellen.data.published import File
 from snellen.metrics import Metric, mean
 from snellen.metrics.lowest import lowest_of_repeats
 
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "by hand"
+SIZE = 100
+OTHER_SIZES = {"questions=sub": 334}
 ALIASES = {
     "ZEROBench": {"questions": "main", "prompt": "vlmevalkit"},
     "ZEROBench_sub": {"questions": "sub", "prompt": "vlmevalkit"},

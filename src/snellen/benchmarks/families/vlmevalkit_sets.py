@@ -10,6 +10,7 @@ still selects the set. A set that is not in the file is added to OWN.
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple, cast
@@ -61,6 +62,15 @@ def published_set(name: str) -> PublishedSheet:
         f"vlmevalkit has no set {name!r}. {hint}`snellen show vlmevalkit` lists all sets. To use a "
         "TSV of your own, pass its path: `-b mine.tsv`."
     )
+
+
+def missing_rule(name: str) -> str:
+    """Return the part of VLMEvalKit's rule for a set that the benchmark `vlmevalkit` lacks, with
+    its lines in VLMEvalKit's folder vlmeval/dataset. The file `vlmevalkit_rules.tsv` lists these
+    rules; its first matching line counts."""
+    text = Path(__file__).with_name("vlmevalkit_rules.tsv").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in text.splitlines()[1:])
+    return next(f"{rule} ({lines})" for known, rule, lines in rows if fnmatchcase(name, known))
 
 
 def elsewhere(name: str) -> str | None:
