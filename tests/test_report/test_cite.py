@@ -9,8 +9,8 @@ import yaml
 from snellen import registry
 from snellen.report import cite
 
-OF_THEIR_OWN = {"eyechart", "eyechart-video", "vlmevalkit"}
-"""Benchmarks without one paper."""
+OF_THEIR_OWN = {"eyechart", "eyechart-video", "realworldqa", "vlmevalkit"}
+"""Benchmarks without one paper. RealWorldQA was published in a blog post."""
 SHEET = """mine: a benchmark
 
 Paper    Doe and Roe 2024, Mine & Yours: 50% of

@@ -1,8 +1,9 @@
 """BabyVision: visual tasks that young children solve, with choices or short answers.
 
-Paper    BabyVision: Visual Reasoning Beyond Language, UniPat-AI/BabyVision@7f92fd4b1dc1c68b7b936a9b
-         c09c68b4a944a55a:BabyVision_Paper.pdf, 2026.
-Data     data/babyvision_data.zip there: babyvision_data/meta_data.jsonl with 388 tasks, images/.
+Paper    Chen et al. 2026, BabyVision: Visual Reasoning Beyond Language,
+         https://arxiv.org/abs/2601.06521.
+Data     UniPat-AI/BabyVision@7f92fd4b1dc1c68b7b936a9bc09c68b4a944a55a:data/babyvision_data.zip has
+         babyvision_data/meta_data.jsonl with 388 tasks, and images/.
          The parquet file of UnipatAI/BabyVision on the Hugging Face hub can also be read (pass its
          folder).
 Prompt   `official`: the picture, then question, choices, and "Think about the question and give

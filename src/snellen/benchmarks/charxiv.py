@@ -1,6 +1,7 @@
 """CharXiv: questions about charts of scientific papers, one on reasoning and four on description.
 
-Paper    Wang et al. 2024, https://arxiv.org/abs/2406.18521 (NeurIPS Datasets and Benchmarks).
+Paper    Wang et al. 2024, CharXiv: Charting Gaps in Realistic Chart Understanding in Multimodal
+         LLMs, https://arxiv.org/abs/2406.18521 (NeurIPS Datasets and Benchmarks).
 Data     princeton-nlp/CharXiv@7ebe88f78dee387691551f071abcb2b9e1a8025b:data/{reasoning,descriptive,
          image_metadata}_val.json, under CC BY-SA 4.0, and images/ from images.zip on the Hugging
          Face hub: 1,000 figures, 1,000 reasoning and 4,000 descriptive questions. The hub's parquet

@@ -1,7 +1,7 @@
 """ERQA: embodied reasoning about pictures of robots' work. The choices are in the question.
 
-Paper    Gemini Robotics Team 2025, Gemini Robotics: Bringing AI into the Physical World,
-         https://arxiv.org/abs/2503.20020, section 2.
+Paper    Abeyruwan et al. 2025, Gemini Robotics: Bringing AI into the Physical World,
+         https://arxiv.org/abs/2503.20020 (section 2).
 Data     embodiedreasoning/ERQA:data/erqa.tfrecord, 400 questions. TFRecord files are not read here.
          The parquet file of FlagEval/ERQA on the Hugging Face hub (pass the file or its folder) and
          the TSV files for VLMEvalKit, by lmms-lab-si and RunsenXu, have the same questions.

@@ -1,6 +1,7 @@
 """SimpleVQA: short questions on facts, in Chinese and English, judged correct, wrong, or not tried.
 
-Paper    Cheng et al. 2025, https://arxiv.org/abs/2502.13059 (ICCV).
+Paper    Cheng et al. 2025, SimpleVQA: Multimodal Factuality Evaluation for Multimodal Large
+         Language Models, https://arxiv.org/abs/2502.13059 (ICCV).
 Data     m-a-p/SimpleVQA on the Hugging Face hub, under Apache-2.0: 2,025 questions as parquet with
          base64 pictures (pass the folder). VLMEvalKit's SimpleVQA.tsv can also be read.
 Prompt   `official`: the picture, then the question in the authors' words, in Chinese if data_id is

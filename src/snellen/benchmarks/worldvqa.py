@@ -1,6 +1,7 @@
 """WorldVQA: the name of what a picture shows, judged correct, incorrect, or unattempted.
 
-Paper    Zhou et al. 2026, https://arxiv.org/abs/2602.02537.
+Paper    Zhou et al. 2026, WorldVQA: Measuring Atomic World Knowledge in Multimodal Large Language
+         Models, https://arxiv.org/abs/2602.02537.
 Data     moonshotai/WorldVQA on the Hugging Face hub: WorldVQA.tsv, 3,500 questions in Chinese and
          English, in nine categories and three levels of difficulty, with their pictures.
 Prompt   `official`: the picture, then "Please provide as much detail as possible in your answer. "

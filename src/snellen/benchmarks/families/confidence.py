@@ -26,7 +26,8 @@ BIN = 100
 MOST = 10**6
 """The bound of a confidence, which keeps means finite."""
 LINES = re.compile(
-    r"^\W*(correct|confidence)\W*:\W*(yes\b|no\b|\d{1,3}(?![\d.]*\d))", re.IGNORECASE | re.MULTILINE
+    r"^\W{0,20}(correct|confidence)\W{0,20}:\W{0,20}(yes\b|no\b|\d{1,3}(?![\d.]{0,20}\d))",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
@@ -51,7 +52,7 @@ def verdict(words: str, _: Sample) -> Reading:
     if words.lstrip().startswith("{"):
         try:
             content = msgspec.json.decode(words, type=Verdict, strict=False)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return Reading(answer=None, rule="not the authors' form")
         answer = (content.correct, str(content.confidence)) if content.strict == 1 else None
         return Reading(answer=answer, rule="JSON")
