@@ -22,10 +22,10 @@ Proof    Both rules equal VLMEvalKit's code of that time on 3,000 generated repl
 from dataclasses import replace
 from pathlib import Path
 
-from snellen.answers.others import VLMEVALKIT_2024, vlmevalkit_2024_letter
+from snellen.answers.others import VLMEVALKIT_2024
 from snellen.benchmarks.families import choice_sets
-from snellen.benchmarks.families.tasks import as_reading
-from snellen.core import Benchmark, Interop, Reading, Reply, Sample, Scoring
+from snellen.benchmarks.families.tasks import parse_letter_as_vlmevalkit_2024
+from snellen.core import Benchmark, Interop, Sample, Scoring
 from snellen.data import DataFile, Row, find
 
 LEAVES = {
@@ -67,7 +67,9 @@ def all_angles(data: Path | None = None) -> Benchmark:
 
 def scorings() -> dict[str, Scoring]:
     """The scorings, keyed by name. The headline scoring comes first."""
-    return choice_sets.scorings({"official": choice_sets.rule(VLMEVALKIT_2024, official_answer)})
+    return choice_sets.scorings(
+        {"official": choice_sets.rule(VLMEVALKIT_2024, parse_letter_as_vlmevalkit_2024)}
+    )
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
@@ -78,7 +80,3 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
     fields = {**row, "image": shown, "category": row["category"].lower().replace(" ", "_")}
     tags = ("category", "sourced_dataset", "folder")
     return choice_sets.sample_of(Row(fields, row.position, row.digest), data_file, tags=tags)
-
-
-def official_answer(reply: Reply, sample: Sample) -> Reading:
-    return as_reading(vlmevalkit_2024_letter(reply.text.strip(), sample.choices))

@@ -108,7 +108,7 @@ def blink(split: Split = "val", prompt: Preset = "official", data: Path | None =
         sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: message(sample, prompt),
         # A toolkit's prompt has the toolkit's scoring as its headline.
-        scorings=dict(sorted(scorings().items(), key=lambda item: item[0] != prompt)),
+        scorings=choice_sets.headline(scorings(), prompt),
         max_answer_tokens=2048 if prompt == "vlmevalkit" else 1024,
         check=Check(
             says=lambda _, answer: f"({answer})",

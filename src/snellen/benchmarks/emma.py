@@ -41,6 +41,7 @@ from snellen.benchmarks.families.emma_rules import (
     official_answer,
     official_score,
 )
+from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.mathematics import robust, wrong_letter_or_value
 from snellen.core import (
     UNMAPPED,
@@ -124,7 +125,6 @@ def emma(
         missing="wrong",
         extra_metrics=by_category,
     )
-    perfect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
         name="emma",
         asks=1,
@@ -151,7 +151,7 @@ def emma(
                 if reply.text.removeprefix("\\boxed{").removesuffix("}") == sample.target
                 else "Incorrect"
             ),
-            expect={"official": perfect, "judged": perfect, "robust": perfect},
+            expect={"official": PERFECT, "judged": PERFECT, "robust": PERFECT},
         ),
         presentation=Presentation(
             break_down_by=("subject", "question_type", "task"),

@@ -30,9 +30,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.answers.others import VLMEVALKIT_2024, vlmevalkit_2024_letter
+from snellen.answers.others import VLMEVALKIT_2024
 from snellen.benchmarks.families import choice_sets
-from snellen.benchmarks.families.tasks import as_reading
+from snellen.benchmarks.families.judged import for_the_judge
+from snellen.benchmarks.families.tasks import parse_letter_as_vlmevalkit_2024
 from snellen.core import Benchmark, Interop, Judge, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
@@ -94,7 +95,7 @@ def scorings() -> dict[str, Scoring]:
     judged = Scoring(
         version=1,
         source=f"{AUTHORS}:hrbench/vlmeval/dataset/utils/hrbench.py#L15-L61",
-        parse=lambda *_: Reading(answer=None, rule="for the judge"),
+        parse=for_the_judge,
         score=lambda reading, _: float(reading.answer == "yes"),
         metrics=metrics,
         missing="wrong",
@@ -107,7 +108,7 @@ def scorings() -> dict[str, Scoring]:
             on_request=True,
         ),
     )
-    lmms = choice_sets.rule(VLMEVALKIT_2024, lmms_answer, metrics)
+    lmms = choice_sets.rule(VLMEVALKIT_2024, parse_letter_as_vlmevalkit_2024, metrics)
     usual = choice_sets.scorings(metrics=metrics)
     return {"vlmevalkit": usual["vlmevalkit"], "lmms-eval": lmms, **usual, "official": judged}
 
@@ -124,10 +125,6 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
     sample = choice_sets.sample_of(row, data_file, tags=TAGS)
     cycles = "\n".join((sample.question, *sorted(sample.choices)))
     return replace(sample, data={**sample.data, "cycles": cycles})
-
-
-def lmms_answer(reply: Reply, sample: Sample) -> Reading:
-    return as_reading(vlmevalkit_2024_letter(reply.text.strip(), sample.choices))
 
 
 def judge_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:

@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families.judged import for_the_judge
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import parse_letter
@@ -226,7 +227,7 @@ def scorings() -> dict[str, Scoring]:
         "vlmevalkit": Scoring(
             version=1,
             source=f"{KIT}:vlmeval/dataset/utils/logicvista.py#L11-L70",
-            parse=lambda *_: Reading(answer=None, rule=OPEN),
+            parse=for_the_judge,
             score=same_letters,
             metrics={"accuracy": mean},
             judge=kit,

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Literal
 
 from snellen.benchmarks.families import results
+from snellen.benchmarks.families.judged import for_the_judge
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.mathverse_judge import JUDGE, KIT
 from snellen.core import (
@@ -38,7 +39,6 @@ from snellen.core import (
     Interop,
     Presentation,
     Published,
-    Reading,
     Sample,
     Scoring,
 )
@@ -102,7 +102,7 @@ def mathverse(
     official = Scoring(
         version=1,
         source=SOURCE,
-        parse=lambda *_: Reading(answer=None, rule="for the judge"),
+        parse=for_the_judge,
         score=lambda reading, _: float(reading.answer == "1"),
         metrics={"accuracy": mean},
         judge=JUDGE,

@@ -85,7 +85,7 @@ def mmsi_bench(prompt: Preset = "official", data: Path | None = None) -> Benchma
         data=table,
         sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: message(sample, prompt),
-        scorings=dict(sorted(scorings.items(), key=lambda item: item[0] != prompt)),
+        scorings=choice_sets.headline(scorings, prompt),
         max_answer_tokens=2048,
         # "A B C D" ends with D, the right answer of one of the seven bundled rows.
         check=choice_sets.check(scorings, official=1 / 7, lmms_eval=1 / 7),

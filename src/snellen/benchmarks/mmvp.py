@@ -34,6 +34,7 @@ from typing import Literal
 
 from snellen import stats
 from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families.judged import for_the_judge
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -175,7 +176,7 @@ RULES = {
     "official": Scoring(
         version=1,
         source=f"{AUTHORS}:scripts/gpt_grader.py#L19-L70",
-        parse=lambda *_: Reading(answer=None, rule="for the judge"),
+        parse=for_the_judge,
         score=lambda reading, _: float(reading.answer == "yes"),
         metrics=METRICS,
         missing="wrong",

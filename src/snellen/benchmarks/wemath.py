@@ -43,8 +43,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import authors_files
-from snellen.benchmarks.families.lmms_eval import THINK_THEN_ANSWER, headline_first
+from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families.lmms_eval import THINK_THEN_ANSWER
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import is_target, parse_letter, wrong_letter
 from snellen.core import (
@@ -111,7 +111,9 @@ def wemath(
         data=table,
         sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: messages(sample, prompt, answer_format),
-        scorings=headline_first(scorings(), "robust" if prompt == "lmms-eval" else "official"),
+        scorings=choice_sets.headline(
+            scorings(), "robust" if prompt == "lmms-eval" else "official"
+        ),
         max_answer_tokens=49_152 if prompt == "lmms-eval" else 1024,
         cluster_by=problem_of,
         check=Check(

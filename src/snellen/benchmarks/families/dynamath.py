@@ -203,8 +203,6 @@ def kit_score(reading: Reading, sample: Sample) -> float | None:
 # -- robust
 
 CHOICE = re.compile(r"(?:\([A-J]\)|^[A-J][.:])\s*(.*?)\s*(?=\([A-J]\)|\n|$)", re.MULTILINE)
-
-
 TAGGED = re.compile(r"<answer>([^<]*)</answer>")
 
 
