@@ -67,7 +67,7 @@ def test_an_index_counts_from_zero_even_if_the_choices_are_numbers() -> None:
     assert choice_sets.letter_at(2, ("2", "1", "0")) == "C"
 
 
-@pytest.mark.parametrize("index", ["2", -1])
+@pytest.mark.parametrize("index", ["2", -1, "B", None])
 def test_an_index_without_a_choice_is_refused(index: object) -> None:
     with pytest.raises(ValueError, match="not an index of the 2 choices"):
         choice_sets.letter_at(index, ("x", "y"))

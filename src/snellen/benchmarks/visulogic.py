@@ -116,7 +116,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
         question=row["question"],
         choices=LETTERS,
         media=choice_sets.pictures(row.get("image") or row["image_path"], data_file),
-        target=right or None,
+        target=choice_sets.target_of(right, LETTERS),
         tags={"tag": row.get("tag") or row.get("category") or ""},
     )
 

@@ -143,7 +143,7 @@ def wemath(
 
 
 def published(**_: object) -> tuple[File, ...]:
-    """VLMEvalKit's TSV file. The authors' pictures are single files."""
+    """VLMEvalKit's TSV file. The authors publish each picture as a separate file."""
     return (
         File(
             name="WeMath.tsv",
@@ -165,7 +165,9 @@ def domains() -> dict[str, str]:
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
-    steps, part = row["key"].split("steps_")
+    steps, separator, part = row["key"].partition("steps_")
+    if not separator:
+        raise ValueError(f"the key {row['key']!r} is not of the form 2steps_1 or 2steps_multi")
     concept = "" if part == "multi" else row["knowledge concept"]
     option, image = row.get("option", ""), row.get("image", row.get("image_path"))
     if isinstance(image, str):
@@ -178,7 +180,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
         question=row["question"],
         choices=choices(option) or tuple(filter(None, (row.get(name) for name in LETTERS))),
         media=(image,),
-        target=row["answer"],
+        target=choice_sets.target_of(row["answer"], LETTERS),
         tags={
             "steps": steps,
             "part": part,

@@ -180,9 +180,10 @@ def letter_at(index: object, choices: Sequence[str]) -> str:
     Raises:
         ValueError: no choice has this index.
     """
-    position = int(str(index))
+    position = int(str(index)) if re.fullmatch(r"\s*[0-9]{1,9}\s*", str(index)) else -1
     if not 0 <= position < len(choices):
-        raise ValueError(f"the answer {position} is not an index of the {len(choices)} choices")
+        shown = f"{index!r}"[:80]
+        raise ValueError(f"the answer {shown} is not an index of the {len(choices)} choices")
     return ascii_uppercase[position]
 
 
