@@ -22,7 +22,6 @@ Proof    Both rules equal VLMEvalKit's code of that time on 3,000 generated repl
 from dataclasses import replace
 from pathlib import Path
 
-from snellen.answers.others import VLMEVALKIT_2024
 from snellen.benchmarks.families import choice_sets
 from snellen.benchmarks.families.tasks import parse_letter_as_vlmevalkit_2024
 from snellen.core import Benchmark, Interop, Sample, Scoring
@@ -36,6 +35,10 @@ LEAVES = {
     "manipulation": "perception/spatial",
     "camera_pose_estimation": "perception/spatial",
 }
+OFFICIAL = (
+    "Chenyu-Wang567/All-Angles-Bench@0e1d2101259884f2baf17a373ac26150344697f5:"
+    "VLMEvalkit/vlmeval/utils/matching_util.py#L7-L68"
+)
 
 
 def all_angles(data: Path | None = None) -> Benchmark:
@@ -68,7 +71,7 @@ def all_angles(data: Path | None = None) -> Benchmark:
 def scorings() -> dict[str, Scoring]:
     """The scorings, keyed by name. The headline scoring comes first."""
     return choice_sets.scorings(
-        {"official": choice_sets.rule(VLMEVALKIT_2024, parse_letter_as_vlmevalkit_2024)}
+        {"official": choice_sets.rule(OFFICIAL, parse_letter_as_vlmevalkit_2024)}
     )
 
 

@@ -290,8 +290,8 @@ def scorings() -> dict[str, Scoring]:
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the choice by the authors' rules, in parentheses. Words must be equal to a choice:
-    "(A)." is none."""
+    """Parse the choice by the authors' rules, in parentheses. A word counts only if it
+    is exactly a choice, so "(A)." does not count."""
     if reply.text in [*"ABCDE"] or reply.text in [f"({letter})" for letter in "ABCDE"]:
         return Reading(answer=f"({reply.text.strip('()')})", rule="whole reply")
     choices = {f"({letter})" for letter in "ABCDE"[: len(sample.choices)]}

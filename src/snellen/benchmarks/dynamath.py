@@ -141,7 +141,7 @@ def dynamath(
 
 
 def published(**_: object) -> tuple[File, ...]:
-    """VLMEvalKit's TSV file. The authors' pictures are single files."""
+    """VLMEvalKit's TSV file. The authors publish each picture as a separate file."""
     return (
         File(
             name="DynaMath.tsv",

@@ -1,4 +1,4 @@
-"""EmbSpatial-Bench: where objects are in indoor scenes, as seen by the one who looks.
+"""EmbSpatial-Bench: where objects are in indoor scenes, from the viewer's position.
 
 Paper    Du et al. 2024, EmbSpatial-Bench: Benchmarking Spatial Understanding for Embodied Tasks
          with Large Vision-Language Models, https://arxiv.org/abs/2406.05756 (ACL 2024).

@@ -13,7 +13,7 @@ Prompt   The authors prescribe no prompt. The picture comes first, then the ques
 Scoring  `official`: eval/extract_accuracy.py#L74-L155. GPT-4 at temperature 0.2 extracts the list
          of chosen letters. Rules decide only about an empty reply and about a single sign that is
          not a letter from A to E or a digit. The list must equal the right one: there is no partial
-         credit. To the empty question, only an empty list is right.
+         credit. To the empty question, only an empty reply, or a list with an empty text, is right.
          The authors repair a malformed verdict with another model. Here, it is not read. The words
          on the form of the verdict are LangChain's (langchain-core 0.2.43), whose version the
          authors do not state.
@@ -71,7 +71,7 @@ FILES_PUBLISHED = (
         url=f"https://raw.githubusercontent.com/Yijia-Xiao/LogicVista/{REVISION}/data/dataset.json",
         sha256="fd4e95977c5a25a08c3acab13fe8277008f850d25005a7f039cecc955fe79ca8",
         size=394_620,
-        note="the questions alone: the pictures are single files of the repository",
+        note="the questions alone: each picture is a separate file of the repository",
     ),
 )
 NAMES = ("data/dataset.json", "dataset.json", "annotations/dataset.json", "LogicVista.tsv")
@@ -263,7 +263,7 @@ def official_answer(reply: Reply, _: Sample) -> Reading:
 
 
 def letters(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """The form in which lists of letters are compared: in lowercase and sorted."""
+    """Sort the letters and make them lowercase, so that lists can be compared."""
     return tuple(sorted(text.lower() for text in texts))
 
 

@@ -19,9 +19,9 @@ Scoring  `official`: gpt-3.5-turbo extracts the answer from the last 30 words of
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/utils/
          mathverse.py#L85-L167. It reads the full reply, and, where the data set has it, the
          question in the field question_for_eval.
-Proof    For generated replies and verdicts, the prompts of both stages, and what counts, equal
-         those of the authors' and of VLMEvalKit's code (tests/parity). The rest is checked by hand:
-         no outputs are published.
+Proof    For generated replies, the prompts of both stages equal those of the authors' and of
+         VLMEvalKit's code, and so does the reading of generated verdicts (tests/parity). The rest
+         is checked by hand, since no outputs are published.
 """
 
 from dataclasses import replace

@@ -100,7 +100,7 @@ def mmsi_bench(prompt: Preset = "official", data: Path | None = None) -> Benchma
 
 
 def not_published(path: Path) -> NoReturn:
-    raise DataError(f"{path} is no file of MMSI-Bench. Pass one of {', '.join(NAMES)}.")
+    raise DataError(f"{path} is not a file of MMSI-Bench. Pass one of {', '.join(NAMES)}.")
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:

@@ -10,7 +10,7 @@ Prompt   qizekun/OmniSpatial@208bac258d8671c6857b3be2834997936ba7fc51:system_pro
          question comes before the picture (utils.py#L76-L88). 4,096 tokens; the authors set no
          limit.
          `manual-cot` (the authors' default), `zeroshot-cot`, and `default` end with "Answer: X".
-         `direct` asks for the letter only, with the system message of `default`.
+         `direct` has the system message of `default`, except that its end asks for the letter only.
 Scoring  `official`: api_eval.py#L57-L60. The last letter A to D after "Answer:", which may be
          lowercase in the reply but then never equals the right letter. Without one, the answer is
          A, which counts as guessed here.

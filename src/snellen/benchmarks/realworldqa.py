@@ -15,8 +15,8 @@ Prompt   `official`: the question as the authors publish it, with the choices an
          (realworldqa.yaml#L14). The others are limited to 2,048.
 Scoring  The authors published no scorer.
          `lmms-eval`: lmms_eval/tasks/realworldqa/utils.py#L34-L51. If the right answer is A, B, C,
-         or D, lmms-eval's shared rule finds the letter. Otherwise, the reply without its case, its
-         blanks, and its final periods must be the right answer.
+         or D, lmms-eval's shared rule finds the letter. Otherwise, the reply must be the right
+         answer, in any case. Blanks around the reply and periods at its end are ignored.
          `vlmevalkit`: VLMEvalKit's rules without its judge. A question without choices is wrong.
          `robust`: the letter, word, or number that the reply settles on.
          The scoring with the name of the prompt is the headline, and lmms-eval with the prompt
@@ -41,7 +41,7 @@ LMMS_EVAL = f"{choice_sets.LMMS}:lmms_eval/tasks/realworldqa/utils.py#L34-L51"
 ALIASES = {"RealWorldQA": {"prompt": "vlmevalkit"}}
 INSTRUCTION = "Please answer directly with only the letter of the correct option and nothing else."
 MARK = r"\n\s*{letter}\. "
-"""The pattern of the choices in a question's text."""
+"""The pattern of the mark before a choice in a question's text."""
 OPEN = tasks.scorings("vqa")["robust"]
 
 Preset = Literal["official", "vlmevalkit", "lmms-eval"]
