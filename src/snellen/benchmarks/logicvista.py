@@ -11,9 +11,10 @@ Prompt   The authors prescribe no prompt. The picture comes first, then the ques
          open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/
          image_base.py, ImageBaseDataset.build_prompt. Replies are limited to 2,048 tokens.
 Scoring  `official`: eval/extract_accuracy.py#L74-L155. GPT-4 at temperature 0.2 extracts the list
-         of chosen letters. Rules decide only about an empty reply and about a single sign that is
-         not a letter from A to E or a digit. The list must equal the right one: there is no partial
-         credit. To the empty question, only an empty reply, or a list with an empty text, is right.
+         of chosen letters. Rules decide only about an empty reply and about a single character
+         that is not a letter from A to E or a digit. The list must equal the right one: there is no
+         partial credit. To the empty question, only an empty reply, or a list with an empty text, is
+         right.
          The authors repair a malformed verdict with another model. Here, it is not read. The words
          on the form of the verdict are LangChain's (langchain-core 0.2.43), whose version the
          authors do not state.

@@ -116,7 +116,9 @@ def omnispatial(prompt: Preset = "manual-cot", data: Path | None = None) -> Benc
 
 def scorings(prompt: Preset) -> dict[str, Scoring]:
     """The scorings, keyed by name. The headline scoring comes first."""
-    parse, lines = (after_answer, "#L57-L60") if prompt != "direct" else (first_sign, "#L61-L63")
+    parse, lines = (
+        (after_answer, "#L57-L60") if prompt != "direct" else (first_character, "#L61-L63")
+    )
     return {
         "official": choice_sets.rule(f"{SOURCE}{lines}", parse),
         "robust": choice_sets.scorings()["robust"],
@@ -152,5 +154,5 @@ def after_answer(reply: Reply, _: Sample) -> Reading:
     return Reading(answer=letters[-1], rule="last answer")
 
 
-def first_sign(reply: Reply, _: Sample) -> Reading:
+def first_character(reply: Reply, _: Sample) -> Reading:
     return Reading(answer=reply.text.strip().upper()[:1] or None, rule="first character")

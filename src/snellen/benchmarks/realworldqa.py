@@ -19,8 +19,7 @@ Scoring  The authors published no scorer.
          answer, in any case. Blanks around the reply and periods at its end are ignored.
          `vlmevalkit`: VLMEvalKit's rules without its judge. A question without choices is wrong.
          `robust`: the letter, word, or number that the reply settles on.
-         The scoring with the name of the prompt is the headline, and lmms-eval with the prompt
-         official.
+         The scoring with the name of the prompt is the headline. With official, it is lmms-eval.
 Proof    `lmms-eval` equals lmms-eval's code on 720 generated replies (tests/parity/
          test_choice_rules.py), and `vlmevalkit` equals VLMEvalKit's on 3,000 (tests/parity,
          mcq_parsing). No model outputs are published.

@@ -18,7 +18,7 @@ Scoring  `official`: GPT-4o judges, at its default temperature, llm_as_a_vqa_jud
          `lmms-eval`: the reply equals the answer after TextVQA's normalization, EvolvingLMMs-Lab/
          lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/simplevqa/utils.py.
 Proof    For generated verdicts, labels and aggregates equal those of the authors' code
-         (tests/parity). The prompts have the digests of the authors' prompts. No outputs are
+         (tests/parity). The prompts equal the authors', by their digests. No outputs are
          published.
 """
 

@@ -18,8 +18,8 @@ Scoring  The authors published no scorer.
          answer anywhere.
          `lmms-eval`: utils.py#L42-L93. The first number counts, and the first letter from a to z is
          the letter, even in a word.
-         `robust`: Snellen's own rule, which takes the numbers, letter, or yes or no that a reply
-         settles on.
+         `robust`: Snellen's own rule, which takes the numbers, the letter, or the yes or no that a
+         reply settles on.
          `average` is the mean over the eight tasks of the paper's table 1. In lmms-eval, a task
          without a right reply is left out of the mean (utils.py#L109).
 Proof    For 900 generated replies, every verdict and each average equal those of VLMEvalKit's and

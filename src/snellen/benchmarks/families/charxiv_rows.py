@@ -18,7 +18,7 @@ from snellen.data import DataFile, Facts, Row, Table, facts_of, unreadable
 from snellen.errors import DataError
 
 Questions = Literal["reasoning", "descriptive"]
-SIZE = 5
+BATCH_SIZE = 5
 """The number of replies in a prompt of the judge, src/descriptive_utils.py#L113."""
 # src/score_utils.py
 SUBJECTS = {
@@ -124,7 +124,7 @@ class ChartQuestions:
                 raise unreadable(where, figure, error) from error
             for fields in rows:
                 qid = fields.get("qid", 0)
-                batch = f"{qid}.{counts[qid] // SIZE}"
+                batch = f"{qid}.{counts[qid] // BATCH_SIZE}"
                 counts[qid] += 1
                 name = f"{figure.digest} {fields['name']}"
                 digest = blake2b(name.encode(errors="surrogatepass"), digest_size=16).hexdigest()

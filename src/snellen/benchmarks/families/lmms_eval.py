@@ -1,4 +1,4 @@
-"""Shared by benchmarks that can also be asked as lmms-eval's tasks."""
+"""A system message that several of lmms-eval's tasks share."""
 
 THINK_THEN_ANSWER = (
     "You are a helpful assistant. When the user asks a question, your response must include two "
