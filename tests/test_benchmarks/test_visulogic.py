@@ -174,9 +174,9 @@ def test_a_reading_without_a_letter_is_wrong() -> None:
     assert official.score(Reading(answer=None, rule="none"), QUESTION) == 0
 
 
-def test_an_answer_that_is_no_choice_is_refused(tmp_path: Path) -> None:
-    row = {"id": "0", "question": "?", "image_path": "0.png", "tag": "Other", "label": "E"}
+def test_an_answer_that_is_no_letter_is_refused(tmp_path: Path) -> None:
+    row = {"id": "0", "question": "?", "image_path": "0.png", "tag": "Other", "label": "12"}
     (tmp_path / "data.jsonl").write_text(json.dumps(row) + "\n")
     benchmark = visulogic(data=tmp_path)
-    with pytest.raises(DataError, match=r"row 1 of .* the answer 'E' is not one of the letters"):
+    with pytest.raises(DataError, match=r"row 1 of .* the answer '12' is not one of the letters"):
         benchmark.read(next(iter(benchmark.data)))

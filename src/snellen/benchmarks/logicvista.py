@@ -13,8 +13,7 @@ Prompt   The authors prescribe no prompt. The picture comes first, then the ques
 Scoring  `official`: eval/extract_accuracy.py#L74-L155. GPT-4 at temperature 0.2 extracts the list
          of chosen letters. Rules decide only about an empty reply and about a single character
          that is not a letter from A to E or a digit. The list must equal the right one: there is no
-         partial credit. To the empty question, only an empty reply, or a list with an empty text, is
-         right.
+         partial credit. The empty question needs an empty reply, or a list with an empty text.
          The authors repair a malformed verdict with another model. Here, it is not read. The words
          on the form of the verdict are LangChain's (langchain-core 0.2.43), whose version the
          authors do not state.
