@@ -11,6 +11,7 @@ from snellen.benchmarks import babyvision as file
 from snellen.benchmarks.babyvision import babyvision, judge_prompt, last_box, layout, verdict
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.errors import DataError
 
 BUNDLED = Path(file.__file__).parent / "rows" / "babyvision"
 
@@ -89,6 +90,14 @@ def test_a_failed_request_counts_as_wrong_in_the_authors_results(tmp_path: Path)
     report = snellen.score(path, babyvision(data=BUNDLED)).scoring()
     assert report.metrics["accuracy"].value == pytest.approx(1 / 3)
     assert report.readings["no-reply"] == 1
+
+
+def test_two_results_of_a_task_are_refused(tmp_path: Path) -> None:
+    row = {"Id": 0, "ModelResult": "\\boxed{A}", "LLMJudgeResult": True}
+    path = tmp_path / "model_results_run_1.json"
+    path.write_text(json.dumps([row, {**row, "LLMJudgeResult": False}]))
+    with pytest.raises(DataError, match="row 2 is a second row of 0"):
+        layout(path)
 
 
 def test_another_list_is_left_to_the_general_reader(tmp_path: Path) -> None:

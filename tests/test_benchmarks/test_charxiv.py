@@ -20,6 +20,7 @@ from snellen.benchmarks.families.charxiv_judge import (
 from snellen.benchmarks.families.charxiv_rows import Questions, of_hub
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.errors import DataError
 
 BUNDLED = Path(file.__file__).parent / "rows" / "charxiv"
 ANY = Sample(id="1", question="q", target="a")
@@ -248,3 +249,12 @@ def test_another_json_object_is_left_to_the_general_reader(tmp_path: Path) -> No
     contents: list[Any] = [{}, [], {"0": "A"}, {"0": {"reply": "A"}}]
     for content in contents:
         assert layout(written(tmp_path / "gen-m-reasoning_val.json", content)) is None
+
+
+def test_the_message_names_the_missing_files(tmp_path: Path) -> None:
+    written(tmp_path / "reasoning_val.json", {})
+    missing = (
+        r"no descriptive_val\.json and no image_metadata_val\.json\..*snellen data get charxiv"
+    )
+    with pytest.raises(DataError, match=missing):
+        list(charxiv(data=tmp_path).data)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from snellen.answers.others import LMMS_EVAL, lmms_eval_letter
 from snellen.benchmarks.families import choice_sets
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
@@ -66,16 +67,10 @@ def test_an_index_counts_from_zero_even_if_the_choices_are_numbers() -> None:
     assert choice_sets.letter_at(2, ("2", "1", "0")) == "C"
 
 
-@pytest.mark.parametrize("index", ["2", -1])
+@pytest.mark.parametrize("index", ["2", -1, "B", None])
 def test_an_index_without_a_choice_is_refused(index: object) -> None:
     with pytest.raises(ValueError, match="not an index of the 2 choices"):
         choice_sets.letter_at(index, ("x", "y"))
-
-
-def test_the_text_of_a_choice_gives_its_letter_and_the_text_of_two_none() -> None:
-    assert choice_sets.letter_of("y", ("x", "y")) == "B"
-    with pytest.raises(ValueError, match="2 choices are the answer 'x'"):
-        choice_sets.letter_of("x", ("x", "y", "x"))
 
 
 def test_pictures_are_read_from_bytes_names_and_lists_of_both(data_file: DataFile) -> None:
@@ -135,7 +130,7 @@ def test_the_usual_prompts(name: str, text: str) -> None:
 
 
 def test_a_benchmarks_own_scorings_come_first_and_replace_the_usual_ones() -> None:
-    own = choice_sets.lmms_eval()
+    own = choice_sets.rule(LMMS_EVAL, choice_sets.parser(lmms_eval_letter))
     both = choice_sets.scorings({"lmms-eval": own, "vlmevalkit": own})
     assert list(both) == ["lmms-eval", "vlmevalkit", "robust"]
     assert both["vlmevalkit"] is own
@@ -152,7 +147,8 @@ def test_a_benchmarks_own_scorings_come_first_and_replace_the_usual_ones() -> No
     ],
 )
 def test_the_usual_scorings(name: str, reply: str, answer: str | None) -> None:
-    scoring = choice_sets.scorings({"lmms-eval": choice_sets.lmms_eval()})[name]
+    lmms_eval = choice_sets.rule(LMMS_EVAL, choice_sets.parser(lmms_eval_letter))
+    scoring = choice_sets.scorings({"lmms-eval": lmms_eval})[name]
     assert scoring.parse(Reply(text=reply), SAMPLE).answer == answer
 
 

@@ -57,6 +57,15 @@ def test_the_authors_take_the_letter_alone_and_lmms_eval_seeks_it(
     assert letter("vlmevalkit", reply) == vlmevalkit
 
 
+def test_lmms_eval_never_reads_the_fifth_letter() -> None:
+    # tasks/erqa/utils.py calls extract_mcq_answer(response, choices=["A", "B", "C", "D"]).
+    question = Sample(id="1", question="?", choices=("1", "2", "3", "4", "5"), target="E")
+    scorings = erqa(data=BUNDLED).scorings
+    assert scorings["lmms-eval"].parse(Reply(text="E"), question).answer is None
+    assert scorings["lmms-eval"].parse(Reply(text="E, not A."), question).answer == "A"
+    assert scorings["robust"].parse(Reply(text="E"), question).answer == "E"
+
+
 def test_choices_are_read_in_the_question() -> None:
     sample = samples(erqa(data=BUNDLED))[1]
     assert sample.question.endswith(f"Choices: A. Left. B. Right. C. Up. D. Down. {END}")

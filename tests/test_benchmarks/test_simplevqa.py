@@ -143,6 +143,14 @@ def test_a_file_about_several_models_is_refused(tmp_path: Path) -> None:
         snellen.score(path, simplevqa(data=BUNDLED))
 
 
+def test_two_verdicts_on_a_question_are_refused(tmp_path: Path) -> None:
+    rows = [{"data_id": 0, "judge_res": {"a": verdict}} for verdict in ("正确", "错误")]
+    path = tmp_path / "judged.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    with pytest.raises(DataError, match="several rows with the same data_id"):
+        snellen.score(path, simplevqa(data=BUNDLED))
+
+
 def test_lmms_eval_compares_normalized_texts(tmp_path: Path) -> None:
     path = tmp_path / "replies.json"
     path.write_text(json.dumps({"4": "the Earth.", "5": "Euclid"}))

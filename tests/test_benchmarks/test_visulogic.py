@@ -15,6 +15,7 @@ from snellen.benchmarks.visulogic import visulogic
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading
+from snellen.errors import DataError
 
 BUNDLED = Path(file.__file__).parent / "rows" / "visulogic"
 QUESTION = Sample(id="1", question="?", choices=("A", "B", "C", "D"), target="B")
@@ -171,3 +172,11 @@ def test_a_prompt_ends_as_its_source_has_it(prompt: str, end: str) -> None:
 def test_a_reading_without_a_letter_is_wrong() -> None:
     official = visulogic(data=BUNDLED).scorings["official"]
     assert official.score(Reading(answer=None, rule="none"), QUESTION) == 0
+
+
+def test_an_answer_that_is_no_letter_is_refused(tmp_path: Path) -> None:
+    row = {"id": "0", "question": "?", "image_path": "0.png", "tag": "Other", "label": "12"}
+    (tmp_path / "data.jsonl").write_text(json.dumps(row) + "\n")
+    benchmark = visulogic(data=tmp_path)
+    with pytest.raises(DataError, match=r"row 1 of .* the answer '12' is not one of the letters"):
+        benchmark.read(next(iter(benchmark.data)))

@@ -3,6 +3,7 @@
 Expected letters are those of lmms-eval's utils.py at the commit that the benchmark names.
 """
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from snellen.benchmarks import vstar as file
 from snellen.benchmarks.vstar import vstar
 from snellen.core.model import Ranked, Reply
 from snellen.core.sample import Sample
+from snellen.errors import DataError
 
 BUNDLED = Path(file.__file__).parent / "rows" / "vstar"
 QUESTION = Sample(id="1", question="?", choices=("a", "b", "c", "d"), target="B")
@@ -85,3 +87,11 @@ def test_vlmevalkits_rows_have_the_choices_in_columns(tmp_path: Path) -> None:
     (sample,) = map(benchmark.read, benchmark.data)
     assert (sample.id, sample.choices, sample.target) == ("3", ("x", "y"), "B")
     assert benchmark.messages(sample)[0].content[1] == f"Which?\nA. x\nB. y\n{ASK}"
+
+
+def test_a_text_without_choices_is_refused(tmp_path: Path) -> None:
+    row = {"image": "0.jpg", "text": "Which color?", "category": "direct_attributes", "label": "A"}
+    (tmp_path / "test_questions.jsonl").write_text(json.dumps(row) + "\n")
+    benchmark = vstar(data=tmp_path)
+    with pytest.raises(DataError, match=r"row 1 of .* no choices such as \(A\) red"):
+        benchmark.read(next(iter(benchmark.data)))

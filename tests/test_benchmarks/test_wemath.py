@@ -298,3 +298,19 @@ def test_two_responses_to_a_question_are_refused(tmp_path: Path) -> None:
     rows = results()
     with pytest.raises(DataError, match=r"2steps_1_1 has two responses. Remove one of them"):
         scored(tmp_path / "model.json", [*rows, rows[0]])
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("answer", "12", "the answer '12' is not one of the letters A, B"),
+        ("key", "multi", "the key 'multi' is not of the form 2steps_1 or 2steps_multi"),
+    ],
+)
+def test_a_row_with_a_wrong_cell_is_refused(
+    field: str, value: str, problem: str, tmp_path: Path
+) -> None:
+    (tmp_path / "testmini.json").write_text(json.dumps([{**ROWS[0], field: value}]))
+    benchmark = wemath(data=tmp_path)
+    with pytest.raises(DataError, match=f"row 1 of .*: {problem}"):
+        benchmark.read(next(iter(benchmark.data)))

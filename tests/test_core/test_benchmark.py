@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,8 @@ import snellen.core
 from snellen import registry
 from snellen.core import Benchmark, Presentation
 from snellen.core.benchmark import vary, with_note
+from snellen.core.sample import Sample
+from snellen.errors import DataError
 from snellen.transforms.probes import probed
 
 CORE = Path(snellen.core.__file__).parent
@@ -52,6 +55,21 @@ def test_the_authors_notes_come_before_those_of_the_framework() -> None:
     *_, last = probed(variant, blind="none").notes
     assert last.startswith("blind: ")
     assert probed(variant, blind="none").notes[:2] == ("first", "second")
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"id": 7}, "its id is of type int, but must be text"),
+        ({"question": None}, "its question is of type NoneType, but must be text"),
+        ({"target": ["A"]}, "its target is of type list, but must be text"),
+    ],
+)
+def test_a_row_whose_cell_is_no_text_cannot_be_asked(fields: dict[str, Any], problem: str) -> None:
+    sample = Sample(**{"id": "1", "question": "?", "target": "A", **fields})
+    variant = replace(benchmark(), sample=lambda index, row: sample)
+    with pytest.raises(DataError, match=f"row 1 of .* cannot be read: TypeError: {problem}"):
+        variant.read(next(iter(variant.data)))
 
 
 def types() -> Iterator[tuple[str, ast.ClassDef]]:

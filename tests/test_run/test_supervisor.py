@@ -113,7 +113,7 @@ def test_a_host_checks_the_folders_of_its_machine(
     with sharing_lock(tmp_path / "runs") as path:
         assert host.prepare(str(tmp_path), path) is None
     assert host.prepare(str(tmp_path), None) is None
-    assert "is not the same folder there" in (host.prepare(str(tmp_path), path) or "")
+    assert "is not the same folder on this node" in (host.prepare(str(tmp_path), path) or "")
     assert f"the folder {tmp_path / 'absent'}, in which the command was started" in (
         host.prepare(str(tmp_path / "absent"), None) or ""
     )

@@ -22,10 +22,9 @@ Proof    Both rules equal VLMEvalKit's code of that time on 3,000 generated repl
 from dataclasses import replace
 from pathlib import Path
 
-from snellen.answers.others import VLMEVALKIT_2024, vlmevalkit_2024_letter
 from snellen.benchmarks.families import choice_sets
-from snellen.benchmarks.families.tasks import as_reading
-from snellen.core import Benchmark, Interop, Reading, Reply, Sample, Scoring
+from snellen.benchmarks.families.tasks import parse_letter_as_vlmevalkit_2024
+from snellen.core import Benchmark, Interop, Sample, Scoring
 from snellen.data import DataFile, Row, find
 
 KIND = "choice"
@@ -41,6 +40,10 @@ LEAVES = {
     "manipulation": "perception/spatial",
     "camera_pose_estimation": "perception/spatial",
 }
+OFFICIAL = (
+    "Chenyu-Wang567/All-Angles-Bench@0e1d2101259884f2baf17a373ac26150344697f5:"
+    "VLMEvalkit/vlmeval/utils/matching_util.py#L7-L68"
+)
 
 
 def all_angles(data: Path | None = None) -> Benchmark:
@@ -72,7 +75,9 @@ def all_angles(data: Path | None = None) -> Benchmark:
 
 def scorings() -> dict[str, Scoring]:
     """The scorings, keyed by name. The headline scoring comes first."""
-    return choice_sets.scorings({"official": choice_sets.rule(VLMEVALKIT_2024, official_answer)})
+    return choice_sets.scorings(
+        {"official": choice_sets.rule(OFFICIAL, parse_letter_as_vlmevalkit_2024)}
+    )
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
@@ -83,7 +88,3 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
     fields = {**row, "image": shown, "category": row["category"].lower().replace(" ", "_")}
     tags = ("category", "sourced_dataset", "folder")
     return choice_sets.sample_of(Row(fields, row.position, row.digest), data_file, tags=tags)
-
-
-def official_answer(reply: Reply, sample: Sample) -> Reading:
-    return as_reading(vlmevalkit_2024_letter(reply.text.strip(), sample.choices))

@@ -29,7 +29,7 @@ from typing import Any
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.judged import check, judge_of_all, judged, presentation, prompts
 from snellen.benchmarks.families.questions import picture
-from snellen.benchmarks.families.results import of_json
+from snellen.benchmarks.families.results import of_json, replies_of
 from snellen.core import Benchmark, Interop, Published, Reading, Reply, Sample
 from snellen.core.prompts import lettered
 from snellen.data import DataFile, Row, find, jsonl
@@ -156,7 +156,11 @@ def verdict(words: str, _: Sample) -> Reading:
 
 
 def layout(path: Path) -> Published | None:
-    """Read the authors' results of one run. A row of a failed request has no reply."""
+    """Read the authors' results of one run. A row of a failed request has no reply.
+
+    Raises:
+        DataError: two rows have the same id, or a reply is neither text nor null.
+    """
     rows = of_json(path)
     fields = {"Id", "ModelResult", "LLMJudgeResult"}
     if (
@@ -165,14 +169,16 @@ def layout(path: Path) -> Published | None:
         or not all(isinstance(row, dict) and fields <= row.keys() for row in rows)
     ):
         return None
-    received = [row for row in rows if "Error" not in row]
+    replies = replies_of(path, rows, "Id", "ModelResult")
+    received = {str(row["Id"]): row for row in rows if "Error" not in row}
     return Published(
         replies={
-            **{str(row["Id"]): None for row in rows},
-            **{str(row["Id"]): str(row["ModelResult"] or "") for row in received},
+            name: (text or "") if name in received else None for name, text in replies.items()
         },
         verdicts={
-            "official": {str(row["Id"]): (str(bool(row["LLMJudgeResult"])),) for row in received}
+            "official": {
+                name: (str(bool(row["LLMJudgeResult"])),) for name, row in received.items()
+            }
         },
         only_these=True,
     )

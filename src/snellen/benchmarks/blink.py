@@ -115,7 +115,7 @@ def blink(split: Split = "val", prompt: Preset = "official", data: Path | None =
         sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: message(sample, prompt),
         # A toolkit's prompt has the toolkit's scoring as its headline.
-        scorings=dict(sorted(scorings().items(), key=lambda item: item[0] != prompt)),
+        scorings=choice_sets.headline(scorings(), prompt),
         max_answer_tokens=2048 if prompt == "vlmevalkit" else 1024,
         check=Check(
             says=lambda _, answer: f"({answer})",
@@ -297,8 +297,8 @@ def scorings() -> dict[str, Scoring]:
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the choice by the authors' rules, in parentheses. Words must be equal to a choice:
-    "(A)." is none."""
+    """Parse the choice by the authors' rules, in parentheses. A word counts only if it
+    is exactly a choice, so "(A)." does not count."""
     if reply.text in [*"ABCDE"] or reply.text in [f"({letter})" for letter in "ABCDE"]:
         return Reading(answer=f"({reply.text.strip('()')})", rule="whole reply")
     choices = {f"({letter})" for letter in "ABCDE"[: len(sample.choices)]}

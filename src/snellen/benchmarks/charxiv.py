@@ -23,8 +23,8 @@ Scoring  `official`: GPT-4o compares a reply with the answer and scores it 0 or 
          fence of backticks is unreadable. VLMEvalKit's judge reads each reply on its own, with
          prompts that only its TSV contains, and averages scores unchecked.
          `single` (on request): the official prompt for a descriptive reply on its own.
-Proof    Generated verdicts with the results and statistics of the authors' code, and the digests of
-         prompts that it builds (tests/parity). No outputs are in the repository.
+Proof    For generated verdicts, results and statistics equal those of the authors' code, and so do
+         the digests of the prompts (tests/parity). No outputs are in the repository.
 """
 
 import json

@@ -21,7 +21,7 @@ Scoring  The authors' score is ((ADE20K + COCO) / 2 + Omni3D) / 2 (paper, append
          `vlmevalkit`: VLMEvalKit's rules without its judge. Its figure for 2D is the mean of
          ADE20K and COCO (vlmeval/dataset/image_mcq.py#L1279-L1298).
          `robust`: the letter that the reply settles on.
-         The scoring with the name of the prompt is the headline, and lmms-eval with official.
+         The scoring with the name of the prompt is the headline. With official, it is lmms-eval.
 Proof    `lmms-eval` with both figures, and `vlmevalkit` with its figure for 2D, equal the code of
          lmms-eval and VLMEvalKit on 720 generated replies (tests/parity/test_choice_rules.py). No
          model outputs are published.

@@ -41,10 +41,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import authors_files, choice_sets
 from snellen.benchmarks.families.dynamath import REVISION, VERDICT, kind_of, scorings
 from snellen.benchmarks.families.judges import PERFECT
-from snellen.benchmarks.families.lmms_eval import THINK_THEN_ANSWER, headline_first
+from snellen.benchmarks.families.lmms_eval import THINK_THEN_ANSWER
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -113,7 +113,9 @@ def dynamath(
         data=table,
         sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: messages(sample, prompt, answer_format),
-        scorings=headline_first(scorings(), "robust" if prompt == "lmms-eval" else "official"),
+        scorings=choice_sets.headline(
+            scorings(), "robust" if prompt == "lmms-eval" else "official"
+        ),
         max_answer_tokens=49_152 if prompt == "lmms-eval" else 8192,
         cluster_by=lambda sample: sample.tags["question"],
         check=Check(
@@ -144,7 +146,7 @@ def dynamath(
 
 
 def published(**_: object) -> tuple[File, ...]:
-    """VLMEvalKit's TSV file. The authors' pictures are single files."""
+    """VLMEvalKit's TSV file. The authors publish each picture as a separate file."""
     return (
         File(
             name="DynaMath.tsv",

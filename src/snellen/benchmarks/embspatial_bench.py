@@ -1,4 +1,4 @@
-"""EmbSpatial-Bench: where objects are in indoor scenes, as seen by the one who looks.
+"""EmbSpatial-Bench: where objects are in indoor scenes, from the viewer's position.
 
 Paper    Du et al. 2024, EmbSpatial-Bench: Benchmarking Spatial Understanding for Embodied Tasks
          with Large Vision-Language Models, https://arxiv.org/abs/2406.05756 (ACL 2024).
@@ -76,7 +76,7 @@ def embspatial_bench(prompt: Preset = "vlmevalkit", data: Path | None = None) ->
         data=table,
         sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: message(sample, prompt),
-        scorings=dict(sorted(scorings.items(), key=lambda item: item[0] != prompt)),
+        scorings=choice_sets.headline(scorings, prompt),
         max_answer_tokens=1024 if prompt == "lmms-eval" else 2048,
         cluster_by=lambda sample: str(sample.data["image"]),
         # "A B C D" begins with A, the right answer of two of the eight bundled rows.

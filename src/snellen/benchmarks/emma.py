@@ -14,8 +14,8 @@ Prompt   `official`: EMMA-Bench/EMMA@50609fd4d7e4ce03124092b3862e10654b3b7cda:co
 Scoring  `official`: the authors' rules ("fast"), evaluation/evaluate.py#L11-L51 and
          utils.py#L22-L80. Comments in families/emma_rules.py describe the quirks. latex2sympy2 and
          word2number are written anew (`evaluated_value`, `word2number`). latex2sympy2 keeps state
-         from question to question; here is none. A text for which word2number would stop the
-         authors' script ("thousand one") is no number here.
+         from question to question; our function does not. If word2number would stop the authors'
+         script, as at "thousand one", the text is not a number here.
          `judged`: chatgpt-4o-latest compares the reply with the answer, evaluate.py#L54-L131. In a
          file of the authors' results, the verdicts count, whether a judge or rules gave them.
          In both, only the questions in such a file count, and a missing or empty reply is wrong.
@@ -41,6 +41,7 @@ from snellen.benchmarks.families.emma_rules import (
     official_answer,
     official_score,
 )
+from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.mathematics import robust, wrong_letter_or_value
 from snellen.core import (
     UNMAPPED,
@@ -130,7 +131,6 @@ def emma(
         missing="wrong",
         extra_metrics=by_category,
     )
-    perfect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
         name="emma",
         asks=1,
@@ -157,7 +157,7 @@ def emma(
                 if reply.text.removeprefix("\\boxed{").removesuffix("}") == sample.target
                 else "Incorrect"
             ),
-            expect={"official": perfect, "judged": perfect, "robust": perfect},
+            expect={"official": PERFECT, "judged": PERFECT, "robust": PERFECT},
         ),
         presentation=Presentation(
             break_down_by=("subject", "question_type", "task"),

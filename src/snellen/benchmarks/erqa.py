@@ -15,7 +15,8 @@ Prompt   The question, which asks for the letter only.
 Scoring  `official`: the reply without full stops and outer spaces must be the letter, in any case.
          We could not read the authors' repository at a commit. Prompt, limit, and rule are those of
          its eval_harness.py in public copies, which agree.
-         `lmms-eval`: lmms_eval/tasks/_task_utils/mcq_extract.py#L65-L158, with the letters A to D.
+         `lmms-eval`: lmms_eval/tasks/_task_utils/mcq_extract.py#L65-L158, with the letters A to D,
+         so no reply is right if the right letter is E.
          `vlmevalkit`: the stripped reply must be the letter, in any case, open-compass/
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/erqa.py#L133-L165.
          `robust`: the letter that the reply settles on.
@@ -139,9 +140,8 @@ RULES = {
     ),
     "lmms-eval": choice_sets.rule(
         LMMS_EVAL,
-        lambda reply, sample: as_reading(
-            lmms_eval_letter(reply.text, ascii_uppercase[: max(4, len(sample.choices))])
-        ),
+        # lmms-eval looks for A to D, even if a question has more choices.
+        lambda reply, _: as_reading(lmms_eval_letter(reply.text, "ABCD")),
     ),
     "vlmevalkit": choice_sets.rule(
         f"{KIT}:vlmeval/dataset/erqa.py#L133-L165",

@@ -10,9 +10,9 @@ Prompt   `vlmevalkit`: DreamMr/HR-Bench@b17b1998fa2c1b71a737c126155826a94149ed13
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
          tasks/hrbench/utils.py#L45-L53. 1,024 tokens.
 Scoring  The score is the mean over the four cycles, all rows of which count (hrbench/vlmeval/
-         dataset/image_mcq.py#L90-L108). A question that is answered right in some orders counts in
-         part.
-         `vlmevalkit` (the headline): VLMEvalKit's rules without its judge (vlmeval/dataset/
+         dataset/image_mcq.py#L90-L108). So a question that is answered right in two of its four
+         orders counts as half right.
+         `vlmevalkit`: VLMEvalKit's rules without its judge (vlmeval/dataset/
          image_mcq.py#L1315-L1364, vlmeval/dataset/utils/hrbench.py#L7-L50).
          `official`: a language model decides whether each reply is right (hrbench/vlmeval/dataset/
          utils/hrbench.py#L15-L61). The verdict counts as right if it begins with "yes", in any
@@ -20,6 +20,7 @@ Scoring  The score is the mean over the four cycles, all rows of which count (hr
          `lmms-eval`: lmms_eval/tasks/hrbench/{utils.py#L56-L104,hrbench_evals.py#L42-L95}, without
          its judge: VLMEvalKit's older rules on the stripped reply.
          `robust`: the letter that the reply settles on.
+         The scoring with the name of the prompt is the headline.
 Proof    `vlmevalkit` and `lmms-eval` equal the code of VLMEvalKit and lmms-eval on 720 generated
          replies, with the mean over the cycles, and the judge's requests and verdicts equal the
          authors' on 240 (tests/parity/test_choice_rules.py).
@@ -30,9 +31,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.answers.others import VLMEVALKIT_2024, vlmevalkit_2024_letter
 from snellen.benchmarks.families import choice_sets
-from snellen.benchmarks.families.tasks import as_reading
+from snellen.benchmarks.families.judged import for_the_judge
+from snellen.benchmarks.families.tasks import parse_letter_as_vlmevalkit_2024
 from snellen.core import Benchmark, Interop, Judge, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
@@ -100,7 +101,7 @@ def scorings() -> dict[str, Scoring]:
     judged = Scoring(
         version=1,
         source=f"{AUTHORS}:hrbench/vlmeval/dataset/utils/hrbench.py#L15-L61",
-        parse=lambda *_: Reading(answer=None, rule="for the judge"),
+        parse=for_the_judge,
         score=lambda reading, _: float(reading.answer == "yes"),
         metrics=metrics,
         missing="wrong",
@@ -113,7 +114,11 @@ def scorings() -> dict[str, Scoring]:
             on_request=True,
         ),
     )
-    lmms = choice_sets.rule(VLMEVALKIT_2024, lmms_answer, metrics)
+    lmms = choice_sets.rule(
+        f"{choice_sets.LMMS}:lmms_eval/tasks/hrbench/hrbench_evals.py#L42-L95",
+        parse_letter_as_vlmevalkit_2024,
+        metrics,
+    )
     usual = choice_sets.scorings(metrics=metrics)
     return {"vlmevalkit": usual["vlmevalkit"], "lmms-eval": lmms, **usual, "official": judged}
 
@@ -130,10 +135,6 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
     sample = choice_sets.sample_of(row, data_file, tags=TAGS)
     cycles = "\n".join((sample.question, *sorted(sample.choices)))
     return replace(sample, data={**sample.data, "cycles": cycles})
-
-
-def lmms_answer(reply: Reply, sample: Sample) -> Reading:
-    return as_reading(vlmevalkit_2024_letter(reply.text.strip(), sample.choices))
 
 
 def judge_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:

@@ -11,9 +11,9 @@ Prompt   The authors prescribe no prompt. The picture comes first, then the ques
          open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/
          image_base.py, ImageBaseDataset.build_prompt. Replies are limited to 2,048 tokens.
 Scoring  `official`: eval/extract_accuracy.py#L74-L155. GPT-4 at temperature 0.2 extracts the list
-         of chosen letters. Rules decide only about an empty reply and about a single sign that is
-         not a letter from A to E or a digit. The list must equal the right one: there is no partial
-         credit. To the empty question, only an empty list is right.
+         of chosen letters. Rules decide only about an empty reply and about a single character
+         that is not a letter from A to E or a digit. The list must equal the right one: there is no
+         partial credit. The empty question needs an empty reply, or a list with an empty text.
          The authors repair a malformed verdict with another model. Here, it is not read. The words
          on the form of the verdict are LangChain's (langchain-core 0.2.43), whose version the
          authors do not state.
@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families.judged import for_the_judge
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import parse_letter
@@ -76,7 +77,7 @@ FILES_PUBLISHED = (
         url=f"https://raw.githubusercontent.com/Yijia-Xiao/LogicVista/{REVISION}/data/dataset.json",
         sha256="fd4e95977c5a25a08c3acab13fe8277008f850d25005a7f039cecc955fe79ca8",
         size=394_620,
-        note="the questions alone: the pictures are single files of the repository",
+        note="the questions alone: each picture is a separate file of the repository",
     ),
 )
 NAMES = ("data/dataset.json", "dataset.json", "annotations/dataset.json", "LogicVista.tsv")
@@ -232,7 +233,7 @@ def scorings() -> dict[str, Scoring]:
         "vlmevalkit": Scoring(
             version=1,
             source=f"{KIT}:vlmeval/dataset/utils/logicvista.py#L11-L70",
-            parse=lambda *_: Reading(answer=None, rule=OPEN),
+            parse=for_the_judge,
             score=same_letters,
             metrics={"accuracy": mean},
             judge=kit,
@@ -268,7 +269,7 @@ def official_answer(reply: Reply, _: Sample) -> Reading:
 
 
 def letters(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """The form in which lists of letters are compared: in lowercase and sorted."""
+    """Sort the letters and make them lowercase, so that lists can be compared."""
     return tuple(sorted(text.lower() for text in texts))
 
 

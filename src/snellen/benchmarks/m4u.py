@@ -18,8 +18,8 @@ Scoring  `official`: utils.py#L42-L128. In the authors' result files, the choice
          the hub's rows, in which the choices are a list today.
          `robust`: Snellen's own rule, which takes the letter that a reply settles on.
          `average` is the mean of the accuracies by field and language (#L131-L139, not rounded).
-         The authors store a failed request as "error" (evaluate_gpt4o.py#L126-L127), which is wrong
-         by their rules. Here, it is a question without a reply.
+         If a request fails, the authors store the reply "error" (evaluate_gpt4o.py#L126-L127), and
+         their rules count it as wrong. Here, the question has no reply.
 Proof    For GPT-4o's published outputs, all letters and verdicts equal the authors', and so do the
          letters for 1,040 generated replies, with the choices as a text and as a list
          (tests/parity). The averages by language in the authors' README do not follow from these
@@ -184,8 +184,8 @@ def prompt(sample: Sample) -> tuple[Part, ...]:
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse a letter, where the choices are the characters of the choices' text: utils.py#L42-L47.
-    The letter behind Z is [, and so on."""
+    """Parse a letter. Each character of the choices' text counts as a choice: utils.py#L42-L47. The
+    letter after Z is [, and so on."""
     options = str(sample.data["options"])
     return answer_of(reply, {chr(65 + index): char for index, char in enumerate(options)})
 

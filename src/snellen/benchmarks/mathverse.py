@@ -19,9 +19,9 @@ Scoring  `official`: gpt-3.5-turbo extracts the answer from the last 30 words of
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/utils/
          mathverse.py#L85-L167. It reads the full reply, and, where the data set has it, the
          question in the field question_for_eval.
-Proof    For generated replies and verdicts, the prompts of both stages, and what counts, equal
-         those of the authors' and of VLMEvalKit's code (tests/parity). The rest is checked by hand:
-         no outputs are published.
+Proof    For generated replies, the prompts of both stages equal those of the authors' and of
+         VLMEvalKit's code, and so does the reading of generated verdicts (tests/parity). The rest
+         is checked by hand, since no outputs are published.
 """
 
 from dataclasses import replace
@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Literal
 
 from snellen.benchmarks.families import results
+from snellen.benchmarks.families.judged import for_the_judge
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.mathverse_judge import JUDGE, KIT
 from snellen.core import (
@@ -38,7 +39,6 @@ from snellen.core import (
     Interop,
     Presentation,
     Published,
-    Reading,
     Sample,
     Scoring,
 )
@@ -109,7 +109,7 @@ def mathverse(
     official = Scoring(
         version=1,
         source=SOURCE,
-        parse=lambda *_: Reading(answer=None, rule="for the judge"),
+        parse=for_the_judge,
         score=lambda reading, _: float(reading.answer == "1"),
         metrics={"accuracy": mean},
         judge=JUDGE,

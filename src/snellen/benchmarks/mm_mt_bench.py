@@ -10,9 +10,9 @@ Scoring  `official`: GPT-4o rates a reply (#L36-L156). The released code fills t
          names of a message's fields instead of its content, so the judge reads "rolecontent" where
          the question should be, and the reference answers as Python prints them. It sees neither
          question nor picture (issue 8 there). The rating is the first number in double brackets,
-         even 0 or 11. If there is none, the authors ask again without end; here, the reply stays
-         unjudged. `micro_average_score` is the mean rating. `macro_average_score` is the mean of
-         the means of all categories and of all turns, together (#L210-L233).
+         even 0 or 11. If there is none, the authors ask again until there is one. Here, the reply
+         stays unjudged. `micro_average_score` is the mean rating. `macro_average_score` is the mean
+         of the means of all categories and of all turns, together (#L210-L233).
          `conversation` (on request): the same prompt, filled with the texts of the questions and of
          the reference answers, as the types of the authors' functions declare. No picture is sent.
 Proof    Prompts, ratings, and averages of generated conversations equal those of the authors' code

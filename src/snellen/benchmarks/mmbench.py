@@ -62,13 +62,13 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from snellen.answers.others import VLMEVALKIT, VLMEVALKIT_2024, vlmevalkit_2024_letter
+from snellen.answers.others import VLMEVALKIT, VLMEVALKIT_2024
 from snellen.benchmarks.families.judges import matching
 from snellen.benchmarks.families.tasks import (
-    as_reading,
     is_target,
     parse_letter,
     parse_letter_as_vlmevalkit,
+    parse_letter_as_vlmevalkit_2024,
     wrong_letter,
 )
 from snellen.core import (
@@ -78,8 +78,6 @@ from snellen.core import (
     Interop,
     Presentation,
     Procedure,
-    Reading,
-    Reply,
     Sample,
     Scoring,
     Submission,
@@ -257,7 +255,7 @@ def scorings() -> dict[str, Scoring]:
         "vlmevalkit-2024": Scoring(
             version=2,
             source=VLMEVALKIT_2024,
-            parse=answer_of_2024,
+            parse=parse_letter_as_vlmevalkit_2024,
             score=is_target,
             metrics=metrics,
             missing="wrong",
@@ -362,15 +360,6 @@ def with_hint(sample: Sample) -> str:
 
 
 PROMPTS = {"vlmevalkit": vlmevalkit, "opencompass": opencompass, "minigpt4": minigpt4}
-
-
-# -- scoring, official
-
-
-def answer_of_2024(reply: Reply, sample: Sample) -> Reading:
-    """Parse the letter by VLMEvalKit's older rules, from the stripped reply that VLMEvalKit
-    stores."""
-    return as_reading(vlmevalkit_2024_letter(reply.text.strip(), sample.choices))
 
 
 # -- check

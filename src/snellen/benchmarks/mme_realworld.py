@@ -224,7 +224,7 @@ def in_tags(text: str) -> str:
 
 @metric(better=None, unit="fraction")
 def e_share(columns: Columns) -> Estimate:
-    """The share of replies that are read as E: the picture does not show what is asked about."""
+    """The share of replies that are read as E, the choice for what the picture does not show."""
     is_e = (columns.answer == "E").astype(float)
     return stats.mean(is_e, columns.cluster, columns.weight)
 

@@ -90,7 +90,7 @@ def mmsi_bench(prompt: Preset = "official", data: Path | None = None) -> Benchma
         data=table,
         sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: message(sample, prompt),
-        scorings=dict(sorted(scorings.items(), key=lambda item: item[0] != prompt)),
+        scorings=choice_sets.headline(scorings, prompt),
         max_answer_tokens=2048,
         # "A B C D" ends with D, the right answer of one of the seven bundled rows.
         check=choice_sets.check(scorings, official=1 / 7, lmms_eval=1 / 7),
@@ -105,7 +105,7 @@ def mmsi_bench(prompt: Preset = "official", data: Path | None = None) -> Benchma
 
 
 def not_published(path: Path) -> NoReturn:
-    raise DataError(f"{path} is no file of MMSI-Bench. Pass one of {', '.join(NAMES)}.")
+    raise DataError(f"{path} is not a file of MMSI-Bench. Pass one of {', '.join(NAMES)}.")
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:

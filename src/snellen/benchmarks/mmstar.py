@@ -1,4 +1,4 @@
-"""MMStar: 1,500 questions that cannot be answered without the picture, in six capabilities.
+"""MMStar: 1,500 questions on six capabilities, chosen because they need the picture.
 
 Paper    Chen et al. 2024, Are We on the Right Way for Evaluating Large Vision-Language Models?,
          https://arxiv.org/abs/2403.20330 (NeurIPS).
@@ -18,6 +18,7 @@ Scoring  `official`: eval/vlmeval/evaluate/mmstar.py#L41-L81. The answer is the 
          `lmms-eval`: lmms_eval/tasks/mmstar/utils.py#L74-L146. The figure is the mean over the 18
          axes, which have different sizes.
          `robust`: the letter that the reply settles on.
+         The scoring with the name of the prompt is the headline.
 Proof    `official` and `vlmevalkit` equal the authors' and VLMEvalKit's code on 3,000 generated
          replies (tests/parity, mcq_parsing), and `lmms-eval` equals lmms-eval's code on 720
          (tests/parity/test_choice_rules.py). No model outputs are published.

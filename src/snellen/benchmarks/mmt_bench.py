@@ -28,10 +28,9 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
 
-from snellen.answers.others import vlmevalkit_2024_letter
 from snellen.benchmarks.families import authors_files, choice_sets
-from snellen.benchmarks.families.tasks import as_reading
-from snellen.core import Benchmark, Capabilities, Interop, Presentation, Reading, Reply, Sample
+from snellen.benchmarks.families.tasks import parse_letter_as_vlmevalkit_2024
+from snellen.core import Benchmark, Capabilities, Interop, Presentation, Sample
 from snellen.data import find
 from snellen.data.published import File
 from snellen.media.content import Message, user
@@ -94,7 +93,7 @@ def mmt_bench(
     spec = f"mmt-bench:split={split},images={images}"
     data_file = find(data, "mmt-bench", [files[0].name], files, spec)
     table, file = authors_files.table(data_file, authors_files.objects)
-    first = {"official": choice_sets.rule(SOURCE, official_answer, METRICS)}
+    first = {"official": choice_sets.rule(SOURCE, parse_letter_as_vlmevalkit_2024, METRICS)}
     scorings = choice_sets.scorings(first, METRICS)
     return Benchmark(
         name="mmt-bench",
@@ -121,10 +120,6 @@ def mmt_bench(
 
 def published(split: Split = "val", images: Images = "joined", **_: object) -> tuple[File, ...]:
     return (choice_sets.sheet(f"MMT-Bench_{split.upper()}{'_MI' * (images == 'separate')}"),)
-
-
-def official_answer(reply: Reply, sample: Sample) -> Reading:
-    return as_reading(vlmevalkit_2024_letter(reply.text.strip(), sample.choices))
 
 
 def lmms_eval(sample: Sample) -> tuple[Message, ...]:

@@ -1,4 +1,4 @@
-"""MMVP: pairs of pictures that CLIP takes for alike, with one question about each pair.
+"""MMVP: pairs of pictures that look alike to CLIP, with one question about each pair.
 
 Paper    Tong et al. 2024, Eyes Wide Shut? Exploring the Visual Shortcomings of Multimodal LLMs,
          https://arxiv.org/abs/2401.06209 (CVPR).
@@ -22,7 +22,7 @@ Scoring  `pair_accuracy` is the share of complete pairs with two right answers.
          `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127, without VLMEvalKit's judge, and
          vlmeval/dataset/utils/multiple_choice.py#L613-L622.
          `robust`: the letter that the reply settles on.
-         The scoring of the prompt's name is the headline scoring.
+         The scoring with the name of the prompt is the headline.
 Proof    For 600 generated replies, the letters and both metrics of `lmms-eval` equal those of
          lmms-eval's code (tests/parity). `official` is checked on examples worked out by hand.
 """
@@ -34,6 +34,7 @@ from typing import Literal
 
 from snellen import stats
 from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families.judged import for_the_judge
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -181,7 +182,7 @@ RULES = {
     "official": Scoring(
         version=1,
         source=f"{AUTHORS}:scripts/gpt_grader.py#L19-L70",
-        parse=lambda *_: Reading(answer=None, rule="for the judge"),
+        parse=for_the_judge,
         score=lambda reading, _: float(reading.answer == "yes"),
         metrics=METRICS,
         missing="wrong",

@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.questions import WRONG, Unfolded
 from snellen.benchmarks.families.tasks import parse_phrase, parse_verbatim
 from snellen.core import (
@@ -85,7 +86,6 @@ def mtvqa(data: Path | None = None) -> Benchmark:
         score=lambda reading, sample: contains(reading, sample, keep_stops=False),
         metrics={"accuracy": mean},
     )
-    perfect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
         name="mtvqa",
         asks=1,
@@ -105,9 +105,9 @@ def mtvqa(data: Path | None = None) -> Benchmark:
             wrong=lambda _: WRONG,
             # One of the two French answers has a full stop: (8 + 1/2) / 9.
             expect={
-                "official": {**perfect, "oracle": 17 / 18},
-                "vlmevalkit": perfect,
-                "robust": perfect,
+                "official": {**PERFECT, "oracle": 17 / 18},
+                "vlmevalkit": PERFECT,
+                "robust": PERFECT,
             },
         ),
         presentation=Presentation(

@@ -10,7 +10,7 @@ Prompt   qizekun/OmniSpatial@208bac258d8671c6857b3be2834997936ba7fc51:system_pro
          question comes before the picture (utils.py#L76-L88). 4,096 tokens; the authors set no
          limit.
          `manual-cot` (the authors' default), `zeroshot-cot`, and `default` end with "Answer: X".
-         `direct` asks for the letter only, with the system message of `default`.
+         `direct` has the system message of `default`, except that its end asks for the letter only.
 Scoring  `official`: api_eval.py#L57-L60. The last letter A to D after "Answer:", which may be
          lowercase in the reply but then never equals the right letter. Without one, the answer is
          A, which counts as guessed here.
@@ -121,7 +121,9 @@ def omnispatial(prompt: Preset = "manual-cot", data: Path | None = None) -> Benc
 
 def scorings(prompt: Preset) -> dict[str, Scoring]:
     """The scorings, keyed by name. The headline scoring comes first."""
-    parse, lines = (after_answer, "#L57-L60") if prompt != "direct" else (first_sign, "#L61-L63")
+    parse, lines = (
+        (after_answer, "#L57-L60") if prompt != "direct" else (first_character, "#L61-L63")
+    )
     return {
         "official": choice_sets.rule(f"{SOURCE}{lines}", parse),
         "robust": choice_sets.scorings()["robust"],
@@ -157,5 +159,5 @@ def after_answer(reply: Reply, _: Sample) -> Reading:
     return Reading(answer=letters[-1], rule="last answer")
 
 
-def first_sign(reply: Reply, _: Sample) -> Reading:
+def first_character(reply: Reply, _: Sample) -> Reading:
     return Reading(answer=reply.text.strip().upper()[:1] or None, rule="first character")

@@ -15,12 +15,11 @@ Prompt   `official`: the question as the authors publish it, with the choices an
          (realworldqa.yaml#L14). The others are limited to 2,048.
 Scoring  The authors published no scorer.
          `lmms-eval`: lmms_eval/tasks/realworldqa/utils.py#L34-L51. If the right answer is A, B, C,
-         or D, lmms-eval's shared rule finds the letter. Otherwise, the reply without its case, its
-         blanks, and its final periods must be the right answer.
+         or D, lmms-eval's shared rule finds the letter. Otherwise, the reply must be the right
+         answer, in any case. Blanks around the reply and periods at its end are ignored.
          `vlmevalkit`: VLMEvalKit's rules without its judge. A question without choices is wrong.
          `robust`: the letter, word, or number that the reply settles on.
-         The scoring with the name of the prompt is the headline, and lmms-eval with the prompt
-         official.
+         The scoring with the name of the prompt is the headline. With official, it is lmms-eval.
 Proof    `lmms-eval` equals lmms-eval's code on 720 generated replies (tests/parity/
          test_choice_rules.py), and `vlmevalkit` equals VLMEvalKit's on 3,000 (tests/parity,
          mcq_parsing). No model outputs are published.
@@ -46,7 +45,7 @@ SIZE = 765
 ALIASES = {"RealWorldQA": {"prompt": "vlmevalkit"}}
 INSTRUCTION = "Please answer directly with only the letter of the correct option and nothing else."
 MARK = r"\n\s*{letter}\. "
-"""The pattern of the choices in a question's text."""
+"""The pattern of the mark before a choice in a question's text."""
 OPEN = tasks.scorings("vqa")["robust"]
 
 Preset = Literal["official", "vlmevalkit", "lmms-eval"]

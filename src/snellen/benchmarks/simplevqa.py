@@ -1,4 +1,4 @@
-"""SimpleVQA: short questions on facts, in Chinese and English, judged correct, wrong, or not tried.
+"""SimpleVQA: short questions on facts, in Chinese and English, with a judge of three labels.
 
 Paper    Cheng et al. 2025, SimpleVQA: Multimodal Factuality Evaluation for Multimodal Large
          Language Models, https://arxiv.org/abs/2502.13059 (ICCV).
@@ -18,8 +18,9 @@ Scoring  `official`: GPT-4o judges, at its default temperature, llm_as_a_vqa_jud
          first (#L56-L78). VLMEvalKit's prompt lacks the spaces at the ends of lines.
          `lmms-eval`: the reply equals the answer after TextVQA's normalization, EvolvingLMMs-Lab/
          lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/simplevqa/utils.py.
-Proof    Generated verdicts with the labels and aggregates of the authors' code (tests/parity). The
-         prompts have the digests of the authors' prompts. No outputs are published.
+Proof    For generated verdicts, labels and aggregates equal those of the authors' code
+         (tests/parity). The prompts equal the authors', by their digests. No outputs are
+         published.
 """
 
 import json
@@ -160,7 +161,11 @@ def label(value: object) -> str | None:
 
 
 def layout(path: Path) -> Published | None:
-    """Read the authors' list of questions, each with a model's reply and the judge's verdict."""
+    """Read the authors' list of questions, each with a model's reply and the judge's verdict.
+
+    Raises:
+        DataError: the file has verdicts on several models, or two rows have the same id.
+    """
     rows = of_json(path)
     if not isinstance(rows, list) or not all(
         isinstance(row, dict) and "data_id" in row and isinstance(row.get("judge_res"), dict)
@@ -179,5 +184,9 @@ def layout(path: Path) -> Published | None:
         for value in row["judge_res"].values()
     }
     texts = {str(row["data_id"]): row.get("".join(models), "") for row in rows}
+    if len(texts) < len(rows):
+        raise DataError(
+            f"{path} has several rows with the same data_id. Remove all but one of them."
+        )
     replies = {name: text if isinstance(text, str) else None for name, text in texts.items()}
     return Published(replies=replies, verdicts={"official": verdicts}) if models else None

@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from snellen.answers.reply import final_text
 from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.parts import PART, PartsTable, find_parts, published_replies
 from snellen.benchmarks.families.tasks import parse_phrase, parse_verbatim, parse_yes_no
 from snellen.core import (
@@ -125,7 +126,6 @@ def tablevqa_bench(
     data_file = find_parts(data, "tablevqa-bench", parts, (*files, SHEET), spec)
     is_sheet = str(data_file).endswith(".tsv")
     sheet = Filtered(vlmevalkit_tsv(data_file), lambda row: row["split"] in parts)
-    perfect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
         name="tablevqa-bench",
         asks=1,
@@ -136,7 +136,7 @@ def tablevqa_bench(
         check=Check(
             says=lambda _, answer: answer,
             wrong=lambda sample: WRONG.get(sample.target or "", "nothing of the kind"),
-            expect=dict.fromkeys(("official", "exact", "vlmevalkit", "robust"), perfect),
+            expect=dict.fromkeys(("official", "exact", "vlmevalkit", "robust"), PERFECT),
         ),
         presentation=Presentation(
             break_down_by=("part",),

@@ -17,9 +17,9 @@ Scoring  `official`: Reka Core rates a reply from 1 to 5, from the prompt, the r
          of 0, which is -25 percent (EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d
          38295af3:lmms_eval/tasks/vibe_eval/utils.py#L136-L142).
          If a file has several replies to an example, the last one counts (#L258-L262).
-Proof    The published ratings of the authors' repository: every rating and every mean, by
-         difficulty and over all (tests/parity). The README's row of Claude Opus is not what the
-         stored ratings give.
+Proof    For the ratings that the authors published, every rating and every mean equals theirs, by
+         difficulty and over all (tests/parity). The README's row of Claude Opus does not follow
+         from the stored ratings.
 """
 
 import re

@@ -7,13 +7,13 @@ Data     neulab/VisualPuzzles on the Hugging Face hub: data.parquet with 1,168 p
          if the field `options` is empty.
 Prompt   The authors' code is a copy of lmms-eval, neulab/
          VisualPuzzles@ee212f97864bde4f0b662acca8ec14534e2ce9a7:lmms-eval/lmms_eval/tasks/
-         VisualPuzzles/utils.py#L9-L22. 4,096 tokens.
+         VisualPuzzles/utils.py#L9-L22. 4,096 tokens, but 2,048 with the prompt vlmevalkit.
          `cot` asks for steps and a last line, and `direct` for the letter.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
          dataset/image_mcq.py#L1714-L1745, like cot without a blank and without "Question: ".
 Scoring  `official`: utils.py#L24-L105. Nine patterns are tried in order, each from the end of the
          reply: the letter after "Answer:", in parentheses, before ")", in braces or dollar signs,
-         before a period, or alone in a reply of up to five characters. Then the choice after
+         before a period, or alone in a reply of up to four characters. Then the choice after
          "answer:", compared with the lowercased reply, so that a choice with a capital is missed.
          Then the choice whose text occurs last. Otherwise, a letter is drawn at random, without a
          seed.

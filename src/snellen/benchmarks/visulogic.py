@@ -27,6 +27,7 @@ Proof    For 600 generated replies, the letters of `official`, `lmms-eval`, and 
 import re
 from dataclasses import replace
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Literal
 
 from snellen.benchmarks.families import choice_sets, results
@@ -122,7 +123,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
         question=row["question"],
         choices=LETTERS,
         media=choice_sets.pictures(row.get("image") or row["image_path"], data_file),
-        target=right or None,
+        target=choice_sets.target_of(right, ascii_uppercase),
         tags={"tag": row.get("tag") or row.get("category") or ""},
     )
 

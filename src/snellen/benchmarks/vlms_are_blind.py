@@ -18,8 +18,8 @@ Scoring  The authors published no scorer.
          answer anywhere.
          `lmms-eval`: utils.py#L42-L93. The first number counts, and the first letter from a to z is
          the letter, even in a word.
-         `robust`: Snellen's own rule, which takes the numbers, letter, or yes or no that a reply
-         settles on.
+         `robust`: Snellen's own rule, which takes the numbers, the letter, or the yes or no that a
+         reply settles on.
          `average` is the mean over the eight tasks of the paper's table 1. In lmms-eval, a task
          without a right reply is left out of the mean (utils.py#L109).
 Proof    For 900 generated replies, every verdict and each average equal those of VLMEvalKit's and
@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.tasks import is_target, parse_phrase, parse_verbatim, parse_yes_no
 from snellen.core import (
     Benchmark,
@@ -107,7 +108,6 @@ def vlms_are_blind(prompt: Preset = "official", data: Path | None = None) -> Ben
     )
     lmms_metrics = {"average": by_category("task", lmms_average, "average"), "accuracy": mean}
     source = f"{LMMS_EVAL}:lmms_eval/tasks/vlmsareblind/utils.py#L42-L112"
-    perfect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
         name="vlms-are-blind",
         asks=1,
@@ -132,9 +132,9 @@ def vlms_are_blind(prompt: Preset = "official", data: Path | None = None) -> Ben
             # "1 2 3" contains the number of pentagons. Its first number is right for the lines, and
             # in lmms-eval, tasks without a right reply do not count.
             expect={
-                "vlmevalkit": {**perfect, "hedging": 1 / 8},
-                "lmms-eval": {**perfect, "hedging": 1.0},
-                "robust": perfect,
+                "vlmevalkit": {**PERFECT, "hedging": 1 / 8},
+                "lmms-eval": {**PERFECT, "hedging": 1.0},
+                "robust": PERFECT,
             },
         ),
         presentation=Presentation(

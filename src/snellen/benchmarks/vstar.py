@@ -101,7 +101,9 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
         sample = choice_sets.sample_of(row, data_file, tags=tags)
         return replace(sample, data={**sample.data, "rest": ""})
     # The text goes on after the last choice: "(D) red\nAnswer with the option's letter ...".
-    *before, last = OPTION.findall(row["text"])
+    *before, last = OPTION.findall(row["text"]) or [""]
+    if not last:
+        raise ValueError("no choices such as (A) red in the field text")
     last, _, rest = last.partition("\n")
     sample = choice_sets.sample_of(
         row,

@@ -43,8 +43,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import authors_files
-from snellen.benchmarks.families.lmms_eval import THINK_THEN_ANSWER, headline_first
+from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families.lmms_eval import THINK_THEN_ANSWER
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import is_target, parse_letter, wrong_letter
 from snellen.core import (
@@ -116,7 +116,9 @@ def wemath(
         data=table,
         sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: messages(sample, prompt, answer_format),
-        scorings=headline_first(scorings(), "robust" if prompt == "lmms-eval" else "official"),
+        scorings=choice_sets.headline(
+            scorings(), "robust" if prompt == "lmms-eval" else "official"
+        ),
         max_answer_tokens=49_152 if prompt == "lmms-eval" else 1024,
         cluster_by=problem_of,
         check=Check(
@@ -146,7 +148,7 @@ def wemath(
 
 
 def published(**_: object) -> tuple[File, ...]:
-    """VLMEvalKit's TSV file. The authors' pictures are single files."""
+    """VLMEvalKit's TSV file. The authors publish each picture as a separate file."""
     return (
         File(
             name="WeMath.tsv",
@@ -168,7 +170,9 @@ def domains() -> dict[str, str]:
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
-    steps, part = row["key"].split("steps_")
+    steps, separator, part = row["key"].partition("steps_")
+    if not separator:
+        raise ValueError(f"the key {row['key']!r} is not of the form 2steps_1 or 2steps_multi")
     concept = "" if part == "multi" else row["knowledge concept"]
     option, image = row.get("option", ""), row.get("image", row.get("image_path"))
     if isinstance(image, str):
@@ -181,7 +185,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
         question=row["question"],
         choices=choices(option) or tuple(filter(None, (row.get(name) for name in LETTERS))),
         media=(image,),
-        target=row["answer"],
+        target=choice_sets.target_of(row["answer"], LETTERS),
         tags={
             "steps": steps,
             "part": part,

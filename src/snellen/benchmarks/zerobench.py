@@ -1,4 +1,4 @@
-"""ZeroBench: 100 questions about pictures that take many steps, and 334 of their sub-questions.
+"""ZeroBench: 100 questions about pictures, each with many steps, and their 334 sub-questions.
 
 Paper    Roberts et al. 2025, ZeroBench: An Impossible Visual Benchmark for Contemporary Large
          Multimodal Models, https://arxiv.org/abs/2502.09696.

@@ -116,7 +116,7 @@ class Benchmark:
                 value. The error message names the row and the row's fields.
         """
         try:
-            return _with_sizes(self.sample(row.position, row))
+            return _with_sizes(_checked(self.sample(row.position, row)))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             where = f"{self.name}: row {row.position + 1} of {self.data.where}"
             raise DataError(
@@ -270,6 +270,19 @@ def with_note(benchmark: Benchmark, note: str) -> Benchmark:
     """Add a sentence that every result of the benchmark shows."""
     provenance = benchmark.provenance
     return vary(benchmark, _provenance=replace(provenance, notes=(*provenance.notes, note)))
+
+
+def _checked(sample: Sample) -> Sample:
+    """Return the sample if its id, question, and target are texts.
+
+    Raises:
+        TypeError: one of them is not, because the row's cell has another type.
+    """
+    target = "" if sample.target is None else sample.target
+    for name, value in (("id", sample.id), ("question", sample.question), ("target", target)):
+        if not isinstance(value, str):
+            raise TypeError(f"its {name} is of type {type(value).__name__}, but must be text")
+    return sample
 
 
 def _with_sizes(sample: Sample) -> Sample:

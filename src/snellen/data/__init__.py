@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         has_all_positions as has_all_positions,
         rows_at as rows_at,
         unreadable as unreadable,
+        problem as problem,
     )
 
 _FILES = {
@@ -61,6 +62,7 @@ _FILES = {
     "placed": "_placed",
     "read_as_missing": "sheets",
     "rows_at": "table",
+    "problem": "table",
     "unreadable": "table",
     "rows_of": "_row_files",
     "tsv": "sheets",

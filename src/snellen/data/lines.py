@@ -170,4 +170,4 @@ def too_long(path: Path, number: int) -> DataError:
 
 
 def empty(path: Path) -> DataError:
-    return DataError(f"{path} has no rows.")
+    return DataError(f"{path} has no rows. Check that it is the right file, and complete.")

@@ -132,10 +132,15 @@ def facts_of(rows: Iterator[Row]) -> Facts:
 
 def unreadable(where: str, fields: Iterable[str], error: Exception) -> DataError:
     """The error for a row that does not have the expected form. `where` names the row."""
-    what = (
+    names = ", ".join(fields)
+    return DataError(f"{where} cannot be read: {problem(error)}. It has the fields {names}.")
+
+
+def problem(error: Exception) -> str:
+    """What is wrong with a row, from the error that reading it raised."""
+    return (
         f"no field {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
     )
-    return DataError(f"{where} cannot be read: {what}. It has the fields {', '.join(fields)}.")
 
 
 class Drawn:

@@ -38,7 +38,7 @@ def mastery(by: str, part: str, composite: str) -> dict[str, Metric]:
         score = cm + ig / 2
 
     All are in [0, 1]. Higher is better for `score` and `cm`, and lower for the others. `n` counts
-    complete problems; for `rm`, too. A problem is one cluster. The tag `by` has the number of its
+    complete problems, also for `rm`. A problem is one cluster. The tag `by` has the number of its
     steps ("2"), and the tag `part` tells its questions apart, with the name `composite` for the
     composite question. A problem that lacks the score of any question is left out. With repeats,
     a value is the mean over all ways to pick one reply to each question. The interval resamples

@@ -1,4 +1,4 @@
-"""The process of a driver as its supervisor sees it, and such a process on this machine."""
+"""What a supervisor can do with the process of a driver, and the processes on this machine."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class DriverProcess(Protocol):
         """The machine on which the process runs; None for this machine, or if it is not known."""
 
     def ending(self) -> Ending | None:
-        """How the process ended; None if it still runs. When the process has ended, all of its
-        output has been passed on."""
+        """How the process ended; None if it still runs. If it has ended, all of its output
+        has already been passed on."""
 
     def send(self, message: bytes) -> None:
         """Write a message to the process, unless it has ended."""

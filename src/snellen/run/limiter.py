@@ -334,7 +334,7 @@ class _Search:
         self.rates: dict[float, float] = {}
         """The rate of replies for each number that was tried."""
         self.stages: dict[float, _Stage] = {}
-        """The measurements for each of these numbers."""
+        """The measurements for each number that was tried."""
         self._step = max(1.0, step)
         self._bound = bound
         self._gain = gain

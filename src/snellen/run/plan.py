@@ -112,7 +112,7 @@ class Plan:
         self.retry = arguments.get("retry", {})
         self.on_sample = arguments.get("on_sample")
         self.replicas = _replicas(self.options)
-        """The copies of each model that Ray runs; None: Ray runs no models."""
+        """How many copies of each model Ray runs; None: Ray runs no models."""
         self._check()
 
     @property

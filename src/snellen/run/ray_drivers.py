@@ -87,7 +87,8 @@ class RayDrivers:
         return self._cluster.ray
 
     def prepare(self, actor: Any) -> Any:
-        """Let a host check its node. Returns a reference to the error, or to None."""
+        """Let a host check its node. Returns a Ray reference to the error, or to None if there is
+        none."""
         return actor.prepare.remote(os.getcwd(), self._shared and self._shared.absolute())
 
     def _actor(self) -> Any:

@@ -209,9 +209,9 @@ def check_shared(path: Path) -> None:
             if not is_free:
                 return
     raise StoreError(
-        f"{path.parent} is not the same folder there as on the machine that started the run, or "
-        "its file system does not lock files across machines. Use a folder that all nodes share, "
-        "or an object store."
+        f"{path.parent} is not the same folder on this node as on the machine that started the "
+        "run, or its file system does not lock files across machines. Use a folder that all nodes "
+        "share, or an object store."
     )
 
 

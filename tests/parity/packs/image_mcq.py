@@ -9,12 +9,14 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
+from snellen.answers.others import lmms_eval_letter
 from tests.parity.engine import (
     Case,
     Expected,
     Figure,
     Item,
     Pack,
+    Scores,
     expected_of,
     of_json_lines,
     write_json,
@@ -59,12 +61,7 @@ def pack(folder: Path, scratch: Path) -> Pack:
                     )
                 },
             ),
-            case(
-                "erqa",
-                replies,
-                write_sheet(scratch / "erqa" / "ERQA.tsv", rows, in_question),
-                {"lmms-eval": letters(rows, expected, "shared_lmms_abcde")},
-            ),
+            *erqa(rows, expected, replies, scratch / "erqa" / "ERQA.tsv"),
         ]
     )
 
@@ -209,6 +206,30 @@ def visulogic(rows: Rows, expected: Row, folder: Path) -> Case:
         },
         "the answer to each reply that the rules leave to the judge is N",
     )
+
+
+def erqa(rows: Rows, expected: Row, replies: Path, path: Path) -> Iterator[Case]:
+    """The shared rule of lmms-eval's tasks with the letters A to E, and ERQA's, which uses A to D.
+    The two give the same letter unless the first gives E."""
+    data = write_sheet(path, rows, in_question)
+    shared = letters(rows, expected, "shared_lmms_abcde")
+    others = {str(row["id"]) for row in rows if row["shared_lmms_abcde"] != "E"}
+    items = {name: of for name, of in shared.items.items() if name in others}
+    yield case("erqa", replies, data, {"lmms-eval": Expected(items=items)}, "letters other than E")
+    note = "lmms-eval's shared rule with the letters A to E; ERQA itself uses A to D"
+    five = case("erqa", replies, data, {"lmms-eval": shared}, note)
+    yield replace(five, ours=lambda _: with_five_letters(rows))
+
+
+def with_five_letters(rows: Rows) -> Scores:
+    items: dict[str, list[Item]] = {}
+    for row in rows:
+        letter = lmms_eval_letter(row["prediction"] or "", "ABCDE").answer
+        score = float(letter == row["answer"])
+        items[str(row["id"])] = [Item(score=score, answer=letter or "")]
+    right = sum(item.score or 0.0 for of in items.values() for item in of)
+    figures = {"accuracy": (right / len(rows), len(rows))}
+    return Scores(figures={"lmms-eval": figures}, items={"lmms-eval": items})
 
 
 def mmvp(rows: Rows, expected: Row, replies: Path, folder: Path) -> Case:

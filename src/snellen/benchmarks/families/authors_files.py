@@ -19,6 +19,7 @@ from snellen.data import (
     facts_of,
     file_content,
     parquet,
+    problem,
     vlmevalkit_tsv,
 )
 from snellen.errors import DataError
@@ -110,7 +111,7 @@ def _own(path: Path, rows: Rows) -> Iterator[dict[str, Any]]:
     except (AttributeError, KeyError, TypeError) as error:
         raise DataError(
             f"{path} is JSON, but not in the format that the data set's authors publish: "
-            f"{error!r}. Check that it is the right file."
+            f"{problem(error)}. Check that it is the right file."
         ) from error
 
 

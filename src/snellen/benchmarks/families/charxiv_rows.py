@@ -15,9 +15,10 @@ from snellen.benchmarks.families.judged import prompts
 from snellen.benchmarks.families.questions import picture
 from snellen.core import Sample
 from snellen.data import DataFile, Facts, Row, Table, facts_of, unreadable
+from snellen.errors import DataError
 
 Questions = Literal["reasoning", "descriptive"]
-SIZE = 5
+BATCH_SIZE = 5
 """The number of replies in a prompt of the judge, src/descriptive_utils.py#L113."""
 # src/score_utils.py
 SUBJECTS = {
@@ -58,11 +59,20 @@ def table(data_file: DataFile, kind: Questions) -> tuple[Table, DataFile | None]
 
 
 def of_authors(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the figures in three files of the authors, which are in one folder."""
-    descriptive, reasoning, metadata = (
-        authors_files.of_json(path.with_name(f"{name}_val.json"))
-        for name in ("descriptive", "reasoning", "image_metadata")
-    )
+    """Yield the figures in three files of the authors, which are in one folder.
+
+    Raises:
+        DataError: one of the files is missing or cannot be read.
+    """
+    files = [
+        path.with_name(f"{n}_val.json") for n in ("descriptive", "reasoning", "image_metadata")
+    ]
+    if missing := [file.name for file in files if not file.exists()]:
+        raise DataError(
+            f"{path.parent} has no {' and no '.join(missing)}. CharXiv's questions are in three "
+            "files. Download the missing ones with `snellen data get charxiv`."
+        )
+    descriptive, reasoning, metadata = map(authors_files.of_json, files)
     for name, figure in descriptive.items():
         yield {**metadata[name], **reasoning[name], **figure, "id": name}
 
@@ -114,7 +124,7 @@ class ChartQuestions:
                 raise unreadable(where, figure, error) from error
             for fields in rows:
                 qid = fields.get("qid", 0)
-                batch = f"{qid}.{counts[qid] // SIZE}"
+                batch = f"{qid}.{counts[qid] // BATCH_SIZE}"
                 counts[qid] += 1
                 name = f"{figure.digest} {fields['name']}"
                 digest = blake2b(name.encode(errors="surrogatepass"), digest_size=16).hexdigest()

@@ -9,7 +9,6 @@ scorings here:
 `lmms-eval` prompt      EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
                         lmms_eval/tasks/ai2d/{ai2d.yaml,utils.py}; the text of most of its tasks
 `vlmevalkit` scoring    answers.others.VLMEVALKIT
-`lmms-eval` scoring     answers.others.LMMS_EVAL
 """
 
 import re
@@ -19,7 +18,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from snellen.answers.choice import Letter
-from snellen.answers.others import LMMS_EVAL, VLMEVALKIT, lmms_eval_letter
+from snellen.answers.others import VLMEVALKIT
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.authors_files import picture_key, texts
 from snellen.benchmarks.families.tasks import (
@@ -181,22 +180,11 @@ def letter_at(index: object, choices: Sequence[str]) -> str:
     Raises:
         ValueError: no choice has this index.
     """
-    position = int(str(index))
+    position = int(str(index)) if re.fullmatch(r"\s*[0-9]{1,9}\s*", str(index)) else -1
     if not 0 <= position < len(choices):
-        raise ValueError(f"the answer {position} is not an index of the {len(choices)} choices")
+        shown = f"{index!r}"[:80]
+        raise ValueError(f"the answer {shown} is not an index of the {len(choices)} choices")
     return ascii_uppercase[position]
-
-
-def letter_of(text: str, choices: Sequence[str]) -> str:
-    """The letter of the choice with this text.
-
-    Raises:
-        ValueError: no choice has this text, or several have it.
-    """
-    positions = [index for index, choice in enumerate(choices) if choice == text]
-    if len(positions) != 1:
-        raise ValueError(f"{len(positions)} choices are the answer {text[:80]!r}")
-    return ascii_uppercase[positions[0]]
 
 
 def pictures(cell: object, data_file: DataFile, folder: str = "") -> tuple[Image, ...]:
@@ -305,11 +293,6 @@ def headline(scorings: Mapping[str, Scoring], name: str) -> dict[str, Scoring]:
     toolkit's scoring as its headline."""
     first = {key: scoring for key, scoring in scorings.items() if key == name}
     return {**first, **scorings}
-
-
-def lmms_eval(metrics: Mapping[str, Metric] = ACCURACY) -> Scoring:
-    """The scoring of the tasks in lmms-eval that use its shared rule."""
-    return rule(LMMS_EVAL, parser(lmms_eval_letter), metrics)
 
 
 def check(

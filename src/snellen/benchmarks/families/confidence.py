@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BIN = 100
 """The number of replies in a bin of the calibration error."""
 MOST = 10**6
-"""The bound of a confidence, which keeps means finite."""
+"""The largest confidence that is read, which keeps means finite."""
 LINES = re.compile(
     r"^\W{0,20}(correct|confidence)\W{0,20}:\W{0,20}(yes\b|no\b|\d{1,3}(?![\d.]{0,20}\d))",
     re.IGNORECASE | re.MULTILINE,

@@ -79,8 +79,8 @@ def of_replies(share: Metric) -> Metric:
 
 
 def of_questions(share: Metric) -> Metric:
-    """The metric, for the questions with a score for each variant. There is no value for the rows
-    of a single variant."""
+    """The metric over the questions that have a score for each variant. If the rows have a single
+    variant, there is no value."""
 
     def compute(columns: Columns) -> Estimate:
         import numpy as np
@@ -203,8 +203,6 @@ def kit_score(reading: Reading, sample: Sample) -> float | None:
 # -- robust
 
 CHOICE = re.compile(r"(?:\([A-J]\)|^[A-J][.:])\s*(.*?)\s*(?=\([A-J]\)|\n|$)", re.MULTILINE)
-
-
 TAGGED = re.compile(r"<answer>([^<]*)</answer>")
 
 

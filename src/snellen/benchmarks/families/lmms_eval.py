@@ -1,8 +1,4 @@
-"""Shared by benchmarks that can also be asked as lmms-eval's tasks."""
-
-from collections.abc import Mapping
-
-from snellen.core import Scoring
+"""A system message that several of lmms-eval's tasks share."""
 
 THINK_THEN_ANSWER = (
     "You are a helpful assistant. When the user asks a question, your response must include two "
@@ -14,9 +10,3 @@ THINK_THEN_ANSWER = (
 """The system message of the tasks whose names end with `_reasoning`,
 EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/wemath/
 reasoning/utils.py#L11-L15."""
-
-
-def headline_first(scorings: Mapping[str, Scoring], name: str) -> dict[str, Scoring]:
-    """The scorings, with the headline first. The authors' rule cannot read the form that another
-    toolkit's prompt requests."""
-    return {name: scorings[name], **scorings}

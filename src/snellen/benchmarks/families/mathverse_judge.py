@@ -131,7 +131,7 @@ def extract(_: Sample, reply: Reply) -> tuple[Message, ...]:
 def compare(sample: Sample, words: str) -> tuple[Message, ...]:
     """Ask whether an extraction equals the right answer, score_answer_s2.py#L22-L41."""
     extraction = words.replace("Extracted Answer: ", "").strip()
-    # Of the version Vision Only, the question is empty here too.
+    # In the version Vision Only, the question is empty, as in the authors' prompt.
     text = SCORE.format(question=sample.question, answer=sample.target, extraction=extraction)
     return (user(text),)
 

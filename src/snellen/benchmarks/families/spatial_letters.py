@@ -56,7 +56,8 @@ def settled_letter(reply: Reply, _: Sample) -> Reading:
 
     The rules are tried in this order: a letter after the tag <answer>; a letter before the end of
     a tag; in the last lines, from the last one up, a line with only one letter; "answer is A"; the
-    only letter of the reply. The choices do not matter: letters are A to F.
+    only letter of the reply. Letters are A to F, whatever the choices
+    are.
     """
     text = _INVISIBLE.sub("", reply.text.strip())
     tagged, tail = _TAGGED.search(text), text[-TAIL:]

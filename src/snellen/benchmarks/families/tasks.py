@@ -13,7 +13,7 @@ from string import ascii_uppercase
 from typing import Literal, cast
 
 from snellen.answers.choice import Letter, option_letter
-from snellen.answers.others import vlmevalkit_letter
+from snellen.answers.others import vlmevalkit_2024_letter, vlmevalkit_letter
 from snellen.answers.phrase import Phrase, final_phrase
 from snellen.answers.reply import final_text
 from snellen.answers.statement import FULL_REPLY, STATES, stated_phrase
@@ -76,6 +76,12 @@ def parse_letter_as_vlmevalkit(reply: Reply, sample: Sample) -> Reading:
     """Parse the letter by VLMEvalKit's rules (`answers.others.VLMEVALKIT`). The text is stripped
     first, because VLMEvalKit strips the replies of API models: vlmeval/api/gpt.py#L319."""
     return as_reading(vlmevalkit_letter(reply.text.strip(), sample.choices))
+
+
+def parse_letter_as_vlmevalkit_2024(reply: Reply, sample: Sample) -> Reading:
+    """Parse the letter by VLMEvalKit's older rules (`answers.others.VLMEVALKIT_2024`), from the
+    stripped reply that VLMEvalKit stores."""
+    return as_reading(vlmevalkit_2024_letter(reply.text.strip(), sample.choices))
 
 
 def as_reading(result: Letter | YesNo | Phrase | Value) -> Reading:

@@ -45,7 +45,8 @@ class Replicas:
 
 
 def check_installed(needed_by: str = "replicas") -> None:
-    """Check that Ray is installed, without importing it. `needed_by` is a plural, for the message.
+    """Check that Ray is installed, without importing it. `needed_by` says what needs Ray, in the
+    plural; the message begins with it.
 
     Raises:
         UsageError: Ray is not installed.
