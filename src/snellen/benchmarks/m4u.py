@@ -7,7 +7,7 @@ Data     M4U-Benchmark/M4U on the Hugging Face hub has parquet files for each fi
          in each language, under the MIT license. The authors' result files
          (result/M4U/gpt4o/FIELD_LANGUAGE.json, without pictures) can also be read.
          The rows have no ids. An id consists of the file's name and the row's position in it.
-Prompt   M4U-Benchmark/M4U@65b97e0fa0598d8fceae361956961e770068b248f58:utils.py#L8-L12. Each mark
+Prompt   M4U-Benchmark/M4U@a36b6d3f9a264b0c5210fb4d14ce12d6ee1b006a:utils.py#L8-L12. Each mark
          such as <image_1> stands for the next picture, whatever its number, and after the last
          picture for that one again: evaluate_gpt4o.py#L55-L76 and #L116-L122. Replies are limited
          to 1,024 tokens (#L33).
@@ -65,7 +65,7 @@ LICENSE = "MIT"
 PROOF = "published outputs"
 SIZE = 8931
 OTHER_SIZES = {"language=en": 2977, "language=zh": 2977, "language=de": 2977}
-AUTHORS = "M4U-Benchmark/M4U@65b97e0fa0598d8fceae361956961e770068b248f58"
+AUTHORS = "M4U-Benchmark/M4U@a36b6d3f9a264b0c5210fb4d14ce12d6ee1b006a"
 Field = Literal["all", "science", "engineering", "healthcare"]
 Language = Literal["all", "en", "zh", "de"]
 FIELDS, LANGUAGES = ("science", "engineering", "healthcare"), ("en", "zh", "de")

@@ -28,7 +28,7 @@ def disagreement_note(headline: str, n: int, of: int) -> str | None:
     return (
         f"{headline} and {ROBUST} score {n:,} of {of:,} replies differently "
         f"({100 * n / of:.1f} %). One of the two scorings misreads these replies. Compare "
-        f"by --scoring {ROBUST} too, or let a judge decide (snellen judge)"
+        f"by --scoring {ROBUST} too, or read such replies in the viewer (snellen view)"
     )
 
 
