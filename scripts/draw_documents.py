@@ -1,8 +1,11 @@
-"""Draw the rows that are bundled with CRPE: `python scripts/draw_documents.py`.
+"""Draw the rows that are bundled with CRPE and the benchmarks about documents:
+`python scripts/draw_documents.py`.
 
 The questions and pictures are our own; only their format is that of the data sets.
 """
 
+import base64
+import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
@@ -26,6 +29,20 @@ def json_lines(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = (json.dumps(row, ensure_ascii=False) for row in rows)
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def encoded(image: Image.Image) -> str:
+    with io.BytesIO() as file:
+        image.save(file, format="PNG", optimize=True)
+        return base64.b64encode(file.getvalue()).decode()
+
+
+def sheet(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
 
 
 def page(lines: Sequence[str], size: tuple[int, int] = (160, 96)) -> Image.Image:
@@ -80,8 +97,48 @@ def crpe() -> None:
         json_lines(ROWS / f"crpe/eval/crpe/crpe_{part}.jsonl", rows)
 
 
+# -- ChartQAPro: sales of three fruits, as VLMEvalKit publishes questions
+
+SALES = (("2021", 30), ("2022", 45), ("2023", 60))
+CHARTQAPRO = [
+    ("Factoid", ["How many pears were sold in 2022?"], ["45"], ["NO"], ""),
+    ("Factoid", ["In which year were 60 pears sold?"], ["2023"], ["YES"], ""),
+    ("Factoid", ["Which years are shown?"], ["[2021, 2022, 2023]"], ["YES", "YES", "YES"], ""),
+    ("Factoid", ["Who sold the pears?"], ["unanswerable"], ["NO"], ""),
+    ("Multi Choice", ["Which year had the fewest sales? a) 2021 b) 2022 c) 2023"], ["a"], ["NO"],
+     ""),
+    ("Fact Checking", ["Sales doubled from 2021 to 2023."], ["true"], ["NO"], ""),
+    ("Conversational", ["What was sold?", "How many in the first year?"], ["Pears", "30"],
+     ["NO", "NO"], ""),
+    ("Conversational", ["What is the highest bar?", "When was it?"], ["60", "2023"],
+     ["NO", "YES"], ""),
+    ("Hypothetical", ["If sales grow by 15 again, how many are sold in 2024?"], ["75"], ["NO"],
+     "Sales of pears have grown steadily."),
+    ("Hypothetical", ["If 2021 is left out, what is sold in total?"], ["105"], ["NO"], ""),
+]  # fmt: skip
+
+
+def chartqapro() -> None:
+    image = page(["Pears sold"])
+    draw = ImageDraw.Draw(image)
+    for number, (year, value) in enumerate(SALES):
+        left = 14 + 48 * number
+        draw.rectangle((left, 80 - value, left + 30, 80), fill=(BLUE, RED, GREEN)[number])
+        draw.text((left + 8, 69 - value), str(value), fill="black")
+        draw.text((left + 4, 82), year, fill="black")
+    picture = encoded(image)
+    rows = [
+        # A short cell is the index of the row that has the picture.
+        (index, "0" if index else picture, questions, answers, kind, years, paragraph)
+        for index, (kind, questions, answers, years, paragraph) in enumerate(CHARTQAPRO)
+    ]
+    header = ("index", "image", "question", "answer", "question_type", "year", "paragraph")
+    sheet(ROWS / "chartqapro/chartqapro.tsv", header, rows)
+
+
 def main() -> None:
     crpe()
+    chartqapro()
 
 
 if __name__ == "__main__":
