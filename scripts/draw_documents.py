@@ -136,7 +136,57 @@ def chartqapro() -> None:
     sheet(ROWS / "chartqapro/chartqapro.tsv", header, rows)
 
 
+# -- MP-DocVQA: two letters, as the organizers publish questions
+
+LETTERS_SENT = {
+    "lett0001": [["To: Ada Byron", "From: Mary Fairfax"], ["The engine has 25", "columns."],
+                 ["Total: 1,500 pounds", "Signed: M. Fairfax"]],
+    "lett0002": [["MEMO of 3 May 1843", "Re: notes A to G"]],
+}  # fmt: skip
+MP_DOCVQA = [
+    ("lett0001", "Who wrote the letter?", ["Mary Fairfax", "M. Fairfax"], 0),
+    ("lett0001", "To whom is the letter?", ["Ada Byron"], 0),
+    ("lett0001", "How many columns has the engine?", ["25"], 1),
+    ("lett0001", "What is the total?", ["1,500 pounds", "1,500"], 2),
+    ("lett0001", "Who signed?", ["M. Fairfax"], 2),
+    ("lett0002", "What is the date of the memo?", ["3 May 1843"], 0),
+    ("lett0002", "What is the memo about?", ["notes A to G"], 0),
+    ("lett0002", "What kind of document is it?", ["memo"], 0),
+]  # fmt: skip
+
+
+def mp_docvqa() -> None:
+    pages = {
+        name: [f"{name}_p{number}" for number in range(len(texts))]
+        for name, texts in LETTERS_SENT.items()
+    }
+    (ROWS / "mp_docvqa/images").mkdir(parents=True, exist_ok=True)
+    for name, texts in LETTERS_SENT.items():
+        for page_name, lines in zip(pages[name], texts, strict=True):
+            page(lines, (140, 40)).save(ROWS / f"mp_docvqa/images/{page_name}.jpg", quality=40)
+    rows = [
+        {
+            "questionId": 101 + number,
+            "question": question,
+            "doc_id": document,
+            "page_ids": pages[document],
+            "answers": answers,
+            "answer_page_idx": index,
+            "data_split": "val",
+        }
+        for number, (document, question, answers, index) in enumerate(MP_DOCVQA)
+    ]
+    hidden = [
+        {key: cell for key, cell in row.items() if not key.startswith("answer")} for row in rows[:2]
+    ]
+    for split, listed in (("val", rows), ("test", hidden)):
+        content = {"dataset_name": "MP-DocVQA", "dataset_split": split, "data": listed}
+        path = ROWS / f"mp_docvqa/{split}.json"
+        path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> None:
+    mp_docvqa()
     crpe()
     chartqapro()
 

@@ -16,3 +16,15 @@ def similarity(answer: str, right: str) -> float:
 
     length = max(len(answer.upper()), len(right.upper()))
     return 1 - Levenshtein.distance(answer, right) / length if length else 1.0
+
+
+def plain_similarity(answer: str, right: str) -> float:
+    """1 minus the edit distance over the length of the longer text. Two empty texts are equal.
+
+    >>> plain_similarity("ab", "ax"), plain_similarity("ß", "x")
+    (0.5, 0.0)
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    length = max(len(answer), len(right))
+    return 1 - Levenshtein.distance(answer, right) / length if length else 1.0
