@@ -185,7 +185,44 @@ def mp_docvqa() -> None:
         path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
+# -- MMLongBench-Doc: a report of three pages, with its pages as the authors' code renders them
+
+REPORT = (("Report on the wells", "Copy 12 of 1843"), ("Depths", "A 14 ft", "B 9.5 ft", "C 12 ft"),
+          ("Workers: Ann, Bob", "Visit https://wells.example"))  # fmt: skip
+MMLONGBENCH_DOC = [
+    ("What is the report on?", "the wells", [1], ["Pure-text (Plain-text)"], "Str"),
+    ("How deep is well A, in feet?", "14", [2], ["Table"], "Int"),
+    ("How deep is well B, in feet?", "9.5", [2], ["Table"], "Float"),
+    ("Which wells are deeper than 10 feet?", "['A', 'C']", [2], ["Table"], "List"),
+    ("Who are the workers?", "['Ann', 'Bob']", [3], ["Generalized-text (Layout)"], "List"),
+    ("Which page may readers visit?", "https://wells.example", [3], ["Figure"], "Str"),
+    ("Who dug well D?", "Not answerable", [], [], "None"),
+    ("How many wells are there for each worker?", "1.5", [2, 3], ["Chart", "Table"], "Float"),
+]
+
+
+def mmlongbench_doc() -> None:
+    for number, lines in enumerate(REPORT, 1):
+        save(page(lines, (170, 56)), ROWS / f"mmlongbench_doc/tmp/report_{number}.png")
+    rows = [
+        {
+            "doc_id": "report.pdf",
+            "doc_type": "Research report / Introduction",
+            "question": question,
+            "answer": answer,
+            "evidence_pages": str(pages),
+            "evidence_sources": str(sources),
+            "answer_format": kind,
+        }
+        for question, answer, pages, sources, kind in MMLONGBENCH_DOC
+    ]
+    path = ROWS / "mmlongbench_doc/data/samples.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(rows, indent=4) + "\n", encoding="utf-8")
+
+
 def main() -> None:
+    mmlongbench_doc()
     mp_docvqa()
     crpe()
     chartqapro()
