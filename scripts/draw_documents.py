@@ -221,7 +221,46 @@ def mmlongbench_doc() -> None:
     path.write_text(json.dumps(rows, indent=4) + "\n", encoding="utf-8")
 
 
+# -- CC-OCR, as VLMEvalKit publishes all of its data sets in one file
+
+READ = "Please output only the text content from the image without any additional descriptions or "
+READ += "formatting."
+TABLE = '<table><tr><td>tea</td><td>2</td></tr><tr><td colspan="2">paid</td></tr></table>'
+RECEIPT = '{"company": "CAFE NOIR", "date": "2024-03-05", "menu": [{"nm": "tea", "price": "4.50"}]}'
+FILL = "Fill in this JSON schema with the information in the image: "
+CC_OCR = [
+    ("multi_scene_ocr", "scene_text", "IC15", READ, "EXIT 12", ["EXIT 12"]),
+    ("multi_scene_ocr", "scene_text", "TotalText", READ, "Open daily", ["Open daily"]),
+    ("multi_scene_ocr", "document_text", "zh_doc", READ, "XY-7", ["XY-7"]),
+    ("multi_lan_ocr", "French", "French", READ, "rue du Port", ["rue du Port"]),
+    ("multi_lan_ocr", "German", "German", READ, "Bitte leise", ["Bitte leise"]),
+    ("doc_parsing", "doc", "doc_scan_eng", "Transcribe the image into LaTeX.",
+     "\\section{Wells}\nThe well is deep.", ["Wells", "The well is deep."]),
+    ("doc_parsing", "table", "table_scan_eng", "Convert the table into HTML.", TABLE,
+     ["tea | 2", "paid"]),
+    ("doc_parsing", "formula", "formula_handwriting", "Give the formula in LaTeX.", "x^{n}+y",
+     ["x^n + y"]),
+    ("doc_parsing", "molecular", "molecular_handwriting", "Give the structure in SMILES.", "O=O",
+     ["O = O"]),
+    ("kie", "constrained_category", "CORD", f"{FILL}{{}}", RECEIPT,
+     ["CAFE NOIR", "2024-03-05", "tea 4.50"]),
+    ("kie", "open_category", "COLD_SIBR", f"{FILL}{{}}", '{"name": "Ada", "born": "1815"}',
+     ["Name: Ada", "Born: 1815"]),
+]  # fmt: skip
+
+
+def cc_ocr() -> None:
+    rows = [
+        (index, encoded(page(lines, (130, 44))), question, answer, *names, f"{index}.jpg")
+        for index, (*names, question, answer, lines) in enumerate(CC_OCR)
+    ]
+    header = ("index", "image", "question", "answer", "category", "l2-category", "split")
+    header = (*header, "image_name")
+    sheet(ROWS / "cc_ocr/CCOCR.tsv", header, rows)
+
+
 def main() -> None:
+    cc_ocr()
     mmlongbench_doc()
     mp_docvqa()
     crpe()

@@ -56,7 +56,7 @@ def abstention_f1(
         summands = (columns.score * right, right, columns.score * counted, answers)
         sums = np.stack(
             [np.bincount(cluster, weight * part, len(clusters)) for part in summands], axis=1
-        )
+        ).astype(np.float64)
         return stats.bootstrap_sums(sums, _harmonic, n=columns.n, clusters=clusters)
 
     return Metric(metric, better="higher", unit="fraction", name="abstention_f1")
@@ -69,4 +69,6 @@ def _harmonic(totals: NDArray[np.float64]) -> NDArray[np.float64]:
     recall = np.divide(of_right, right, out=np.zeros(len(totals)), where=right > 0)
     precision = np.divide(of_answers, answers, out=np.zeros(len(totals)), where=answers > 0)
     both = recall + precision
-    return np.divide(2 * recall * precision, both, out=np.zeros(len(totals)), where=both > 0)
+    value: NDArray[np.float64] = np.zeros(len(totals))
+    np.divide(2 * recall * precision, both, out=value, where=both > 0)
+    return value
