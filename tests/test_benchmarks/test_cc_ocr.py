@@ -90,7 +90,8 @@ def test_tables_are_compared_by_teds(reply: str, right: str, expected: float) ->
 
 
 def test_a_hostile_table_is_scored_in_bounds() -> None:
-    assert teds("<table>" + "<b>" * 300, "<table><tr><td>a</td></tr></table>") <= 0.01
+    assert teds("<table>" + "<b>" * 50_000, "<table><tr><td>a</td></tr></table>") <= 0.01
+    assert teds("<table>" + "</td></tr></table><table>" * 1000, "<table></table>") == 1.0
 
 
 @pytest.mark.parametrize(
@@ -110,6 +111,7 @@ def test_a_hostile_table_is_scored_in_bounds() -> None:
         ('{"a": ["北京 市"]}', '{"a": ["北京市"]}', 3 / 4),  # texts in lists stay
         ("null", '{"a": "b"}', 0.0),
         ("[" * 100_000, '{"a": "b"}', 0.0),
+        ("[" * 300 + "]" * 300, '{"a": "b"}', 0.0),
     ],
 )
 def test_key_information_is_compared_as_trees(reply: str, right: str, expected: float) -> None:

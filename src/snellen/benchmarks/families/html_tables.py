@@ -14,6 +14,10 @@ from typing import NamedTuple
 
 from snellen.benchmarks.families.trees import Tree, tree_distance
 
+DEEPEST = 200
+"""The greatest depth of an element. Deeper elements are skipped, and their texts are kept."""
+FIRST_SIGN = 0x100000
+"""The code of the first character that stands for a tag, in an area for private use."""
 VOID = frozenset({"br", "img", "hr", "input", "col", "wbr", "area", "embed", "source"})
 SECTIONS = ("thead", "tbody", "tfoot")
 CLOSES = {
@@ -44,8 +48,8 @@ class Node(NamedTuple):
     """The name of the element."""
     spans: tuple[int, int] | None = None
     """The numbers of columns and rows that a `td` cell spans; None for other elements."""
-    tokens: tuple[str, ...] = ()
-    """The tags and characters in a `td` cell; empty for other elements."""
+    content: str = ""
+    """The text of a `td` cell, with a character for each tag; empty for other elements."""
 
 
 class _Reader(HTMLParser):
@@ -68,6 +72,8 @@ class _Reader(HTMLParser):
             self.open.pop()
         known = {name: value or "" for name, value in reversed(attrs)}
         element = Element(tag, (known.get("colspan", "1"), known.get("rowspan", "1")))
+        if len(self.open) >= DEEPEST:
+            return
         self.open[-1].content.append(element)
         if tag not in VOID:
             self.open.append(element)
@@ -100,15 +106,17 @@ def teds(answer: str, right: str) -> float:
     >>> teds(row.format("a"), row.format("a")), teds(row.format("ax"), row.format("a"))
     (1.0, 0.8333333333333334)
     """
-    tables = first_table(answer), first_table(right)
-    if tables[0] is None or tables[1] is None:
+    table, other = first_table(answer), first_table(right)
+    if table is None or other is None:
         return 0.0
     try:
-        trees = [_tree(table) for table in tables if table is not None]
+        signs: dict[str, str] = {}
+        trees = _tree(table, signs), _tree(other, signs)
+        distance = tree_distance(trees[0], trees[1], lambda _: 1.0, _change)
     except ValueError:
         return 0.0  # a span that is no number stops the authors' code
-    nodes = max(_size(table) for table in tables if table is not None)
-    return 1 - tree_distance(*trees, lambda _: 1.0, _change) / nodes if nodes else 1.0
+    nodes = max(_size(table), _size(other))
+    return 1 - distance / nodes if nodes else 1.0
 
 
 def _size(element: Element) -> int:
@@ -116,11 +124,16 @@ def _size(element: Element) -> int:
     return sum(1 + _size(child) for child in element.elements)
 
 
-def _tree(element: Element) -> Tree[Node]:
-    if element.tag == "td":
-        spans = int(element.spans[0]), int(element.spans[1])
-        return Tree(Node("td", spans, tuple(_tokens(element)[1:-1])))
-    return Tree(Node(element.tag), [_tree(child) for child in element.elements])
+def _tree(element: Element, signs: dict[str, str]) -> Tree[Node]:
+    """The tree of an element. `signs` maps tags to the characters that stand for them in cells."""
+    if element.tag != "td":
+        return Tree(Node(element.tag), [_tree(child, signs) for child in element.elements])
+    spans = int(element.spans[0]), int(element.spans[1])
+    content = "".join(
+        token if len(token) == 1 else signs.setdefault(token, chr(FIRST_SIGN + len(signs)))
+        for token in _tokens(element)[1:-1]
+    )
+    return Tree(Node("td", spans, content))
 
 
 def _tokens(element: Element) -> list[str]:
@@ -139,7 +152,9 @@ def _tokens(element: Element) -> list[str]:
 def _change(node: Node, other: Node) -> float:
     from rapidfuzz.distance import Levenshtein
 
-    if node[:2] != other[:2]:
+    if node.tag != other.tag or node.spans != other.spans:
         return 1.0
-    length = max(len(node.tokens), len(other.tokens))
-    return Levenshtein.distance(node.tokens, other.tokens) / length if length else 0.0
+    if node.content == other.content:
+        return 0.0
+    length = max(len(node.content), len(other.content))
+    return Levenshtein.distance(node.content, other.content) / length

@@ -15,6 +15,8 @@ from snellen.benchmarks.families.trees import Tree, tree_distance
 
 FENCE = re.compile(r"```json(.*?)```", re.DOTALL)
 LEAF = "<leaf>"
+DEEPEST = 100
+"""How often a reply's JSON may be nested. Deeper JSON is not read."""
 WIDE = {0x3000: " ", 0x3001: ",", **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}}
 CJK, WORD = "[\u4e00-\u9fff]", "[a-zA-Z0-9]"
 SPACES = (
@@ -37,15 +39,32 @@ def of_reply(text: str) -> object:
             return None
         text = match[1]
     try:
-        return json.loads(text.strip().replace("\n", ""))
+        value = json.loads(text.strip().replace("\n", ""))
     except (ValueError, RecursionError):
         return None
+    return value if _is_shallow(value) else None
+
+
+def _is_shallow(value: object) -> bool:
+    """Whether a value is nested at most `DEEPEST` times."""
+    level = [value]
+    for _ in range(DEEPEST):
+        nested = [part for part in level if isinstance(part, dict | list)]
+        if not nested:
+            return True
+        level = [
+            part
+            for parts in nested
+            for part in (parts.values() if isinstance(parts, dict) else parts)
+        ]
+    return False
 
 
 def normalized(value: object) -> dict[str, Any] | list[Any]:
     """The value with even spaces and widths, sorted keys, and all texts in lists (#L92-L119,
     #L281-L291, #L330-L358)."""
-    return _sorted(_even(value))
+    result: dict[str, Any] | list[Any] = _sorted(_even(value))
+    return result
 
 
 def _even(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -35,8 +35,13 @@ def tree_distance(
     (labels, left), (others, right) = _flat(first), _flat(second)
     distances = [[0.0] * len(others) for _ in labels]
     costs = [extra(label) for label in labels], [extra(label) for label in others]
+    roots = _keyroots(right)
     for i in _keyroots(left):
-        for j in _keyroots(right):
+        for j in roots:
+            if left[i] == i and right[j] == j:
+                cost = change(labels[i], others[j])
+                distances[i][j] = min(cost, costs[0][i] + costs[1][j])
+                continue
             _fill(distances, (i, j), (labels, others), (left, right), costs, change)
     return distances[-1][-1]
 
@@ -59,9 +64,9 @@ def _flat(tree: Tree[Label]) -> tuple[list[Label], list[int]]:
     return labels, leftmost
 
 
-def _keyroots(leftmost: Sequence[int]) -> Iterator[int]:
+def _keyroots(leftmost: Sequence[int]) -> list[int]:
     """The last node for each leftmost leaf, in ascending order."""
-    return iter(sorted({first: position for position, first in enumerate(leftmost)}.values()))
+    return sorted({first: position for position, first in enumerate(leftmost)}.values())
 
 
 def _fill(
