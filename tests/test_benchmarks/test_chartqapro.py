@@ -132,3 +132,18 @@ def test_a_row_of_the_hub_is_read() -> None:
 
 def chartqapro_file() -> DataFile:
     return find(BUNDLED, "chartqapro", ("chartqapro.tsv",))
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer", "expected"),
+    [
+        ("Adding both bars, the answer is 45.", "45", 1.0),
+        ("The answer is 2021.", "2023", 1.0),  # within 5 %, and no year flag
+        ("So the answer is pears.", "pears", 1.0),
+        ("['2021', '2022']", "[2021, 2022]", 1.0),
+        ("It is either 45 or 60.", "45", 0.0),
+        ("", "45", 0.0),
+    ],
+)
+def test_robust_takes_what_a_reply_settles_on(reply: str, answer: str, expected: float) -> None:
+    assert score(reply, answer, scoring="robust") == expected

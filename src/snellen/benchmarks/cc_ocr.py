@@ -26,6 +26,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -48,7 +49,7 @@ from snellen.core import (
 from snellen.data import DataFile, Filtered, Row, find
 from snellen.data.published import File
 from snellen.media.content import user
-from snellen.metrics import Columns, Metric
+from snellen.metrics import Columns, Metric, mean, metric
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:
@@ -270,7 +271,7 @@ def of_sums(
     """A metric of the sums of counts over the samples of some tracks. `count` gets an answer, the
     right one, and the data set."""
 
-    def metric(columns: Columns) -> Estimate:
+    def compute(columns: Columns) -> Estimate:
         import numpy as np
 
         rows = columns.where(np.array([name in tracks for name in names(columns, "track")], bool))
@@ -287,7 +288,16 @@ def of_sums(
         )
         return stats.bootstrap_sums(sums.astype(np.float64), value, n=rows.n, clusters=clusters)
 
-    return Metric(metric, better="higher", unit="fraction")
+    return Metric(compute, better="higher", unit="fraction")
+
+
+@metric(better="higher", unit="fraction")
+def response_success_ratio(columns: Columns) -> Estimate:
+    """The share of samples with a reply, whether or not the reply can be parsed."""
+    import numpy as np
+
+    replied = np.array([name != "no-reply" for name in columns.state.names], dtype=np.float64)
+    return mean(replace(columns, score=replied[columns.state.codes]))
 
 
 def micro(totals: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -311,4 +321,5 @@ METRICS = {
         lambda text, right, _: key_values.counts(json.loads(text or "{}"), json.loads(right)),
         donut,
     ),
+    "response_success_ratio": response_success_ratio,
 }

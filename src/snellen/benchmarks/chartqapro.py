@@ -19,6 +19,7 @@ Scoring  `official`: vis-nlp/ChartQAPro@4b422c658270aff1d3105fd0fb39b1dd5de9f08c
          the flag NO, as in lmms-eval.
          `lmms-eval`: lmms_eval/tasks/chartqapro/utils.py#L62-L177. There, the flag has its effect,
          and blanks at the ends of a text are removed.
+         `robust`: the rule of lmms-eval, for the value or phrase that a reply settles on.
 Proof    For the 1,200 generated pairs of the golden pack, each score equals that of the authors'
          script and of lmms-eval's (tests/parity). No model outputs are published.
 """
@@ -30,11 +31,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+from snellen.answers.value import cleaned, number
 from snellen.benchmarks.families import authors_files, choice_sets
 from snellen.benchmarks.families.edit_distance import similarity
 from snellen.benchmarks.families.judged import prompts
 from snellen.benchmarks.families.judges import PERFECT
-from snellen.benchmarks.families.tasks import parse_verbatim
+from snellen.benchmarks.families.tasks import parse_phrase, parse_value, parse_verbatim
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -42,6 +44,7 @@ from snellen.core import (
     Interop,
     Presentation,
     Reading,
+    Reply,
     Sample,
     Scoring,
 )
@@ -182,9 +185,9 @@ def relaxed(answer: str, right: str, years: Sequence[str], *, exact: bool = Fals
     pairs = zip(answers, rights, strict=False)
     scores = [
         float(item.strip().lower() == wanted.strip().lower())
-        if exact or (number < len(flags) and flags[number].upper() == "YES")
+        if exact or (index < len(flags) and flags[index].upper() == "YES")
         else item_score(item, wanted)
-        for number, (item, wanted) in enumerate(pairs)
+        for index, (item, wanted) in enumerate(pairs)
     ]
     return sum(scores) / max(len(answers), len(rights))
 
@@ -221,19 +224,40 @@ def item_score(answer: str, right: str) -> float:
     return float(value == 0 if target == 0 else abs(value - target) / abs(target) <= 0.05)
 
 
+def robust_answer(reply: Reply, sample: Sample) -> Reading:
+    """Parse a list as it is. Otherwise, parse the value or the phrase that a reply settles on."""
+    text = reply.text.strip()
+    if items(text):
+        return Reading(answer=text, rule="list")
+    is_text = number(cleaned(sample.target or "")) is None
+    return parse_phrase(reply, sample) if is_text else parse_value(reply, sample)
+
+
 METRICS = {"relaxed_accuracy": Metric(mean, better="higher")}
 SCORINGS = {
-    name: Scoring(
+    **{
+        name: Scoring(
+            version=1,
+            source=source,
+            parse=parse_verbatim,
+            score=score,
+            metrics=METRICS,
+            missing="wrong",
+            partial=True,
+        )
+        for name, source, score in (
+            ("official", f"{AUTHORS}:evaluate_predictions.py#L14-L150", official_score),
+            ("lmms-eval", f"{LMMS}:lmms_eval/tasks/chartqapro/utils.py#L62-L177", lmms_score),
+        )
+    },
+    "robust": Scoring(
         version=1,
-        source=source,
-        parse=parse_verbatim,
-        score=score,
+        source="ours",
+        parse=robust_answer,
+        score=lambda reading, sample: (
+            0.0 if reading.answer is None else lmms_score(reading, sample)
+        ),
         metrics=METRICS,
-        missing="wrong",
         partial=True,
-    )
-    for name, source, score in (
-        ("official", f"{AUTHORS}:evaluate_predictions.py#L14-L150", official_score),
-        ("lmms-eval", f"{LMMS}:lmms_eval/tasks/chartqapro/utils.py#L62-L177", lmms_score),
-    )
+    ),
 }

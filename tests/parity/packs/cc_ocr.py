@@ -21,7 +21,8 @@ from tests.parity.engine import (
 PICTURE = base64.b64encode(bytes(range(60))).decode()
 """Bytes that nobody opens here."""
 NO_OUTPUTS = "no model's outputs are in the packs; the replies are generated"
-METRICS = {"macro_f1_score": "score", "mirco_f1_score": "micro_f1", "score": "score"}
+REPLIES = {"response_success_ratio": "response_success_ratio"}
+METRICS = {"macro_f1_score": "score", "mirco_f1_score": "micro_f1", "score": "score", **REPLIES}
 COLUMNS = ("index", "image", "question", "answer", "category", "l2-category", "split", "image_name")
 Row = Mapping[str, Any]
 
@@ -61,7 +62,6 @@ def pack(folder: Path, scratch: Path) -> Pack:
                     )
                 },
                 proof="generated pairs",
-                notes=("response_success_ratio: replies are counted by every report",),
             )
         ]
     )
@@ -79,7 +79,7 @@ def figures(known: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Figure]:
     for name, values in known.items():
         track, _, part = name.partition("/")
         n = sum(location(row) == (track, part or track) for row in rows)
-        metrics = {"acc": "score", "f1_score": "kie_f1"} if track == "kie" else METRICS
+        metrics = {"acc": "score", "f1_score": "kie_f1", **REPLIES} if track == "kie" else METRICS
         for key, metric in metrics.items():
             if key in values:
                 by_metric[f"{metric}/{track}/{part or track}"] = Figure(
