@@ -114,12 +114,21 @@ class Mock:
             self.call("/replies", wanted)
             self._prepared = wanted
 
+    def slow_down(self, knee: int, beyond: str) -> None:
+        """Make replies slower while more than `knee` requests are in flight."""
+        self.call("/slow", {"knee": knee, "beyond": beyond})
+
     def reset(self, latency: float, faults: Mapping[int, Mapping[str, Any]] | None = None) -> None:
         """Zero the counters, and set the seconds until a reply and the items that fail."""
         self.call("/reset", {"latency": latency, "faults": faults or {}})
 
     def stats(self) -> Figures:
         return self.call("/stats")
+
+    def seconds(self) -> dict[int, tuple[int, int]]:
+        """For each second since the first request, the number of replies, and the sum of the
+        requests in flight over these replies."""
+        return {int(second): (n, sum_) for second, (n, sum_) in self.call("/seconds").items()}
 
     def measured(
         self, command: Sequence[str], log: Path, latency: float, **options: Any

@@ -4,8 +4,9 @@ usage: python perf/_reply_server.py --peers DIR [--port 0]
 
 Prints its port, and ends when its standard input does. POST /replies with {"form": ..., "kind":
 ..., "n": ..., "rows": FILE or null} is answered when the replies to n questions are ready. Before
-the first such request, every reply is a letter. The other paths are those of mock_server.py in
---peers.
+the first such request, every reply is a letter. POST /slow with {"knee": ..., "beyond": ...} makes
+replies slower while more than `knee` requests are in flight, and GET /seconds says how many replies
+were sent in each second. The other paths are those of mock_server.py in --peers.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from _replies import LETTERS, question, reply
+from _slow import slower
 
 ap = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
 ap.add_argument("--peers", required=True)
@@ -42,15 +44,42 @@ def replies(form: str, kind: str, n: int, rows: str | None) -> list[str]:
 class Connection(mock_server.Conn):
     texts: ClassVar[list[str]] = []
     """The replies by item, for all connections."""
+    knee: ClassVar[int | None] = None
+    """With how many requests in flight replies become slower; None: never."""
+    beyond: ClassVar[str] = "once"
+    """How much slower (`_slow.py`)."""
+    seconds: ClassVar[dict[int, list[int]]] = {}
+    """For each second since the first request, the number of replies, and the sum of the requests
+    that were in flight when a reply was sent."""
 
     def handle(self, head: bytes, body: bytes) -> None:
-        if head.split(b" ", 2)[1] == b"/replies":
+        path = head.split(b" ", 2)[1]
+        if path == b"/replies":
             Connection.texts = replies(**json.loads(body))
             self.send(200, b"{}")
+        elif path == b"/slow":
+            form = json.loads(body)
+            Connection.knee, Connection.beyond = form["knee"], form["beyond"]
+            self.send(200, b"{}")
+        elif path == b"/seconds":
+            self.send(200, json.dumps(self.seconds).encode())
         else:
+            if path == b"/reset":
+                self.seconds.clear()
             super().handle(head, body)
 
+    def chat(self, body: bytes) -> None:
+        state = self.st
+        latency = state.latency
+        if self.knee is not None:
+            state.latency *= slower((state.cur + 1) / self.knee, self.beyond)
+        super().chat(body)
+        state.latency = latency
+
     def answer(self, item: int, fault: Any, what: str, key: int) -> None:
+        counts = self.seconds.setdefault(int(time.time() - self.st.first), [0, 0])
+        counts[0] += 1
+        counts[1] += self.st.cur
         if what != "ok" or not 0 <= item < len(self.texts):
             super().answer(item, fault, what, key)
             return

@@ -1,7 +1,7 @@
 """Kills `snellen run` at random times (SIGKILL), restarts it each time, and checks the result.
 
 usage: python perf/kill.py [--runs 100] [--kills 1] [--n 2000] [--seed 1] [--drivers N]
-[--reply letter] [--peers ../shared/bench/peers] [--work DIR]
+[--ray-address HOST:PORT] [--reply letter] [--peers ../shared/bench/peers] [--work DIR]
 
 Each run of N questions (50 ms, 32 at once) is killed `kills` times, at times drawn uniformly
 between its first request and its expected end, and continued by the same command. At the end, each
@@ -10,7 +10,9 @@ script prints seeds and times. `--runs 1 --kills 100` kills one run a hundred ti
 form of `_replies.py`.
 
 With `--drivers N`, each kill hits the supervisor or one of its N drivers, drawn at random. A killed
-driver is replaced once. A killed supervisor is started again.
+driver is replaced once. A killed supervisor is started again. With `--ray-address`, the drivers are
+on that Ray cluster, whose nodes are on this machine, and a kill may also hit a host, the process of
+Ray that runs a driver.
 """
 
 import argparse
@@ -41,17 +43,34 @@ def rows(args: argparse.Namespace) -> Path:
     return path
 
 
-def start(server: Mock, path: Path, out: Path, drivers: int) -> subprocess.Popen[bytes]:
+def start(args: argparse.Namespace, server: Mock, path: Path, out: Path) -> subprocess.Popen[bytes]:
+    ray = ("--executor", "ray", "--ray-address", args.ray_address) if args.ray_address else ()
     return subprocess.Popen(
         [str(SNELLEN), "run", "-b", str(path), "-m", "openai/mock", "--base-url", server.url,
          "--concurrency", str(CONCURRENCY), "--out", str(out),
-         *(("--drivers", str(drivers)) if drivers > 1 else ())],
+         *(("--drivers", str(args.drivers), *ray) if args.drivers > 1 else ())],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
 
 
-def processes(process: subprocess.Popen[bytes]) -> list[int]:
+def on_ray(out: Path) -> list[int]:
+    """The drivers on a Ray cluster, and their hosts."""
+    pids = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = process.joinpath("cmdline").read_text().split("\0")
+            if "snellen.cli.driver_process" in words and str(out) in words:
+                status = process.joinpath("status").read_text()
+                pids += [int(process.name), int(status.partition("PPid:")[2].split()[0])]
+        except OSError:
+            continue
+    return [pid for pid in pids if pid > 1]  # 1 is the parent of a driver whose host is dead
+
+
+def processes(args: argparse.Namespace, process: subprocess.Popen[bytes], out: Path) -> list[int]:
     """The supervisor and its drivers; only the process itself without drivers."""
+    if args.ray_address:
+        return [process.pid, *on_ray(out)]
     try:
         drivers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
     except FileNotFoundError:
@@ -70,13 +89,13 @@ def kill_repeatedly(args: argparse.Namespace, server: Mock, run: int, path: Path
         before = server.stats()["requests"]
         left = (args.n - min(before, args.n)) * LATENCY / CONCURRENCY / (args.kills - kill)
         if process is None or process.poll() is not None:
-            process = start(server, path, out, args.drivers)
+            process = start(args, server, path, out)
             while server.stats()["requests"] == before and process.poll() is None:
                 time.sleep(0.002)
         instant = random_.uniform(0, max(left, 0.01))
         time.sleep(instant)
         if process.poll() is None:
-            pids = processes(process)
+            pids = processes(args, process, out)
             victim = pids[random_.randrange(len(pids))]
             os.kill(victim, signal.SIGKILL)
             instants.append(round(instant, 3))
@@ -84,7 +103,7 @@ def kill_repeatedly(args: argparse.Namespace, server: Mock, run: int, path: Path
                 process.communicate()
     if process is not None and process.poll() is None:
         process.communicate()
-    process = start(server, path, out, args.drivers)
+    process = start(args, server, path, out)
     _, words = process.communicate()
     if process.returncode:
         sys.exit(f"run {run}: exit {process.returncode}: {words.decode()[-1000:]}")
@@ -115,6 +134,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--drivers", type=int, default=1)
+    parser.add_argument("--ray-address")
     parser.add_argument("--reply", default="letter", choices=FORMS)
     parser.add_argument("--peers", type=Path, default=PEERS)
     parser.add_argument("--work", type=Path, default=Path("/tmp/snellen-kill"))

@@ -1,5 +1,5 @@
 """Draw the rows that are bundled with AI2D, MMStar, RealWorldQA, HR-Bench, CountBench, CV-Bench,
-ZeroBench, VisualPuzzles, and OmniSpatial: `python scripts/draw_by_rule.py`.
+ZeroBench, VisualPuzzles, OmniSpatial, and All-Angles Bench: `python scripts/draw_by_rule.py`.
 
 The questions and pictures are our own; only their format is that of the data sets.
 """
@@ -212,7 +212,7 @@ def cv_bench() -> None:
 
 # -- ZeroBench, in VLMEvalKit's files
 
-ZEROBENCH = [
+ZEROBENCH: list[tuple[str, list[tuple[Disc, ...]], str]] = [
     ("Add the number of red discs to twice the number of green discs.", [TWO], "3"),
     ("How many discs have both pictures together? Multiply by four.", [THREE, STACK], "20"),
     ("What share of the discs is red? Give a decimal.", [TWO], "0.5"),
@@ -222,7 +222,7 @@ ZEROBENCH = [
     ("Write the number of discs of each picture one after the other.", [DISC, TWO, THREE], "123"),
     ("Which disc is larger, and by how many colors do they differ?", [STACK], "Blue 1"),
 ]
-ZEROBENCH_SUB = [
+ZEROBENCH_SUB: list[tuple[str, str, list[tuple[Disc, ...]], str]] = [
     ("1_1", "How many red discs are there?", [TWO], "1"),
     ("1_2", "How many green discs are there?", [TWO], "1"),
     ("2_1", "How many discs has the first picture?", [THREE, STACK], "3"),
@@ -309,6 +309,43 @@ def omnispatial() -> None:
     write_json(ROWS / "omnispatial/data.json", rows)
 
 
+# -- All-Angles Bench, in its authors' file
+
+ALL_ANGLES = [
+    ("counting", "How many discs are there in all views?", "B", ("1", "3", "5"), [DISC, THREE]),
+    ("counting", "How many red discs do the views show?", "A", ("1", "2", "3"), [TWO, STACK]),
+    ("attribute_identification", "What color is the disc that only the first view shows?", "C",
+     ("red", "blue", "green"), [TWO, STACK]),
+    ("relative_distance", "Which view is closer to the disc?", "A",
+     ("view 1", "view 2", "both are equal"), [DISC, THREE]),
+    ("relative_direction", "From the second view, where is the red disc?", "B",
+     ("below", "above", "left"), [TWO, STACK]),
+    ("manipulation", "Which way must the red disc move to touch the other one?", "C",
+     ("left", "up", "right"), [TWO, TWO]),
+    ("camera_pose_estimation", "In which order do the cameras stand?", "B",
+     ("1, 3, 2", "1, 2, 3", "2, 1, 3"), [DISC, TWO, THREE]),
+    ("camera_pose_estimation", "Which camera is above the others?", "A",
+     ("1", "2", "3"), [DISC, TWO, STACK]),
+]  # fmt: skip
+
+
+def all_angles() -> None:
+    rows = []
+    for index, (category, question, answer, choices, scenes) in enumerate(ALL_ANGLES):
+        names = [f"images/{index:02}_discs/{number}.png" for number, _ in enumerate(scenes)]
+        for name, discs in zip(names, scenes, strict=True):
+            write(ROWS / "all_angles" / name, png(*discs))
+        rows.append(
+            {
+                "index": index, "folder": f"{index:02}_discs", "category": category,
+                "pair_idx": str(index ^ 1), "image_path": names, "question": question,
+                **dict(zip("ABC", choices, strict=True)), "answer": answer,
+                "sourced_dataset": "drawn",
+            }
+        )  # fmt: skip
+    write_json(ROWS / "all_angles/data.json", rows)
+
+
 def write(path: Path, content: bytes) -> str:
     """Write a file, and return its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -331,6 +368,7 @@ def main() -> None:
         zerobench,
         visualpuzzles,
         omnispatial,
+        all_angles,
     ):
         draw()
 

@@ -1,10 +1,11 @@
 """Generate replies to made-up questions, with what the code of authors and toolkits gives for them.
 
-usage: python scripts/draw_choice_rules.py LMMS_EVAL VLMEVALKIT BIG_VISION OMNISPATIAL
+usage: python scripts/draw_choice_rules.py LMMS_EVAL VLMEVALKIT BIG_VISION OMNISPATIAL HR_BENCH
 
 The arguments are checkouts of EvolvingLMMs-Lab/lmms-eval@75571cf, open-compass/VLMEvalKit@e8e78f0,
-google-research/big_vision@0127fb6, and qizekun/OmniSpatial@208bac2. Only the functions that score
-are run, so that the packages need not be installed. Needs numpy and pandas.
+google-research/big_vision@0127fb6, qizekun/OmniSpatial@208bac2, and DreamMr/HR-Bench@b17b199. Only
+the functions that score are run, so that the packages need not be installed. Needs numpy and
+pandas.
 """
 
 import ast
@@ -17,6 +18,8 @@ import string
 import sys
 import types
 from collections import defaultdict
+from decimal import Decimal, InvalidOperation
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -68,6 +71,95 @@ COUNT_FORMS = (
 )  # fmt: skip
 
 
+BRACE_TARGETS = ("7", "11.90", "Blue", "red, green", "14:35", "1,024", "B12", "a")
+BRACE_FORMS = (
+    "{{{t}}}",
+    "It is {{{t}}}.",
+    "{{ {t} }}",
+    "{{{u}}}",
+    "{{{w}}}",
+    "{{{o}}} no, {{{t}}}",
+    "{{{t}}} no, {{{o}}}",
+    "{t}",
+    "{{}}",
+    "{{{t}",
+    "{t}}}",
+    "{{{{{t}}}}}",
+    "{{x{t}y}}",
+    "{{1{t}1}}",
+    "\\boxed{{{t}}}",
+    "\\boxed{{\\text{{{t}}}}}",
+    "\\boxed{{\\frac{{{t}}}{{2}}}}",
+    "",
+    "  ",
+    "{{{t}\n}}",
+    "{{\n{t}}}",
+    "{{{t}}}\n{{{o}}}",
+    "The answer is {t}.",
+    "{{final answer}}",
+    "{{final answer: {t}}}",
+    "{{{t} dollars}}",
+    "{{${t}}}",
+    "{{{o}}}",
+    "[{t}]",
+    "({t})",
+    '{{"{t}"}}',
+    "Step 1: {{{o}}}. Step 2: {{{t}}}. Done",
+    "{{{t}}}{{}}",
+    "{{{t}}} {{ }}",
+    "{{{t}, {o}}}",
+    "{{{o}{t}}}",
+    "{{Answer}} {t}",
+    " {{{t}}} ",
+    "{{{t}.}}",
+    "{{{t}0}}",
+)
+
+
+VERDICTS = (
+    "Yes",
+    "yes",
+    "YES",
+    "Yes.",
+    "Yes, it does.",
+    "yes - {t}",
+    "Yesterday",
+    "yes\nno",
+    "No",
+    "no.",
+    "NO",
+    "No, the answer is {t}.",
+    "Not quite, yes",
+    " Yes",
+    "\nyes",
+    "**Yes**",
+    "'Yes'",
+    "Y",
+    "y",
+    "Correct",
+    "The answer is right: yes",
+    "I say yes",
+    "true",
+    "1",
+    "{t}",
+    "Nope",
+    "Sure, yes",
+    "Yes and no",
+    "No and yes",
+    "Answer: yes",
+    "yEs",
+    "nO",
+    "Ja",
+    "\u662f",
+    "Yes!",
+    "(Yes)",
+    "yes?",
+    "Yes \u2014 {t}",
+    "no\nyes",
+    "The reply says {t}",
+)
+
+
 # -- replies
 
 
@@ -116,6 +208,19 @@ def count_rows() -> list[dict[str, Any]]:
         text = form.format(n=number, m=other, w=word, v=words, W=word.title(), U=word.upper())
         row = {"kind": "count", "id": f"count {index}", "answer": str(number), "reply": text}
         rows.append(row)
+    return rows
+
+
+def brace_rows() -> list[dict[str, Any]]:
+    """Replies in the form that ZeroBench's prompt requests, twice with other wrong answers."""
+    draws = Random("replies in braces")
+    rows = []
+    for target in BRACE_TARGETS * 2:
+        for form in BRACE_FORMS:
+            other = draws.choice([name for name in BRACE_TARGETS if name != target])
+            text = form.format(t=target, u=target.upper(), w=target.lower(), o=other)
+            row = {"kind": "braces", "id": f"braces {len(rows)}", "answer": target, "reply": text}
+            rows.append(row)
     return rows
 
 
@@ -290,13 +395,55 @@ def count_verdicts(rows: list[dict[str, Any]], lmms: Path, kit: Path, vision: Pa
         row["lmms"] = task.countbench_process_results(doc, [row["reply"].strip()])["acc"]
 
 
-def main(lmms: str, kit: str, vision: str, omni: str) -> None:
-    lettered, count = [*lettered_rows(), *open_rows()], count_rows()
+def brace_verdicts(rows: list[dict[str, Any]], lmms: Path, kit: Path) -> None:
+    task = code(
+        lmms / "lmms_eval/tasks/zerobench/utils.py",
+        Decimal=Decimal,
+        InvalidOperation=InvalidOperation,
+    )
+    frames: list[pd.DataFrame] = []
+    path = kit / "vlmeval/dataset/image_vqa.py"
+    evaluate = method(path, "ZEROBench", "evaluate", re=re, load=lambda _: frames[-1])
+    for row in rows:
+        frames.append(
+            pd.DataFrame({"index": [0], "prediction": [row["reply"]], "answers": [row["answer"]]})
+        )
+        row["kit"] = float(evaluate(None, "")["accuracy"])
+        doc = {"question_answer": row["answer"]}
+        row["lmms"] = task.zerobench_process_results(doc, [row["reply"].strip()])[
+            "zerobench_exact_match"
+        ]["score"]
+
+
+def judge_rows(hr_bench: Path) -> list[dict[str, Any]]:
+    """Requests to HR-Bench's judge, as digests, and what a verdict counts."""
+    authors = code(hr_bench / "hrbench/vlmeval/dataset/utils/hrbench.py", get_logger=lambda _: None)
+    asks = "You are a helpful and precise assistant for checking the quality of the answer. Please "
+    asks += "answer in only yes or no. {}"  # pipeline_eval, hrbench.py#L61
+    rows = []
+    for row, words in zip(lettered_rows(), VERDICTS * 6, strict=False):
+        cells = dict(zip(string.ascii_uppercase, row["choices"], strict=False))
+        line = {"question": "Which?", **cells, "answer": row["answer"], "prediction": row["reply"]}
+        text = words.format(t=row["reply"])
+        rows.append(
+            {
+                **{key: row[key] for key in ("id", "choices", "answer", "reply")},
+                "kind": "judge", "verdict": text, "score": authors.parse_score(text)[0],
+                "request": sha256(asks.format(authors.build_prompt(line)).encode()).hexdigest(),
+            }
+        )  # fmt: skip
+    return rows
+
+
+def main(lmms: str, kit: str, vision: str, omni: str, hr_bench: str) -> None:
+    lettered, count, braces = [*lettered_rows(), *open_rows()], count_rows(), brace_rows()
     letter_verdicts(lettered, Path(lmms), Path(kit), Path(omni))
     count_verdicts(count, Path(lmms), Path(kit), Path(vision))
+    brace_verdicts(braces, Path(lmms), Path(kit))
     of_letters = [row for row in lettered if row["kind"] == "letter"]
     last = {"kind": "figures", **figures(of_letters, Path(lmms), Path(kit))}
-    text = "".join(f"{json.dumps(row)}\n" for row in [*lettered, *count, last])
+    rows = [*lettered, *count, *braces, *judge_rows(Path(hr_bench)), last]
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
     FIXTURE.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 

@@ -231,7 +231,76 @@ def babyvision(folder: Path) -> None:
     (folder / "babyvision_data" / "meta_data.jsonl").write_text("".join(rows), encoding="utf-8")
 
 
-BENCHMARKS = (vibe_eval, simplevqa, charxiv, worldvqa, babyvision)
+# -- MM-MT-Bench: scene, category, (question, reference answer)...
+
+CONVERSATIONS = (
+    (bars, "chart", ("Who has the most?", "Bo has the most, with 6."),
+     ("By how much does Bo lead Ada?", "Bo leads Ada by 2."), ("And in words?", "By two.")),
+    (plot, "chart", ("When does the line turn down?", "The line turns down after year 03.")),
+    (prices, "table", ("What do a tea and a cake cost?", "Together, they cost 6.50."),
+     ("How much is left of 10.00?", "3.50 is left.")),
+    (table, "table", ("What does the pear cost?", "The pear costs 0.80.")),
+    (triangle, "diagram", ("What kind of triangle is this?", "It is a right triangle.")),
+    (sign, "misc", ("What does the sign say?", "The sign says EXIT, and it points to level B2.")),
+)  # fmt: skip
+
+
+def mm_mt_bench(folder: Path) -> None:
+    rows = []
+    for number, (scene, category, *turns) in enumerate(CONVERSATIONS):
+        name = f"images/{number}.png"
+        drawn(scene, folder / name)
+        messages = []
+        for question, answer in turns:
+            messages.append({"role": "user", "content": [{"type": "text", "text": question}]})
+            messages.append({"role": "assistant", "content": [{"type": "text", "text": answer}]})
+        messages[0]["content"].insert(0, {"type": "image"})
+        row = {"image": name, "conversation": json.dumps(messages), "category": category}
+        rows.append(json.dumps(row) + "\n")
+    (folder / "eval.jsonl").write_text("".join(rows), encoding="utf-8")
+
+
+# -- HLE: scene or None, category, type of the answer, question, answer
+
+EXAM = (
+    (equations, "Math", "exactMatch", "What is the product of the values of x and y?", "36"),
+    (triangle, "Math", "exactMatch", "How many axes of symmetry does this have?", "0"),
+    (None, "Math", "exactMatch", "How many primes are there below 20?", "8"),
+    (moon, "Physics", "multipleChoice", "What lights this body?\n\nAnswer Choices:\nA. Earth\n"
+     "B. The Sun\nC. Itself", "B"),
+    (None, "Physics", "exactMatch", "What is the SI unit of force?", "newton"),
+    (None, "Chemistry", "exactMatch", "Which element has the symbol Fe?", "iron"),
+    (ruler, "Engineering", "multipleChoice", "What is this for?\n\nAnswer Choices:\nA. Mass\n"
+     "B. Length", "B"),
+    (None, "Biology/Medicine", "exactMatch", "How many chambers has a human heart?", "4"),
+    (None, "Computer Science/AI", "exactMatch", "What is 101 in base 2, in base 10?", "5"),
+    (sign, "Other", "exactMatch", "On which level is the way out?", "B2"),
+)  # fmt: skip
+
+
+def hle(folder: Path) -> None:
+    rows = []
+    for number, (scene, category, kind, question, answer) in enumerate(EXAM):
+        picture = ""
+        if scene is not None:
+            path = folder / "picture.png"
+            drawn(scene, path)
+            picture = f"data:image/png;base64,{b64encode(path.read_bytes()).decode()}"
+            path.unlink()
+        row = {
+            "id": f"drawn{number}",
+            "question": question,
+            "image": picture,
+            "answer": answer,
+            "answer_type": kind,
+            "raw_subject": category,
+            "category": category,
+        }
+        rows.append(json.dumps(row) + "\n")
+    (folder / "test.jsonl").write_text("".join(rows), encoding="utf-8")
+
+
+BENCHMARKS = (vibe_eval, simplevqa, charxiv, worldvqa, babyvision, mm_mt_bench, hle)
 
 
 def main() -> None:

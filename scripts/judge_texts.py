@@ -1,14 +1,17 @@
 """Write what the authors' code makes of generated replies and of generated texts of their judges.
 
-usage: python scripts/judge_texts.py VIBE_EVAL SIMPLEVQA CHARXIV WORLDVQA BABYVISION
+usage: python scripts/judge_texts.py VIBE_EVAL SIMPLEVQA CHARXIV WORLDVQA BABYVISION MISTRAL HLE
 
 The arguments are checkouts of reka-ai/reka-vibe-eval, SimpleVQA/SimpleVQA, princeton-nlp/CharXiv,
-MoonshotAI/WorldVQA, and UniPat-AI/BabyVision, which needs the package regex. Their functions build
+MoonshotAI/WorldVQA, UniPat-AI/BabyVision, which needs the package regex, mistralai/mistral-evals,
+which needs numpy, and centerforaisafety/hle, which needs numpy and pydantic. Their functions build
 the prompts and read the texts; no model is asked. The result is tests/parity/judge_texts.json.gz:
-the digest of each prompt, and what is read from a text.
+the digest of each prompt, what is read from a text, and the averages of some judges.
 """
 
+import asyncio
 import contextlib
+import copy
 import gzip
 import hashlib
 import importlib
@@ -315,8 +318,219 @@ def babyvision(folder: Path) -> dict[str, Any]:
     }
 
 
+# -- MM-MT-Bench
+
+
+def chunks(*texts: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": text} for text in texts]
+
+
+def conversations() -> list[list[dict[str, Any]]]:
+    """Conversations of one to four turns, some of them with unusual forms of a message."""
+    drawn = []
+    for number, question in enumerate(QUESTIONS):
+        for turns in range(1, 5):
+            messages: list[dict[str, Any]] = []
+            for turn in range(turns):
+                answer = ANSWERS[(number + turn) % len(ANSWERS)]
+                texts = (question, f"\n{turn}") if (number + turn) % 3 == 2 else (question,)
+                asks = {"role": "user", "content": chunks(*texts)}
+                if turn % 3 == 2:
+                    asks = {"content": f"{question}'", "role": "user"}
+                answers = {"role": "assistant", "content": chunks(answer, "'\\x")}
+                if number % 2:
+                    answers["content"] = f'{answer} "é'
+                messages += [asks, answers]
+            messages[0]["content"].insert(0, {"type": "image"})
+            drawn.append(messages)
+    return drawn
+
+
+def mm_mt_bench(folder: Path) -> dict[str, Any]:
+    for name in [name for name in sys.modules if name.split(".")[0] == "eval"]:
+        del sys.modules[name]
+    stubs = ("openai", "tqdm", "datasets", "requests", "PIL")
+    module = imported(folder, "eval.tasks.mm_mt_bench", *stubs)
+    module.tqdm = lambda rows, *_, **__: rows
+    judge = module.MultimodalLLMJudge("judge")
+    judge.API_MAX_RETRY = 1
+
+    def interactions(rows: list[dict[str, Any]]) -> Any:
+        module.load_dataset = lambda _: {"eval": rows}
+        bench = module.MultimodalMTBench()
+        bench.load_eval()
+        return bench
+
+    def sent_to_judge(interaction: Any) -> list[dict[str, Any]]:
+        sent: list[Any] = []
+
+        def create(messages: Any, **_: Any) -> Any:
+            sent.extend(messages)
+            message = SimpleNamespace(content="[[5]]")
+            return SimpleNamespace(choices=[SimpleNamespace(message=message)])
+
+        judge.client = SimpleNamespace(chat=SimpleNamespace(completions=MagicMock()))
+        judge.client.chat.completions.create = create
+        judge.get_judgement(interaction)
+        return sent
+
+    def prompts(messages: list[dict[str, Any]], reply: str) -> list[str]:
+        """The digests of the prompt that is sent, and of the one that the functions build if they
+        get what their types declare."""
+        row = {"conversation": json.dumps(messages), "image": None, "category": "a"}
+        interaction = interactions([row]).interactions[-1]
+        interaction.model_answer = reply
+        system, user = sent_to_judge(interaction)
+        texts = [[part["text"] for part in user["content"]]]
+        plain = copy.deepcopy(messages)
+        for message in plain:
+            if message["role"] == "assistant" and not isinstance(message["content"], str):
+                message["content"] = "".join(part["text"] for part in message["content"])
+        plain[0]["content"][0]["type"] = "image_url"
+        contents = [message["content"] for message in plain]
+        built = judge._get_judge_prompt(contents[::2], contents[1::2], reply)
+        texts.append([part["text"] for part in built])
+        return [sha256(system["content"] + "".join(parts)) for parts in texts]
+
+    def read(text: str) -> float | None:
+        score = attempt(lambda: float(judge.get_score(text)))
+        return None if score is None or score == -1 else float(score)
+
+    def averages(seed: int) -> dict[str, Any]:
+        draw = random.Random(seed)
+        rows = []
+        for _ in range(30):
+            messages = draw.choice(conversations())
+            category = draw.choice(["chart", "table", "misc"])
+            rows.append({"conversation": json.dumps(messages), "image": None, "category": category})
+        bench = interactions(rows)
+        for interaction in bench.interactions:
+            interaction.metrics["score"] = draw.choice([1, 3, 7, 8.5, 10])
+        drawn = [
+            [item.meta["category"], str(item.meta["turn"]), item.metrics["score"]]
+            for item in bench.interactions
+        ]
+        return {"ratings": drawn, "averages": bench.aggregate_metrics()}
+
+    heads = ("Fine. Rating: ", "", "**Rating**: ", "[[x]] ", "[[ 5 ]] ", "[[3]] or ")
+    numbers = (
+        "5",
+        "10",
+        "0",
+        "11",
+        "7.5",
+        "7.",
+        "05",
+        "05.5",
+        "00",
+        "-1",
+        "5/10",
+        "five",
+        "٣",
+        "1e1",
+    )
+    forms = ("[[{}]]", "[{}]", "[[{}]", "[[[{}]]]\n", "{}", "[[{}]] of 10")
+    texts = [head + shaped(n, form) for head, n, form in product(heads, numbers, forms)]
+    return {
+        "prompts": [
+            [messages, reply, *prompts(messages, reply)]
+            for messages in conversations()
+            for reply in REPLIES
+        ],
+        "verdicts": [[text, read(text)] for text in texts],
+        "averages": [averages(seed) for seed in range(3)],
+    }
+
+
+# -- HLE
+
+
+def hle(folder: Path) -> dict[str, Any]:
+    import numpy as np
+
+    names = ("openai", "tqdm", "tqdm.asyncio", "datasets")
+    module = imported(folder / "hle_eval", "run_judge_results", *names)
+    ask = imported(folder / "hle_eval", "run_model_predictions")
+    module.args = ask.args = SimpleNamespace(judge="judge", model="gpt")
+    prompts: list[str] = []
+
+    def judged(question: str, answer: str, reply: str, words: str = "") -> Any:
+        async def parse(messages: Any, **_: Any) -> Any:
+            (message,) = messages
+            prompts.append(message["content"])
+            parsed = module.ExtractedAnswer.model_validate_json(words)
+            return SimpleNamespace(
+                choices=[SimpleNamespace(message=SimpleNamespace(parsed=parsed))]
+            )
+
+        module.client.beta.chat.completions.parse = parse
+        return attempt(lambda: asyncio.run(module.extract_answer(question, answer, reply)))
+
+    def read(words: str) -> list[str] | None:
+        content = judged("q", "a", "r", words)
+        return None if content is None else [content["correct"], str(content["confidence"])]
+
+    def error(confidence: list[int], right: list[bool], kind: Any) -> float:
+        sort = np.argsort
+        module.np.argsort = lambda values: sort(values, kind=kind)
+        result = float(module.calib_err(np.array(confidence) / 100, np.array(right)))
+        module.np.argsort = sort
+        return result
+
+    def figures(n: int, seed: int, ties: bool) -> dict[str, Any]:
+        draw = random.Random(seed)
+        stated = draw.choices(range(0, 101, 5), k=n) if ties else draw.sample(range(3 * n), k=n)
+        right = [draw.random() < 0.3 for _ in stated]
+        value = error(stated, right, "stable" if ties else None)
+        return {"confidence": stated, "right": right, "calibration_error": value}
+
+    common = {"extracted_final_answer": "a", "reasoning": "b"}
+    values = product(
+        ("yes", "no", "Yes", "", True, None),
+        (0, 85, 100, 150, -5, "85", "85%", 85.0, 85.5, None, "x"),
+        (True, False, None, "true", 1),
+    )
+    objects = [
+        {**common, "correct": correct, "confidence": confidence, "strict": strict}
+        for correct, confidence, strict in values
+    ]
+    full = objects[0]
+    objects += [{key: full[key] for key in full if key != name} for name in full]
+    objects += [{**full, "extracted_final_answer": 3}, {**full, "reasoning": None}, {}]
+    objects += [{**full, "more": 1}, dict(reversed(full.items()))]
+    objects += [
+        {**full, "extracted_final_answer": answer, "reasoning": reason, "correct": correct}
+        for answer in (*ANSWERS, "None", "a\ncorrect: no")
+        for reason in (*REPLIES, '"correct": "no"', "é\u2028\\")
+        for correct in ("yes", "no")
+    ]
+    objects += [{**full, "confidence": percent} for percent in range(101)]
+    texts = [json.dumps(content) for content in objects]
+    good = json.dumps(full)
+    texts += [good[:-1], f"{good} x", f" {good}\n", f"[{good}]", f"{good[:-1]}}}}}", "{}", ""]
+    texts += ["null", json.dumps(full, indent=2), f'{good[:-1]}, "correct": "no"}}']
+    rows = [*product(QUESTIONS, ANSWERS, REPLIES)]
+    for row in rows:
+        judged(*row)
+    digests = [*map(sha256, prompts)]
+    picture = "data:image/png;base64,iVBORw0KGgo="
+    return {
+        "prompts": [[*row, digest] for row, digest in zip(rows, digests, strict=True)],
+        "questions": [
+            [text, image, ask.format_message({"question": text, "image": image})]
+            for text in QUESTIONS
+            for image in ("", picture)
+        ],
+        "verdicts": [[text, read(text)] for text in texts],
+        "figures": [
+            figures(n, seed, ties)
+            for seed, (n, ties) in enumerate(product((200, 299, 300, 512), (True, False)))
+        ],
+    }
+
+
 def main() -> None:
-    vibe, simple, charts, world, baby = map(Path, sys.argv[1:])
+    vibe, simple, charts, world, baby, mistral, exam = map(Path, sys.argv[1:])
     content = {
         "vibe-eval": vibe_eval(vibe),
         "simplevqa": simplevqa(simple),
@@ -324,6 +538,8 @@ def main() -> None:
         "charxiv descriptive": charxiv_descriptive(charts),
         "worldvqa": worldvqa(world),
         "babyvision": babyvision(baby),
+        "mm-mt-bench": mm_mt_bench(mistral),
+        "hle": hle(exam),
     }
     raw = json.dumps(content, ensure_ascii=False).encode()
     OUT.write_bytes(gzip.compress(raw, mtime=0))

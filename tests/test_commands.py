@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN = [path for path in PAGES if "```console" in path.read_text() and ".zh-CN." not in path.name]
 PLACEHOLDERS = {"my-bench", "NAME", "BENCH", "URL", "N", "X"}
+FOREIGN = ("suite:", "-", "vlmevalkit-class:")
+"""The beginnings of words that are no benchmarks of the catalog."""
 
 
 def lines(block: Block) -> list[str]:
@@ -63,7 +65,8 @@ def test_a_command_of_a_page_is_one(
     context: click.Context | None = command.make_context(verb, arguments, **settings)
     assert context
     for name in re.findall(r"(?:-b|data get|show|check|power|contamination) (\S+)", line):
-        if name not in PLACEHOLDERS and not name.startswith(("suite:", "-", "vlmevalkit-class:")):
+        is_foreign = name.startswith(FOREIGN) or registry.is_toolkit(name)
+        if name not in PLACEHOLDERS and not is_foreign:
             known(name)
     for name in re.findall(r"-m (\S+)", line):
         prefix = name.partition("/")[0].partition(":")[0]

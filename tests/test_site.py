@@ -1,7 +1,10 @@
 """What `docs/_ext` makes of sheets, docstrings and built pages."""
 
 import importlib.util
+import json
 import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +14,7 @@ import click
 import pytest
 
 from snellen import recipes, registry
+from snellen.registry.facts import KINDS, LICENSES, PROOFS
 from tests.pages import FENCE
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +32,7 @@ def extension(name: str) -> ModuleType:
 
 
 sys.path.append(str(DOCS / "_ext"))  # as docs/conf.py does
+benchmark_table = extension("benchmark_table")
 generated = extension("generated")
 docstrings = extension("docstrings")
 closed = extension("closed")
@@ -262,3 +267,68 @@ def test_the_picture_of_rooms_shows_every_room_and_the_shortest_ways_down() -> N
     ways = {"a": {"b", "c"}, "b": {"c"}, "c": set()}
     assert rooms.shortest(ways) == {"a": {"b"}, "b": {"c"}, "c": set()}
     assert "store" in rooms.imported_rooms("run")
+
+
+# -- the table of benchmarks
+
+
+def test_the_table_of_benchmarks_has_the_facts_of_each_file() -> None:
+    page = benchmark_table.page(list(registry.entries()), generated.text, generated.table)
+    (row,) = [line for line in page.splitlines() if line.startswith("| [mathvista]")]
+    cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+    assert cells[2:] == [
+        *("1,000", "mixed, with a judge", "English, Chinese, Persian", "CC-BY-SA-4.0"),
+        "published outputs",
+    ]
+    for entry in registry.entries():
+        assert page.count(f"| [{generated.text(entry.name)}](benchmarks/{entry.name}.md) |") == 1
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_the_search_box_shows_the_rows_that_contain_all_words() -> None:
+    """The script runs on a stand-in for the page with three rows."""
+    page = """
+    const texts = ["MathVista mixed Chinese", "MMStar choice English", "MMBench choice Chinese"];
+    const rows = texts.map((textContent) => ({ textContent, hidden: false }));
+    const created = [];
+    const element = () => ({ append() {}, addEventListener(_, call) { this.call = call; },
+                             dataset: {}, value: "" });
+    const box = { ...element(), dataset: { label: "Search", hint: "" },
+                  parentElement: { querySelector: () => ({ tBodies: [{ rows }] }) } };
+    globalThis.document = {
+      querySelectorAll: () => [box],
+      createElement: (tag) => { const made = { ...element(), tag }; created.push(made);
+                                return made; },
+    };
+    """
+    steps = """
+    const input = created.find((element) => element.tag === "input");
+    const count = created.find((element) => element.tag === "output");
+    const states = [];
+    for (const value of ["", "chinese CHOICE", "nothing", "mm"]) {
+      input.value = value;
+      input.call();
+      states.push([rows.map((row) => !row.hidden), count.textContent.trim()]);
+    }
+    console.log(JSON.stringify(states));
+    """
+    script = (
+        (DOCS / "assets/benchmarks.js").read_text(encoding="utf-8").replace('"use strict";', "")
+    )
+    done = subprocess.run(["node", "-e", page + script + steps], capture_output=True, check=True)
+    assert json.loads(done.stdout) == [
+        [[True, True, True], "3 of 3"],
+        [[False, False, True], "1 of 3"],
+        [[False, False, False], "0 of 3"],
+        [[False, True, True], "2 of 3"],
+    ]
+
+
+def test_the_guide_explains_every_word_of_the_table() -> None:
+    guide = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+    plain_licenses = {license for license, meaning in LICENSES.items() if not meaning}
+    assert set(re.findall(r"^\| `([^`]+)` \|", guide, re.MULTILINE)) == {
+        *KINDS,
+        *PROOFS,
+        *(set(LICENSES) - plain_licenses),
+    }

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import benchmark_table
 import recipe_pages
 
 from snellen import registry
@@ -294,40 +295,6 @@ def _names(entry: registry.Entry) -> str:
     )
 
 
-def benchmarks_page(entries: Sequence[registry.Entry]) -> str:
-    """The list of all benchmarks, and the tree of pages."""
-    rows = [
-        [
-            f"[{text(entry.name)}](benchmarks/{entry.name}.md)",
-            text(entry.title.partition(": ")[2]),
-            ", ".join(registry.benchmark(entry.name).scorings),
-            text(_proven(entry)),
-        ]
-        for entry in entries
-    ]
-    tree = "\n".join(f"benchmarks/{entry.name}" for entry in entries)
-    return (
-        "# Benchmarks\n\nEach benchmark has a page, generated from its file: paper, data, license, "
-        "prompt, scorings, proof, an example, commands. `snellen show NAME` shows the same in the "
-        "terminal.\n\n*Proven on* says how our scorer was checked. `published outputs`: it gives "
-        "the same results as the authors' scorer for models' outputs that the authors published "
-        "([parity](../parity.md)). `generated pairs`: it agrees with the authors' code on replies "
-        "that were generated to test its rules. `by hand`: the expected values were worked out by "
-        "hand.\n\n"
-        + table(["name", "what it asks", "scorings", "proven on"], rows)
-        + f"\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
-    )
-
-
-def _proven(entry: registry.Entry) -> str:
-    """How a benchmark's scorer is proven right, in a few words, from its fact sheet."""
-    text = " ".join(sections(entry.sheet)["Proof"])
-    if match := re.match(r"published (?:[a-z ]+) of (.+?)(?:[:;.,] | to |$)", text):
-        return f"published outputs ({match[1]})"
-    kinds = {"made": "generated pairs", "generated": "generated pairs", "by hand": "by hand"}
-    return next((item for word, item in kinds.items() if word in text), "see its page")
-
-
 def measures_page(entries: Sequence[registry.Entry]) -> str:
     """Which benchmark measures what: the tree of capabilities, with the benchmarks at each leaf."""
     of: dict[str, list[str]] = {}
@@ -441,7 +408,7 @@ def pages(pictures: Path) -> Iterator[tuple[str, str]]:
     entries = list(registry.entries())
     for entry in entries:
         yield f"benchmarks/{entry.name}.md", benchmark_page(entry, pictures)
-    yield "benchmarks.md", benchmarks_page(entries)
+    yield "benchmarks.md", benchmark_table.page(entries, text, table)
     yield "measures.md", measures_page(entries)
     yield "metrics.md", metrics_page()
     yield "changes.md", changes_page()

@@ -7,15 +7,13 @@ import asyncio
 import importlib.util
 import json
 import os
-import secrets
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -32,6 +30,7 @@ from snellen.media.content import Image, user
 from snellen.models.executors.replicas import Replicas
 from snellen.testing import check_model
 from tests import videos
+from tests.heavy.ray_clusters import node, own_cluster, wait_for
 from tests.test_cli.conftest import Snellen, snellen
 
 __all__ = ["snellen"]
@@ -46,7 +45,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-STARTING = 90.0
 WORKS = '''
 """Blurs a picture for a tenth of a second of CPU, and says which process it was."""
 import os, time
@@ -120,45 +118,9 @@ async def slow(messages):
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     """The address of a cluster of four CPUs, which ends with the tests."""
-    from snellen.models.executors.cluster import SETTINGS
-
     assert "ray" not in sys.modules, "Ray has read its settings already: ask in another process"
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in SETTINGS.items():
-            patch.setenv(name, value)
-        patch.setenv("RAY_AUTH_MODE", "token")
-        patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
-        patch.setenv("OMP_NUM_THREADS", "1")
-        with tempfile.TemporaryDirectory(
-            prefix="ray-test-", dir="/tmp", ignore_cleanup_errors=True
-        ) as folder:
-            address = Path(folder, "ray_current_cluster")
-            with node(f"{folder}/log", "--head", "--port=0", f"--temp-dir={folder}", cpus=4):
-                wait_for(lambda: address.exists() and address.read_text().strip())
-                yield address.read_text().strip()
-
-
-@contextmanager
-def node(log: str, *where: str, cpus: int) -> Iterator[int]:
-    """A node of a cluster; gives the group of its processes, which ends here."""
-    from snellen.models.executors.cluster import WATCH
-
-    command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", *where]
-    command += ["--min-worker-port=0", "--max-worker-port=0", "--dashboard-agent-grpc-port=0"]
-    command += ["--dashboard-agent-listen-port=0", "--object-store-memory=104857600"]
-    with (
-        open(log, "wb") as file,
-        subprocess.Popen(
-            [sys.executable, "-I", str(WATCH), *command, f"--num-cpus={cpus}", "--num-gpus=0"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=file,
-            start_new_session=True,
-        ) as process,
-    ):
-        yield process.pid
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+    with own_cluster() as address:
+        yield address
 
 
 @pytest.fixture
@@ -177,14 +139,6 @@ def write_questions(folder: Path, n: int) -> None:
         for number in range(n)
     ]
     (folder / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
-def wait_for(what: Callable[[], Any], seconds: float = STARTING) -> Any:
-    until = time.monotonic() + seconds
-    while not (actual := what()):
-        assert time.monotonic() < until, "it did not come"
-        time.sleep(0.02)
-    return actual
 
 
 def command(*more: str) -> list[str]:

@@ -10,6 +10,7 @@ import gzip
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,30 @@ def test_counts_are_scored_as_by_the_code(scoring: str, column: str) -> None:
     expected = [(row, row[column]) for row in rows("count")]
     assert len(expected) == 612
     assert differences("countbench", scoring, expected) == []
+
+
+@pytest.mark.parametrize(("scoring", "column"), [("vlmevalkit", "kit"), ("lmms-eval", "lmms")])
+def test_zerobenchs_answers_are_scored_as_by_the_code(scoring: str, column: str) -> None:
+    expected = [(row, row[column]) for row in rows("braces")]
+    assert len(expected) == 640
+    assert {value for _, value in expected} == {0.0, 1.0}
+    assert differences("zerobench", scoring, expected) == []
+
+
+def test_hr_benchs_judge_is_asked_and_read_as_by_its_authors_code() -> None:
+    judge = registry.benchmark("hr-bench", data=SYNTHETIC).scorings["official"].judge
+    score_of = registry.benchmark("hr-bench", data=SYNTHETIC).scorings["official"].score
+    assert judge is not None
+    assert len(rows("judge")) == 240
+    for row in rows("judge"):
+        choices = tuple(row["choices"])
+        sample = Sample(id=row["id"], question="Which?", choices=choices, target=row["answer"])
+        (message,) = judge.prompt(sample, Reply(text=row["reply"]))
+        assert sha256(message.text.encode()).hexdigest() == row["request"], row
+        # An empty verdict scores 0 in the authors' code, and is no verdict here.
+        verdict = judge.parse(row["verdict"], sample)
+        assert score_of(verdict, sample) == row["score"], row
+        assert (verdict.answer is None) == (not row["verdict"].strip())
 
 
 # -- figures

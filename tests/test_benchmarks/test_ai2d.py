@@ -26,6 +26,16 @@ def test_a_row_of_the_hub_has_an_index_as_answer(tmp_path: Path) -> None:
     assert (sample.id, sample.choices, sample.target) == ("7", ("2", "3", "1", "0"), "C")
 
 
+def test_questions_about_a_diagram_are_one_cluster() -> None:
+    folder = Path(ai2d.__code__.co_filename).parent / "rows" / "ai2d"
+    benchmark = ai2d(data=folder)
+    assert benchmark.cluster_by is not None
+    read = (benchmark.sample(row.position, row) for row in benchmark.data)
+    clusters = {sample.id: benchmark.cluster_by(sample) for sample in read}
+    assert {clusters["101"], clusters["102"]} == {"1"}
+    assert clusters["201"] == "2"
+
+
 def test_each_version_has_its_file() -> None:
     assert [published(version)[0].name for version in ("mask", "no-mask")] == [
         "AI2D_TEST.tsv",

@@ -51,6 +51,17 @@ def test_the_judge_is_asked_only_on_request_and_rules_are_the_headline() -> None
     assert hr_bench().headline == "vlmevalkit"
 
 
+def test_the_four_cycles_of_a_question_are_one_cluster() -> None:
+    folder = Path(hr_bench.__code__.co_filename).parent / "rows" / "hr_bench"
+    benchmark = hr_bench(data=folder)
+    assert benchmark.cluster_by is not None
+    read = [benchmark.sample(row.position, row) for row in benchmark.data]
+    clusters = [benchmark.cluster_by(sample) for sample in read]
+    assert len(set(clusters[:4])) == len(set(clusters[4:])) == 1
+    assert len(set(clusters)) == 2
+    assert [sample.target for sample in read[:4]] == ["A", "B", "C", "D"]
+
+
 def test_the_files_are_the_authors() -> None:
     (file,) = published("8k")
     assert (file.name, file.md5) == ("hr_bench_8k.tsv", "274c9c7f89329b804a4723178a00219c")

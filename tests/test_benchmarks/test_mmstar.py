@@ -45,6 +45,12 @@ def test_a_question_without_choices_in_it_is_answered_with_a_letter(tmp_path: Pa
     assert (sample.choices, sample.target) == (("A", "B", "C", "D"), "D")
 
 
+def test_a_right_letter_without_a_readable_choice_is_kept(tmp_path: Path) -> None:
+    row = ("0", f'"{QUESTION}"', PICTURE, "E", "math", "geometry")
+    _, (sample,) = samples(tmp_path, HEADER, row)
+    assert (sample.question, sample.choices, sample.target) == (QUESTION, tuple("ABCDE"), "E")
+
+
 @pytest.mark.parametrize(
     ("prompt", "text"),
     [

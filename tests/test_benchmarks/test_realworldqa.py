@@ -35,6 +35,11 @@ def test_a_question_without_choices_has_a_text_as_answer(tmp_path: Path) -> None
     assert (sample.choices, sample.target) == ((), "3")
 
 
+def test_an_answer_that_is_no_letter_of_a_choice_is_a_text(tmp_path: Path) -> None:
+    sample = sample_of(tmp_path, image="0.webp", question=LISTED, answer="Left")
+    assert (sample.question, sample.choices, sample.target) == (LISTED, (), "Left")
+
+
 @pytest.mark.parametrize(
     ("prompt", "question", "text"),
     [

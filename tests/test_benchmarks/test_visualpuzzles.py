@@ -1,4 +1,4 @@
-"""VisualPuzzles with and without texts of choices, its prompts, and the order of its rules."""
+"""VisualPuzzles' rows with and without texts of choices, its prompts, and its rules in order."""
 
 from pathlib import Path
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from snellen import registry
-from snellen.benchmarks.families.vlmevalkit_class import flattened
+from snellen.benchmarks.families.vlmevalkit_evaluate import flattened
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.errors import DataError, UsageError
@@ -123,12 +123,13 @@ def test_the_file_has_the_rows_without_pictures_and_the_predictions(tmp_path: Pa
     assert not Path(path).exists()
 
 
-def test_a_question_without_a_reply_is_not_in_the_file(tmp_path: Path) -> None:
+def test_a_question_without_a_reply_leaves_no_figure(tmp_path: Path) -> None:
     benchmark = registry.benchmark(written(tmp_path))
     actual = scored(benchmark, {"0": "A", "1": None, "2": "A", "3": "A"})
 
-    assert actual["by|n"].value == 3.0
-    assert actual["primary"].value == pytest.approx(200 / 3)
+    assert (list(actual), actual["primary"].value) == (["primary"], None)
+    assert "not every question has a reply (1 missing)" in (actual["primary"].reason or "")
+    assert not (tmp_path / "rows.json").exists()
 
 
 def test_a_reply_too_long_for_a_spreadsheet_is_handed_over_in_a_tsv(tmp_path: Path) -> None:
@@ -201,8 +202,7 @@ def test_a_benchmark_of_ours_keeps_its_name(tmp_path: Path) -> None:
     ("old", "new", "says"),
     [
         ('["Letters"]', '["One", "Two"]', "name the data set.*it has One, Two"),
-        ('"IMAGE"', '"VIDEO"', "videos or several turns are not supported"),
-        ('"MCQ"', '"MT"', "videos or several turns are not supported"),
+        ("self.data =", "self.pack = True; self.data =", "asks all questions about a video"),
         ("def evaluate", "def other", "has no method evaluate"),
         ("self.data =", "self.rows =", "has no `data`"),
         ("self.dataset_name = dataset", "raise OSError('offline')", "instantiated: OSError"),

@@ -77,3 +77,9 @@ def test_another_question_draws_anew() -> None:
         for k in range(60)
     }
     assert drawn == set(choices)  # one of ten is missing in 60 draws with a probability of 2 %
+
+
+def test_a_choice_that_is_a_picture_with_a_text_is_named_by_its_letter() -> None:
+    assert first("Which?\nA. \nB. ", "<image 1>", "<image_2>") == "A"
+    assert first("Which?\nA. red \nB. blue", "red <image 1>", "blue") == "A"
+    assert first("Which?", "<image 1>", "<image_2>") == "<image 1>"

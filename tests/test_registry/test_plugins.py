@@ -100,6 +100,11 @@ def test_a_plug_in_is_listed_shown_and_checked(snellen: Snellen, plugin: Path) -
     names = {kind: {row["name"]: row["title"] for row in rows} for kind, rows in listed.items()}
     title = "letter-count: how often is a letter in a word? (lettercount 1.0)"
     assert names["benchmarks"]["letter-count"] == title
+    row = next(row for row in listed["benchmarks"] if row["name"] == "letter-count")
+    facts = (row["n"], row["license"], row["kind"], row["languages"], row["proof"])
+    assert facts == (12, "CC0", None, [], None)
+    [line] = [x for x in snellen("list", "--license", "CC0").out.splitlines() if title in x]
+    assert line.split(title)[0].split() == ["letter-count", "12", "CC0"]
     assert names["models"]["counter"] == "Counts the letters of a question. (lettercount 1.0)"
     assert names["metrics"]["share-of-zeros"] == "The share of scores that are 0. (lettercount 1.0)"
     assert "lettercount" not in sys.modules, "listing imports nothing"

@@ -176,6 +176,31 @@ def test_auto_is_within_a_tenth_of_the_best_number_after_a_minute(
     assert rate >= 0.9 * knee
 
 
+@pytest.mark.parametrize("slowdown", [constant_throughput, half_throughput])
+def test_drivers_that_search_at_the_same_time_do_not_outbid_each_other(
+    slowdown: Callable[[float], float],
+) -> None:
+    """With more requests, each driver alone gets more replies at the expense of the others."""
+    knee, drivers = 120, 4
+
+    async def work() -> list[list[tuple[float, int]]]:
+        limiters = [Limiter(start=2, others=drivers - 1) for _ in range(drivers)]
+
+        def serve(now: int) -> float:
+            return slowdown(sum(limiter.in_flight for limiter in limiters) / knee)
+
+        async def ask(number: int) -> list[tuple[float, int]]:
+            await asyncio.sleep(number / 3)
+            return await drive(limiters[number], 180 * knee // drivers, serve)
+
+        return await asyncio.gather(*map(ask, range(drivers)))
+
+    by_driver = simulate(work)
+
+    together = sum(mean_level(levels, 90, 150) for levels in by_driver)
+    assert 0.6 * knee < together < 1.5 * knee
+
+
 def test_auto_recovers_from_a_single_rejection_within_two_minutes() -> None:
     rejected = False
 

@@ -108,6 +108,11 @@ MMPRETRAIN = (
     "mmpretrain/evaluation/metrics/vqa.py#L242-L268"
 )
 LAVIS = "salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/tasks/vqa.py#L262-L291"
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 1145
 ALIASES = {
     "A-OKVQA": {"setting": "mc", "split": "val", "prompt": "vlmevalkit"},
     "aokvqa": {"setting": "da"},

@@ -29,28 +29,22 @@ Proof    `lmms-eval` equals lmms-eval's code on 720 generated replies (tests/par
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from string import ascii_uppercase, punctuation
 from typing import Literal
 
 from snellen.benchmarks.families import choice_sets
-from snellen.core import (
-    Benchmark,
-    Capabilities,
-    Interop,
-    Presentation,
-    Reading,
-    Reply,
-    Sample,
-    Scoring,
-)
+from snellen.core import Benchmark, Interop, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 
-LMMS_EVAL = (
-    "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:"
-    "lmms_eval/tasks/ai2d/utils.py#L52-L79"
-)
+LMMS_EVAL = f"{choice_sets.LMMS}:lmms_eval/tasks/ai2d/utils.py#L52-L79"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-SA"
+PROOF = "toolkit's code"
+SIZE = 3088
 ALIASES = {
     "AI2D_TEST": {"version": "mask", "prompt": "vlmevalkit"},
     "AI2D_TEST_NO_MASK": {"version": "no-mask", "prompt": "vlmevalkit"},
@@ -81,13 +75,10 @@ def ai2d(
         max_answer_tokens=TOKENS[prompt],
         cluster_by=lambda sample: str(sample.data["image"]),
         check=choice_sets.check(rules),
-        presentation=Presentation(
-            break_down_by=("category",),
-            capabilities=Capabilities(
-                tag="",
-                leaves={"": "knowledge/domain"},
-                source="https://arxiv.org/abs/1603.07396, section 5",
-            ),
+        presentation=choice_sets.presentation(
+            {"": "knowledge/domain"},
+            "https://arxiv.org/abs/1603.07396, section 5",
+            by=("category",),
         ),
         interop=Interop(files=file),
     )
@@ -105,11 +96,13 @@ def published(version: Version = "mask", **_: object) -> tuple[File, ...]:
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
-    """Make a sample. In the hub's files, the right answer is an index, from 0."""
-    if "options" not in row:
-        return choice_sets.sample_of(row, data_file, tags=("category",))
-    letter = choice_sets.letter_at(row["answer"], choice_sets.choices_of(row))
-    return choice_sets.sample_of(row, data_file, tags=("category",), letter=letter)
+    """Make a sample. In the hub's files, the right answer is an index, from 0. In a TSV, each row
+    has a copy of its diagram, whose number is in the index."""
+    if "options" in row:
+        letter = choice_sets.letter_at(row["answer"], choice_sets.choices_of(row))
+        return choice_sets.sample_of(row, data_file, tags=("category",), letter=letter)
+    sample = choice_sets.sample_of(row, data_file, tags=("category",))
+    return replace(sample, data={**sample.data, "image": str(int(row["index"]) // 100)})
 
 
 def lmms_answer(reply: Reply, sample: Sample) -> Reading:

@@ -43,6 +43,12 @@ ARCHIVE = File(
     md5="498d4a3dbdc33fa443b1cb2eee41ece1",
     unpack=True,
 )
+KIND = "mixed"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 388
 ALIASES: dict[str, dict[str, str]] = {"BabyVision": {}}
 FORM = "Think about the question and give your final answer in \\boxed{Answer} format."
 LEAVES = {

@@ -75,6 +75,13 @@ from snellen.metrics import Metric, macro_average, mean
 
 AUTHORS = "zeyofu/BLINK_Benchmark@2d6a779be4aa1ad0d38d7aa539bcb43b6dd81592"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+KIND = "choice"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "Apache-2.0"
+PROOF = "published outputs"
+SIZE = 1901
+OTHER_SIZES = {"split=test": 1907}
 ALIASES = {"BLINK": {"prompt": "vlmevalkit"}}
 LEAVES = {
     **dict.fromkeys(("Art_Style", "Relative_Reflectance"), "perception/attribute"),

@@ -68,6 +68,11 @@ SOURCE = (
     "pix2struct/metrics.py#L81-L119"
 )
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "GPL-3.0"
+PROOF = "toolkit's code"
+SIZE = 2500
 ALIASES = {"ChartQA_TEST": {"split": "test", "prompt": "vlmevalkit"}}
 SHEET = File(
     name="ChartQA_TEST.tsv",

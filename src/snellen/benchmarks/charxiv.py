@@ -57,6 +57,13 @@ DIGESTS = {
     "descriptive_val.json": "5dc144dd043b77b32feeae2875c6112b1d7cc45e05790cf025859c21e9b40a68",
     "image_metadata_val.json": "175a7d7001d76f37c7515bd59d6a9bcdd8062140150e6572767a9f87b59d11bc",
 }
+KIND = "words"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-SA-4.0"
+PROOF = "authors' code"
+SIZE = 1000
+OTHER_SIZES = {"questions=descriptive": 4000}
 ALIASES = {
     "CharXiv_reasoning_val": {"questions": "reasoning"},
     "CharXiv_descriptive_val": {"questions": "descriptive"},

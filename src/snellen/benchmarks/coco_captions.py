@@ -66,6 +66,11 @@ from snellen.text.ptb import tokens
 
 COCO = "tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+KIND = "caption"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-4.0"
+PROOF = "authors' code"
+SIZE = 5000
 ALIASES = {
     "COCO_VAL": {"split": "vlmevalkit", "prompt": "vlmevalkit"},
     "coco_karpathy_test": {"split": "karpathy-test"},

@@ -31,16 +31,7 @@ from typing import Literal
 
 from snellen.benchmarks.families import choice_sets, tasks
 from snellen.benchmarks.families.judges import PERFECT
-from snellen.core import (
-    Benchmark,
-    Capabilities,
-    Check,
-    Interop,
-    Presentation,
-    Reading,
-    Sample,
-    Scoring,
-)
+from snellen.core import Benchmark, Check, Interop, Reading, Sample, Scoring
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 
@@ -48,14 +39,13 @@ OFFICIAL = (
     "google-research/big_vision@0127fb6b337ee2a27bf4e54dea79cff176527356:"
     "big_vision/evaluators/proj/paligemma/transfers/tallyqa.py#L70-L79"
 )
-KIT = (
-    "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:"
-    "vlmeval/dataset/image_vqa.py#L3300-L3315"
-)
-LMMS_EVAL = (
-    "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:"
-    "lmms_eval/tasks/countbench/utils.py#L27-L54"
-)
+KIT = f"{choice_sets.KIT}:vlmeval/dataset/image_vqa.py#L3300-L3315"
+LMMS_EVAL = f"{choice_sets.LMMS}:lmms_eval/tasks/countbench/utils.py#L27-L54"
+KIND = "number"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 490
 ALIASES = {"CountBenchQA": {"prompt": "vlmevalkit"}}
 # fmt: off
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -91,13 +81,10 @@ def countbench(prompt: Preset = "vlmevalkit", data: Path | None = None) -> Bench
             # The reply "1 2 3" has the right numbers of two of the eight bundled rows in it.
             expect={**dict.fromkeys(rules, PERFECT), "vlmevalkit": {**PERFECT, "hedging": 2 / 8}},
         ),
-        presentation=Presentation(
-            break_down_by=("number",),
-            capabilities=Capabilities(
-                tag="",
-                leaves={"": "perception/counting"},
-                source="https://arxiv.org/abs/2302.12066, section 4",
-            ),
+        presentation=choice_sets.presentation(
+            {"": "perception/counting"},
+            "https://arxiv.org/abs/2302.12066, section 4",
+            by=("number",),
         ),
         interop=Interop(files=file),
     )

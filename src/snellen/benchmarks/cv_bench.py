@@ -35,24 +35,18 @@ from typing import Literal
 
 from snellen.benchmarks.families import choice_sets
 from snellen.benchmarks.families.authors_files import Joined
-from snellen.core import (
-    Benchmark,
-    Capabilities,
-    Interop,
-    Presentation,
-    Reading,
-    Reply,
-    Sample,
-    Scoring,
-)
+from snellen.core import Benchmark, Interop, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.metrics import Metric, macro_average, mean
 
-LMMS_EVAL = (
-    "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:"
-    "lmms_eval/tasks/cv_bench/utils.py#L6-L52"
-)
+LMMS_EVAL = f"{choice_sets.LMMS}:lmms_eval/tasks/cv_bench/utils.py#L6-L52"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "Apache-2.0"
+PROOF = "toolkit's code"
+SIZE = 2638
+OTHER_SIZES = {"part=2d": 1438, "part=3d": 1200}
 ALIASES = {
     "CV-Bench-2D": {"part": "2d", "prompt": "vlmevalkit"},
     "CV-Bench-3D": {"part": "3d", "prompt": "vlmevalkit"},
@@ -99,11 +93,8 @@ def cv_bench(
         # "A B C D" is A, the right answer of two of the ten bundled rows, one of each part: one of
         # the three about ADE20K, none of the two about COCO, one of the five about Omni3D.
         check=choice_sets.check(rules, lmms_eval=((1 / 3 + 0) / 2 + 1 / 5) / 2),
-        presentation=Presentation(
-            break_down_by=TAGS,
-            capabilities=Capabilities(
-                tag="task", leaves=LEAVES, source="https://arxiv.org/abs/2406.16860, appendix C"
-            ),
+        presentation=choice_sets.presentation(
+            LEAVES, "https://arxiv.org/abs/2406.16860, appendix C", "task", by=TAGS
         ),
         interop=Interop(files=tables[0][1]),
     )

@@ -47,6 +47,12 @@ from snellen.core import UNMAPPED, Benchmark, Capabilities, Interop, Presentatio
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "toolkit's code"
+SIZE = 5349
+OTHER_SIZES = {"split=test": 5188}
 ALIASES = {
     "DocVQA_VAL": {"split": "val", "prompt": "vlmevalkit"},
     "DocVQA_TEST": {"split": "test", "prompt": "vlmevalkit"},

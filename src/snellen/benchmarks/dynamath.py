@@ -61,6 +61,11 @@ from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, system, user
 
+KIND = "mixed"
+LANGUAGES = ("en",)
+LICENSE = "MIT"
+PROOF = "published outputs"
+SIZE = 5010
 ALIASES = {
     "DynaMath": {"prompt": "vlmevalkit"},
     "DynaMath_noprompt": {"prompt": "vlmevalkit", "answer_format": False},

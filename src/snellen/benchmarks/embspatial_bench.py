@@ -37,6 +37,11 @@ LMMS_EVAL = (
     "lmms_eval/tasks/embspatial/utils.py#L23-L41"
 )
 REVISION = "e2733cacf0f20371518c687176e881d79644e61e"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-4.0"
+PROOF = "toolkit's code"
+SIZE = 3640
 ALIASES = {
     "EmbSpatialBench": {"prompt": "vlmevalkit"},
     "embspatial": {"prompt": "lmms-eval"},

@@ -62,6 +62,12 @@ from snellen.metrics import Columns, mean
 from snellen.stats import Estimate
 
 SOURCE = "EMMA-Bench/EMMA@50609fd4d7e4ce03124092b3862e10654b3b7cda:evaluation/evaluate.py"
+KIND = "mixed"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "published outputs"
+SIZE = 2788
+OTHER_SIZES = {"subset=mini": 400}
 ALIASES = {
     "EMMA": {"prompt": "vlmevalkit", "mode": "direct"},
     "EMMA_COT": {"prompt": "vlmevalkit", "mode": "cot"},

@@ -45,6 +45,11 @@ from snellen.data.published import File
 from snellen.media.content import Message, Part, user
 
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "by hand"
+SIZE = 400
 ALIASES = {"ERQA": {"prompt": "official"}}
 FILES_PUBLISHED = (
     File(

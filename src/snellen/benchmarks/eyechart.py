@@ -65,6 +65,11 @@ from snellen.media.content import Image, Message, user
 from snellen.media.drawing import UNIT, Canvas
 from snellen.metrics.acuity import threshold
 
+KIND = "mixed"
+LANGUAGES = ("en",)
+LICENSE = "Apache-2.0"
+PROOF = "own"
+SIZE = 648
 ALIASES: dict[str, dict[str, object]] = {}
 
 LETTERS = "CDHKNORSVZ"

@@ -65,6 +65,11 @@ from snellen.media.content import Message, Video, user
 from snellen.media.drawing import CLIP_KINDS, Script, ShownLetter, clip_script, write_clip
 from snellen.metrics.acuity import threshold
 
+KIND = "mixed"
+LANGUAGES = ("en",)
+LICENSE = "Apache-2.0"
+PROOF = "own"
+SIZE = 172
 ALIASES: dict[str, dict[str, object]] = {}
 
 ASKS = 1

@@ -88,6 +88,13 @@ if TYPE_CHECKING:
 
 REVISION = "744007c232c292942c7f80eb61edb2465482da31"
 SOURCE = f"tianyi-lab/HallusionBench@{REVISION}:utils.py#L26-L426"
+KIND = "yes-no"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "BSD-3-Clause"
+PROOF = "authors' code"
+SIZE = 1129
+OTHER_SIZES = {"questions=image": 951}
 ALIASES = {
     "HallusionBench": {"questions": "image", "prompt": "vlmevalkit"},
     "hallusion_bench_image": {"questions": "image", "prompt": "lmms-eval"},

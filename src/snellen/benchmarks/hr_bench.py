@@ -21,8 +21,8 @@ Scoring  The score is the mean over the four cycles, all rows of which count (hr
          its judge: VLMEvalKit's older rules on the stripped reply.
          `robust`: the letter that the reply settles on.
 Proof    `vlmevalkit` and `lmms-eval` equal the code of VLMEvalKit and lmms-eval on 720 generated
-         replies, with the mean over the cycles (tests/parity/test_choice_rules.py). The judge's
-         prompt and the parsing of its verdicts are checked on examples from the authors' code.
+         replies, with the mean over the cycles, and the judge's requests and verdicts equal the
+         authors' on 240 (tests/parity/test_choice_rules.py).
 """
 
 import re
@@ -33,32 +33,25 @@ from typing import Literal
 from snellen.answers.others import VLMEVALKIT_2024, vlmevalkit_2024_letter
 from snellen.benchmarks.families import choice_sets
 from snellen.benchmarks.families.tasks import as_reading
-from snellen.core import (
-    Benchmark,
-    Capabilities,
-    Interop,
-    Judge,
-    Presentation,
-    Reading,
-    Reply,
-    Sample,
-    Scoring,
-)
-from snellen.data import find
+from snellen.core import Benchmark, Interop, Judge, Reading, Reply, Sample, Scoring
+from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import Message, user
 from snellen.metrics import macro_average
 
-SOURCE = (
-    "DreamMr/HR-Bench@b17b1998fa2c1b71a737c126155826a94149ed13:"
-    "hrbench/vlmeval/dataset/utils/hrbench.py#L15-L61"
-)
+AUTHORS = "DreamMr/HR-Bench@b17b1998fa2c1b71a737c126155826a94149ed13"
 JUDGE = (
     "You are a helpful and precise assistant for checking the quality of the answer. Please answer "
     "in only yes or no. Given the following question: {question}\nOptions:\n{choices}Please select "
     "the correct answer from the options above. \n, the correct answer is: {target}. {right}. Does "
     "the following answer correctly answers the question, answer:{reply}?"
 )
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "toolkit's code"
+SIZE = 800
+OTHER_SIZES = {"size=8k": 800}
 ALIASES = {
     "HRBench4K": {"size": "4k", "prompt": "vlmevalkit"},
     "HRBench8K": {"size": "8k", "prompt": "vlmevalkit"},
@@ -88,17 +81,14 @@ def hr_bench(
         name="hr-bench",
         asks=1,
         data=table,
-        sample=lambda _, row: choice_sets.sample_of(row, data_file, tags=TAGS),
+        sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: choice_sets.message(sample, PROMPTS[prompt]),
         scorings=choice_sets.headline(rules, prompt),
         max_answer_tokens=2048 if prompt == "vlmevalkit" else 1024,
-        cluster_by=lambda sample: str(sample.data["image"]),
+        cluster_by=lambda sample: str(sample.data["cycles"]),
         check=replace(choice_sets.check(rules), verdict=right_verdict),
-        presentation=Presentation(
-            break_down_by=TAGS,
-            capabilities=Capabilities(
-                tag="category", leaves=LEAVES, source="https://arxiv.org/abs/2408.15556, section 3"
-            ),
+        presentation=choice_sets.presentation(
+            LEAVES, "https://arxiv.org/abs/2408.15556, section 3", "category", by=TAGS
         ),
         interop=Interop(files=file),
     )
@@ -109,7 +99,7 @@ def scorings() -> dict[str, Scoring]:
     metrics = {"accuracy": macro_average("cycle_category")}
     judged = Scoring(
         version=1,
-        source=SOURCE,
+        source=f"{AUTHORS}:hrbench/vlmeval/dataset/utils/hrbench.py#L15-L61",
         parse=lambda *_: Reading(answer=None, rule="for the judge"),
         score=lambda reading, _: float(reading.answer == "yes"),
         metrics=metrics,
@@ -132,6 +122,14 @@ def published(size: Size = "4k", **_: object) -> tuple[File, ...]:
     """The authors' TSV file of this size."""
     sheet = choice_sets.sheet(f"HRBench{size.upper()}")
     return (File(name=f"hr_bench_{size}.tsv", url=sheet.url, md5=sheet.md5),)
+
+
+def to_sample(row: Row, data_file: DataFile) -> Sample:
+    """Make a sample. The rows of a question, in its four cycles, have the same question and choices
+    and are one cluster, although each row has a copy of the picture."""
+    sample = choice_sets.sample_of(row, data_file, tags=TAGS)
+    cycles = "\n".join((sample.question, *sorted(sample.choices)))
+    return replace(sample, data={**sample.data, "cycles": cycles})
 
 
 def lmms_answer(reply: Reply, sample: Sample) -> Reading:

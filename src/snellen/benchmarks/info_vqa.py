@@ -44,6 +44,12 @@ from snellen.core import Benchmark, Capabilities, Interop, Presentation, Procedu
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "toolkit's code"
+SIZE = 2801
+OTHER_SIZES = {"split=test": 3288}
 ALIASES = {
     "InfoVQA_VAL": {"split": "val", "prompt": "vlmevalkit"},
     "InfoVQA_TEST": {"split": "test", "prompt": "vlmevalkit"},

@@ -86,6 +86,13 @@ SOURCE: Mapping[Split, str] = {
     "wild": f"haotian-liu/LLaVA@{REVISION}:llava/eval/eval_gpt_review_bench.py#L36-L102",
     "coco": f"haotian-liu/LLaVA@{REVISION}:llava/eval/eval_gpt_review_visual.py#L36-L99",
 }
+KIND = "chat"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "Apache-2.0"
+PROOF = "published outputs"
+SIZE = 60
+OTHER_SIZES = {"split=coco": 90}
 ALIASES = {
     "LLaVABench": {"split": "wild"},
     "llava_in_the_wild": {"split": "wild"},

@@ -56,6 +56,12 @@ from snellen.errors import DataError
 from snellen.media.content import Image, Message, user
 from snellen.metrics import mean
 
+KIND = "choice"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "mixed"
+PROOF = "published outputs"
+SIZE = 448
 REVISION = "e5795f17189ce1243231250af7d8c112ae2c5a57"
 SOURCE = f"Yijia-Xiao/LogicVista@{REVISION}:eval/extract_accuracy.py#L74-L155"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"

@@ -50,6 +50,11 @@ from snellen.errors import DataError
 from snellen.media.content import Image, Message, assistant, user
 from snellen.metrics import mean
 
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-SA-4.0"
+PROOF = "published outputs"
+SIZE = 2318
 SOURCE = "LightChen233/M3CoT@ee50d5ac69661f81731d33647dd307d1f84eada5:utils/metric.py#L15-L52"
 FILES = ("data/test.jsonl", "test.jsonl")
 LEAVES = {

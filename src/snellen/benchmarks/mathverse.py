@@ -71,6 +71,13 @@ Version = Literal[
     "vision-only",
     "text-only",
 ]
+KIND = "mixed"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "MIT"
+PROOF = "authors' code"
+SIZE = 3940
+OTHER_SIZES = {"version=text-only": 788, "version=vision-only": 788}
 ALIASES = {
     "MathVerse_MINI": {"version": "all"},
     "mathverse_testmini": {"version": "all"},

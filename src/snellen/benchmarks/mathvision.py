@@ -51,6 +51,12 @@ from snellen.text.numbers import latex2sympy_value
 
 REVISION = "a1f5cc3add200c0cd080fad463e500f44ef1fb41"
 SOURCE = f"mathllm/MATH-V@{REVISION}:evaluation/evaluate.py#L15-L48"
+KIND = "mixed"
+LANGUAGES = ("en",)
+LICENSE = "MIT"
+PROOF = "published outputs"
+SIZE = 3040
+OTHER_SIZES = {"split=testmini": 304}
 ALIASES = {
     "MathVision": {"split": "test"},
     "MathVision_MINI": {"split": "testmini"},

@@ -67,6 +67,13 @@ from snellen.metrics import mean
 
 REVISION = "53d525874bdde205128e6b160b7357a88277d479"
 SOURCE = f"lupantech/MathVista@{REVISION}:evaluation/calculate_score.py#L17-L94"
+KIND = "mixed"
+NEEDS_JUDGE = True
+LANGUAGES = ("en", "zh", "fa")
+LICENSE = "CC-BY-SA-4.0"
+PROOF = "published outputs"
+SIZE = 1000
+OTHER_SIZES = {"split=test": 5141}
 ALIASES = {
     "MathVista_MINI": {"split": "testmini"},
     "mathvista_testmini": {"split": "testmini"},

@@ -43,6 +43,11 @@ from snellen.data.published import File
 from snellen.media.content import Message, assistant, system, user
 
 SOURCE = "TsinghuaC3I/MedXpertQA@f21247d3ccf3b14826ff2aa7fa06e1a46d64058c:eval/utils.py#L33-L102"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "MIT"
+PROOF = "authors' code"
+SIZE = 2000
 ALIASES = {"MedXpertQA_MM_test": {"prompt": "vlmevalkit"}}
 FILES = ("medxpertqa_mm_input.jsonl", "MM/test.jsonl", "test.jsonl", "MedXpertQA_MM_test.tsv")
 TAGS = ("question_type", "medical_task", "body_system")

@@ -79,6 +79,13 @@ SOURCE: Mapping[str, str] = {
     "v1": f"yuweihao/MM-Vet@{REVISION}:mm-vet_evaluator.py#L188-L275",
     "v2": f"yuweihao/MM-Vet@{REVISION}:v2/mm-vet-v2_evaluator.py#L196-L268",
 }
+KIND = "chat"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-NC-4.0"
+PROOF = "published outputs"
+SIZE = 218
+OTHER_SIZES = {"version=v2": 517}
 ALIASES = {
     "MMVet": {"version": "v1", "prompt": "llava"},
     "mmvet": {"version": "v1", "prompt": "lmms-eval"},

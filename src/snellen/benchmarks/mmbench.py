@@ -93,6 +93,12 @@ from snellen.metrics import Metric, mean
 from snellen.metrics.circular import circular, vanilla
 
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+KIND = "choice"
+LANGUAGES = ("en", "zh")
+LICENSE = "Apache-2.0"
+PROOF = "published outputs"
+SIZE = None
+OTHER_SIZES = {"version=1.0": 4329, "lang=cc": 2040}
 ALIASES = {
     "MMBench_DEV_EN": {"lang": "en", "split": "dev", "version": "1.0"},
     "MMBench_DEV_CN": {"lang": "cn", "split": "dev", "version": "1.0"},

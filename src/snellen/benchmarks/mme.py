@@ -89,6 +89,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+KIND = "yes-no"
+LANGUAGES = ("en",)
+LICENSE = "research only"
+PROOF = "published outputs"
+SIZE = 2374
 ALIASES = {"MME": {"prompt": "vlmevalkit"}}
 REVISION = "dd2950902889cd614d4edf606827240166d29381"
 AUTHORS = "BradyFU/Awesome-Multimodal-Large-Language-Models"

@@ -50,6 +50,12 @@ REVISION = "bee58edb82c883843ae93be61c2ae3b452c781d1"
 SCORER = f"MME-Benchmarks/MME-RealWorld@{REVISION}:evaluation/eval_your_results.py"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+KIND = "choice"
+LANGUAGES = ("en", "zh")
+LICENSE = "research only"
+PROOF = "authors' code"
+SIZE = 23_512
+OTHER_SIZES = {"version=cn": 5917}
 ALIASES = {
     "MME-RealWorld": {"version": "en"},
     "MME-RealWorld-CN": {"version": "cn"},

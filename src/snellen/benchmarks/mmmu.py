@@ -107,6 +107,12 @@ from snellen.media.content import Message, Part
 from snellen.metrics import mean
 
 SOURCE = f"{AUTHORS}:mmmu/utils/eval_utils.py#L10-L216"
+KIND = "mixed"
+LANGUAGES = ("en",)
+LICENSE = "Apache-2.0"
+PROOF = "published outputs"
+SIZE = 900
+OTHER_SIZES = {"split=dev": 150, "split=test": 10_500}
 ALIASES = {
     "MMMU_DEV_VAL": {"split": "val", "prompt": "vlmevalkit"},
     "MMMU_TEST": {"split": "test", "prompt": "vlmevalkit"},

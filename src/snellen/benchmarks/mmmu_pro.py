@@ -98,6 +98,12 @@ from snellen.media.content import Message, Part
 from snellen.metrics import mean
 
 SOURCE = f"{AUTHORS}:mmmu-pro/evaluate.py#L14-L289"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "Apache-2.0"
+PROOF = "published outputs"
+SIZE = 1730
+OTHER_SIZES = {"setting=standard-4": 1730, "setting=vision": 1730}
 ALIASES = {
     "MMMU_Pro_10c": {"setting": "standard-10", "mode": "direct", "prompt": "vlmevalkit"},
     "MMMU_Pro_10c_COT": {"setting": "standard-10", "mode": "cot", "prompt": "vlmevalkit"},

@@ -44,6 +44,11 @@ LMMS_EVAL = (
     "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:"
     "lmms_eval/tasks/mmsi_bench/utils.py#L79-L120"
 )
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-NC-4.0"
+PROOF = "authors' code"
+SIZE = 1000
 ALIASES = {"MMSIBench_wo_circular": {"prompt": "vlmevalkit"}}
 FILES_PUBLISHED = (
     File(

@@ -31,31 +31,33 @@ from typing import Literal
 from snellen.answers.choice import Letter
 from snellen.answers.others import LMMS_EVAL, MMSTAR, lmms_eval_letter, mmstar_letter
 from snellen.benchmarks.families import choice_sets
-from snellen.core import Benchmark, Capabilities, Interop, Presentation, Sample, Scoring
+from snellen.core import Benchmark, Interop, Sample, Scoring
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
-from snellen.metrics import macro_average
+from snellen.metrics import Metric, macro_average
 
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 1500
 ALIASES = {"MMStar": {"prompt": "vlmevalkit"}}
 LEAVES = {
     "image scene and topic": "perception/scene",
-    "image style & quality": "perception/attribute",
-    "image emotion": "perception/attribute",
     "object counting": "perception/counting",
     "recognition": "perception/object",
-    "localization": "perception/spatial",
-    "single-instance reasoning": "perception/attribute",
-    "cross-instance attribute reasoning": "perception/attribute",
-    "cross-instance relation reasoning": "perception/spatial",
     "code & sequence reasoning": "reasoning/logic",
     "diagram reasoning": "OCR/table",
     "common reasoning": "reasoning/commonsense",
+    **dict.fromkeys(("localization", "cross-instance relation reasoning"), "perception/spatial"),
+    **dict.fromkeys(("image style & quality", "image emotion"), "perception/attribute"),
+    "single-instance reasoning": "perception/attribute",
+    "cross-instance attribute reasoning": "perception/attribute",
     "biology & chemistry & physics": "knowledge/domain",
     "electronics & energy & mechanical eng.": "knowledge/domain",
     "geography & earth science & agriculture": "knowledge/domain",
-    "geometry": "reasoning/mathematical",
+    **dict.fromkeys(("geometry", "statistical reasoning"), "reasoning/mathematical"),
     "numeric commonsense and calculation": "reasoning/mathematical",
-    "statistical reasoning": "reasoning/mathematical",
 }
 """The capability of each of the authors' 18 axes (eval/vlmeval/evaluate/mmstar.py#L6-L37)."""
 MARKS = (r"(?:\n?Options:\s*|,\s*){letter}: ", r"(?:\n?Choices:\s*|\n)\({letter}\) ")
@@ -86,11 +88,11 @@ def mmstar(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
         # "A B C D" begins with A, the right answer of two of the eight bundled rows, which are of
         # eight axes.
         check=choice_sets.check(rules, official=2 / 8, lmms_eval=2 / 8),
-        presentation=Presentation(
-            break_down_by=("category", "l2_category"),
-            capabilities=Capabilities(
-                tag="l2_category", leaves=LEAVES, source="https://arxiv.org/abs/2403.20330, fig. 4"
-            ),
+        presentation=choice_sets.presentation(
+            LEAVES,
+            "https://arxiv.org/abs/2403.20330, fig. 4",
+            "l2_category",
+            by=("category", "l2_category"),
         ),
         interop=Interop(files=file),
     )
@@ -98,7 +100,7 @@ def mmstar(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
 
 def scorings() -> dict[str, Scoring]:
     """The scorings, keyed by name."""
-    axes = {"average": macro_average("l2_category")}
+    axes = {"average": Metric(macro_average("l2_category"), better="higher")}
     return choice_sets.scorings(
         {
             "official": choice_sets.rule(MMSTAR, choice_sets.parser(mmstar_letter)),
@@ -119,14 +121,18 @@ def published(**_: object) -> tuple[File, ...]:
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
-    """Make a sample. The choices are in columns or in the question's text; if they are in neither,
-    the letters A to D stand for them."""
+    """Make a sample. The choices are in columns or in the question's text. If they cannot be read
+    there, letters stand for them: A to D, or up to the right one."""
     text, choices = row["question"], choice_sets.lettered_cells(row)
     pairs = zip(ascii_uppercase, choices, strict=False)
     stem, listed = text, f"{text}\nOptions: {', '.join(map(': '.join, pairs))}"
     if not choices:
+        right = ascii_uppercase.find(row["answer"].strip() or "?")
         split = (choice_sets.split_choices(text, mark) for mark in MARKS)
-        stem, choices = next((parts for parts in split if parts[1]), (text, tuple("ABCD")))
+        unreadable = (text, tuple(ascii_uppercase[: max(4, right + 1)]))
+        stem, choices = next(
+            (parts for parts in split if parts[1] and len(parts[1]) > right), unreadable
+        )
         listed = text
     tags = ("category", "l2_category")
     sample = choice_sets.sample_of(row, data_file, tags=tags, choices=choices, question=stem)

@@ -41,6 +41,12 @@ SOURCE = (
     "OpenGVLab/MMT-Bench@84012c95e31c2986521ea5b7c16a88e36e9958c2:"
     "VLMEvalKit-main/vlmeval/utils/matching_util.py#L7-L69"
 )
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "toolkit's code"
+SIZE = None
+OTHER_SIZES = {"split=all": 31_325}
 ALIASES = {
     "MMT-Bench_VAL": {"split": "val"},
     "MMT-Bench_VAL_MI": {"split": "val", "images": "separate"},

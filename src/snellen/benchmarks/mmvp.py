@@ -54,6 +54,12 @@ from snellen.stats import Estimate
 
 AUTHORS = "tsb0601/MMVP@763500597e65c3446f09047837ceda76f4e264bf"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+KIND = "choice"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "by hand"
+SIZE = 300
 ALIASES = {"MMVP": {"prompt": "vlmevalkit"}}
 FILES_PUBLISHED = (choice_sets.sheet("MMVP"),)
 LIMITS = {"official": 1024, "lmms-eval": 16, "vlmevalkit": 2048}

@@ -39,6 +39,11 @@ from snellen.media.content import Message
 
 AUTHORS = "muirbench/MuirBench@840b85fe960ab6160cd566fe8360bfa80f9164db"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 2600
 ALIASES = {"MUIRBench": {"prompt": "vlmevalkit"}}
 FILES_PUBLISHED = (choice_sets.sheet("MUIRBench"),)
 LEAVES = {

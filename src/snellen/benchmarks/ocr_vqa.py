@@ -69,6 +69,12 @@ SOURCE = (
     "pix2struct/metrics.py#L135-L138"
 )
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "by hand"
+SIZE = None
+OTHER_SIZES = {"split=testcore": 3072}
 ALIASES = {
     "OCRVQA_TEST": {"split": "test", "prompt": "vlmevalkit"},
     "OCRVQA_TESTCORE": {"split": "testcore", "prompt": "vlmevalkit"},

@@ -65,6 +65,11 @@ from snellen.metrics.points import points
 REVISION = "794c36d6423cf1d5764081128bcaeb46b240def6"
 SOURCE = f"Yuliang-Liu/MultimodalOCR@{REVISION}:OCRBench/example.py#L120-L151"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "MIT"
+PROOF = "authors' code"
+SIZE = 1000
 ALIASES = {"OCRBench": {"split": "ocrbench", "prompt": "vlmevalkit"}}
 SHEET = File(
     name="OCRBench.tsv",

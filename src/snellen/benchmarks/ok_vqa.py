@@ -53,6 +53,11 @@ SOURCE = (
     "PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172"
 )
 LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 5046
 ALIASES: dict[str, dict[str, str]] = {
     "ok_vqa_val2014": {"prompt": "lmms-eval"},
     "OKVQA": {},

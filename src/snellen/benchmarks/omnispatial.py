@@ -29,19 +29,15 @@ from pathlib import Path
 from typing import Literal
 
 from snellen.benchmarks.families import choice_sets
-from snellen.core import (
-    Benchmark,
-    Capabilities,
-    Interop,
-    Presentation,
-    Reading,
-    Reply,
-    Sample,
-    Scoring,
-)
+from snellen.core import Benchmark, Interop, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find
 from snellen.media.content import Message, system, user
 
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = None
 SOURCE = "qizekun/OmniSpatial@208bac258d8671c6857b3be2834997936ba7fc51:api_eval.py"
 LEAVES = {
     "Dynamic_Reasoning": "reasoning/temporal",
@@ -113,11 +109,11 @@ def omnispatial(prompt: Preset = "manual-cot", data: Path | None = None) -> Benc
         max_answer_tokens=4096,
         cluster_by=lambda sample: str(sample.data["image"]),
         check=check,
-        presentation=Presentation(
-            break_down_by=("task_type", "sub_task_type"),
-            capabilities=Capabilities(
-                tag="task_type", leaves=LEAVES, source="https://arxiv.org/abs/2506.03135, section 3"
-            ),
+        presentation=choice_sets.presentation(
+            LEAVES,
+            "https://arxiv.org/abs/2506.03135, section 3",
+            "task_type",
+            by=("task_type", "sub_task_type"),
         ),
         interop=Interop(files=file),
     )

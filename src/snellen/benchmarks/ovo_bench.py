@@ -77,6 +77,11 @@ from snellen.metrics import Columns, Metric, mean, metric
 from snellen.metrics.yes_no import f1, precision, recall, yes_ratio
 from snellen.stats import Estimate
 
+KIND = "mixed"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-NC-SA-4.0"
+PROOF = "published outputs"
+SIZE = 3035
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray

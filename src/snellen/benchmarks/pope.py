@@ -90,6 +90,12 @@ SETS = ("adversarial", "popular", "random")
 OFFSET = {"adversarial": 0, "random": 10_000_000, "popular": 20_000_000}
 """For each set, the number that LLaVA's llava_pope_test.jsonl adds to each question_id, since
 question ids restart in each set."""
+KIND = "yes-no"
+LANGUAGES = ("en",)
+LICENSE = "MIT"
+PROOF = "published outputs"
+SIZE = 9000
+OTHER_SIZES = {"sets=adversarial": 3000, "sets=popular": 3000, "sets=random": 3000}
 ALIASES = {
     "POPE": {"images": "coco", "sets": "all", "prompt": "vlmevalkit"},
     "pope_adv": {"sets": "adversarial", "prompt": "lmms-eval"},

@@ -28,28 +28,21 @@ Proof    `lmms-eval` equals lmms-eval's code on 720 generated replies (tests/par
 
 from dataclasses import replace
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.others import lmms_eval_letter
 from snellen.benchmarks.families import choice_sets, tasks
-from snellen.core import (
-    Benchmark,
-    Capabilities,
-    Interop,
-    Presentation,
-    Reading,
-    Reply,
-    Sample,
-    Scoring,
-)
+from snellen.core import Benchmark, Interop, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
-from snellen.media.content import Message, user
 
-LMMS_EVAL = (
-    "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:"
-    "lmms_eval/tasks/realworldqa/utils.py#L34-L51"
-)
+LMMS_EVAL = f"{choice_sets.LMMS}:lmms_eval/tasks/realworldqa/utils.py#L34-L51"
+KIND = "mixed"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-ND-4.0"
+PROOF = "toolkit's code"
+SIZE = 765
 ALIASES = {"RealWorldQA": {"prompt": "vlmevalkit"}}
 INSTRUCTION = "Please answer directly with only the letter of the correct option and nothing else."
 MARK = r"\n\s*{letter}\. "
@@ -57,6 +50,11 @@ MARK = r"\n\s*{letter}\. "
 OPEN = tasks.scorings("vqa")["robust"]
 
 Preset = Literal["official", "vlmevalkit", "lmms-eval"]
+PROMPTS = {
+    "official": "{full}",
+    "vlmevalkit": choice_sets.PROMPTS["vlmevalkit"],
+    "lmms-eval": "{bare}",
+}
 
 
 def realworldqa(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
@@ -69,7 +67,9 @@ def realworldqa(prompt: Preset = "official", data: Path | None = None) -> Benchm
         asks=1,
         data=table,
         sample=lambda _, row: to_sample(row, data_file),
-        prompt=lambda sample, _: message(sample, prompt),
+        prompt=lambda sample, _: choice_sets.message(
+            sample, PROMPTS[prompt] if sample.choices or prompt == "lmms-eval" else "{full}"
+        ),
         scorings=choice_sets.headline(rules, prompt),
         max_answer_tokens=16 if prompt == "lmms-eval" else 2048,
         cluster_by=lambda sample: str(sample.data["image"]),
@@ -81,12 +81,8 @@ def realworldqa(prompt: Preset = "official", data: Path | None = None) -> Benchm
                 tasks.wrong_letter(sample) if sample.choices else "nothing of the kind"
             ),
         ),
-        presentation=Presentation(
-            capabilities=Capabilities(
-                tag="",
-                leaves={"": "perception/spatial"},
-                source="https://x.ai/blog/grok-1.5v, Real-World Understanding",
-            ),
+        presentation=choice_sets.presentation(
+            {"": "perception/spatial"}, "https://x.ai/blog/grok-1.5v, Real-World Understanding"
         ),
         interop=Interop(files=file),
     )
@@ -119,21 +115,15 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
     if not choices:
         stem, choices = choice_sets.split_choices(text, MARK)
         choices, full = tuple(choice.split("\n")[0] for choice in choices), text
+        if row["answer"].strip() not in [*ascii_uppercase[: len(choices)]]:
+            stem, choices = text, ()
     if isinstance(row["image"], str):
         row = Row({**row, "image": f"images/{row['image']}"}, row.position, row.digest)
     # The answer to a question without choices is a text.
     letter = None if choices else ""
     sample = choice_sets.sample_of(row, data_file, choices=choices, question=stem, letter=letter)
-    target = sample.target if choices else row["answer"].strip()
-    return replace(sample, target=target, data={**sample.data, "full": full})
-
-
-def message(sample: Sample, prompt: Preset) -> tuple[Message, ...]:
-    """The picture and the question, with its choices in the form of the preset."""
-    if prompt == "vlmevalkit" and sample.choices:
-        return choice_sets.message(sample, choice_sets.PROMPTS["vlmevalkit"])
-    full = str(sample.data["full"] if sample.choices or prompt != "vlmevalkit" else sample.question)
-    return (user(*sample.media, full.strip() if prompt == "lmms-eval" else full),)
+    target = sample.target if choices else row["answer"].strip() or None
+    return replace(sample, target=target, data={**sample.data, "full": full, "bare": full.strip()})
 
 
 def lmms_answer(reply: Reply, sample: Sample) -> Reading:

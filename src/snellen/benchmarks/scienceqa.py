@@ -68,6 +68,12 @@ REVISION = "2cbf8318e07b9ece895bb2ae605e71e38d623264"
 SOURCE = f"lupantech/ScienceQA@{REVISION}:models/run_gpt3.py#L52-L70"
 LLAVA = "haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd"
 MMPRETRAIN = "open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-NC-SA-4.0"
+PROOF = "published outputs"
+SIZE = 4241
+OTHER_SIZES = {"images=only": 2017, "split=val": 4241}
 ALIASES = {
     "ScienceQA_TEST": {"split": "test", "images": "only"},
     "ScienceQA_VAL": {"split": "val", "images": "only"},

@@ -104,6 +104,12 @@ AUTHORS = "AILab-CVC/SEED-Bench@991e849be802b0de1cd4d45d929bf18e249f5b54"
 LLAVA = "haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd"
 LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-NC-4.0"
+PROOF = "published outputs"
+SIZE = 14_233
+OTHER_SIZES = {"version=2-plus": 2277}
 ALIASES = {
     "SEEDBench_IMG": {"version": "1", "rows": "vlmevalkit", "prompt": "vlmevalkit"},
     "seedbench": {"version": "1", "prompt": "lmms-eval"},

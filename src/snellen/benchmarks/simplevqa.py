@@ -42,6 +42,12 @@ from snellen.text.vqa import normalize_textvqa
 
 REVISION = "b94d1f3d05d7f488afcdcf95bfcd69bcb279111e"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+KIND = "words"
+NEEDS_JUDGE = True
+LANGUAGES = ("zh", "en")
+LICENSE = "Apache-2.0"
+PROOF = "authors' code"
+SIZE = 2025
 ALIASES = {"SimpleVQA": {"prompt": "vlmevalkit"}}
 SHEET = File(
     name="SimpleVQA.tsv",

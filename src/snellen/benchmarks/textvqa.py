@@ -76,6 +76,12 @@ from snellen.metrics.vqa import textvqa_accuracy, textvqa_accuracy_vlmevalkit
 
 SOURCE = f"{vqa.LLAVA}:llava/eval/m4c_evaluator.py#L181-L257"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-4.0"
+PROOF = "authors' code"
+SIZE = 5000
+OTHER_SIZES = {"split=test": 5734}
 ALIASES = {
     "TextVQA_VAL": {"split": "val", "prompt": "vlmevalkit"},
     "textvqa_val": {"split": "val", "prompt": "llava"},

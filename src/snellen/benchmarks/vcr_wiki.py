@@ -68,6 +68,12 @@ from snellen.text.english import english_tokens
 
 AUTHORS = "tianyu-z/VCR@b3be5a9e6ad73edb8f6b612d94a83f958dd5c8cb"
 # fmt: off
+KIND = "words"
+LANGUAGES = ("en", "zh")
+LICENSE = "CC-BY-SA-4.0"
+PROOF = "authors' code"
+SIZE = 5000
+OTHER_SIZES = {"size=500": 500, "size=100": 100}
 ALIASES = {
     "VCR_EN_EASY_ALL": {"lang": "en", "difficulty": "easy", "size": "all", "prompt": "vlmevalkit"},
     "VCR_EN_EASY_500": {"lang": "en", "difficulty": "easy", "size": "500", "prompt": "vlmevalkit"},

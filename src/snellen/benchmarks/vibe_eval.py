@@ -35,6 +35,12 @@ from snellen.errors import DataError
 from snellen.media.content import user
 from snellen.metrics import Metric, mean
 
+KIND = "chat"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "Apache-2.0"
+PROOF = "published outputs"
+SIZE = 269
 REVISION = "e098274ea33bc00a8e1dc406f71fea95db47570c"
 NAME = "vibe-eval.v1.jsonl"
 FILE = File(

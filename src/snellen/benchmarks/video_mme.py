@@ -84,6 +84,12 @@ AUTHORS = "thanku-all/parse_answer@afd52cfe3dde5b3685e0d4f760c10c756860c758"
 SOURCE = f"{AUTHORS}:eval_your_results.py#L62-L176"
 LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "research only"
+PROOF = "authors' code"
+SIZE = 2700
+OTHER_SIZES = {"duration=short": 900, "duration=medium": 900, "duration=long": 900}
 ALIASES = {
     "videomme": {"prompt": "lmms-eval"},
     "videomme_long": {"prompt": "lmms-eval", "duration": "long"},

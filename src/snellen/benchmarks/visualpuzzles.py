@@ -34,16 +34,7 @@ from typing import Literal
 from snellen.benchmarks.families import choice_sets
 from snellen.benchmarks.families.authors_files import texts
 from snellen.benchmarks.families.draws import by_id, undecided
-from snellen.core import (
-    Benchmark,
-    Capabilities,
-    Interop,
-    Presentation,
-    Reading,
-    Reply,
-    Sample,
-    Scoring,
-)
+from snellen.core import Benchmark, Interop, Reading, Reply, Sample, Scoring
 from snellen.core.prompts import lettered
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
@@ -52,10 +43,12 @@ SOURCE = (
     "neulab/VisualPuzzles@ee212f97864bde4f0b662acca8ec14534e2ce9a7:"
     "lmms-eval/lmms_eval/tasks/VisualPuzzles/utils.py#L24-L105"
 )
-KIT = (
-    "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:"
-    "vlmeval/dataset/utils/visualpuzzles.py#L84-L91"
-)
+KIT = f"{choice_sets.KIT}:vlmeval/dataset/utils/visualpuzzles.py#L84-L91"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 1168
 ALIASES = {"VisualPuzzles": {"prompt": "vlmevalkit"}}
 SHEET = File(
     name="VisualPuzzles.tsv",
@@ -114,11 +107,11 @@ def visualpuzzles(prompt: Preset = "cot", data: Path | None = None) -> Benchmark
         max_answer_tokens=2048 if prompt == "vlmevalkit" else 4096,
         cluster_by=lambda sample: str(sample.data["image"]),
         check=replace(check, says=lambda _, answer: f"Answer: {answer}" if answer else ""),
-        presentation=Presentation(
-            break_down_by=("category", "difficulty"),
-            capabilities=Capabilities(
-                tag="category", leaves=LEAVES, source="https://arxiv.org/abs/2504.10342, section 2"
-            ),
+        presentation=choice_sets.presentation(
+            LEAVES,
+            "https://arxiv.org/abs/2504.10342, section 2",
+            "category",
+            by=("category", "difficulty"),
         ),
         interop=Interop(files=file),
     )

@@ -51,6 +51,12 @@ SCORER = (
 )
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+KIND = "choice"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "Apache-2.0"
+PROOF = "authors' code"
+SIZE = 1000
 ALIASES = {"VisuLogic": {"prompt": "vlmevalkit"}}
 FILES_PUBLISHED = (
     File(

@@ -35,7 +35,8 @@ Scoring  `official` (MMStar): MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33
          `judged` (VQA): a judge compares the reply with the answers and gives it a grade from 0 to
          10 (`snellen judge`).
          Published scores on data sets other than MMStar use other rules. Some of these rules score
-         pairs of rows, or use a judge.
+         pairs of rows, or use a judge. A note on each result states the rule that is lacking, with
+         its lines at the commit above (families/vlmevalkit_rules.tsv).
 Proof    For all data sets, the prompts are compared with those of VLMEvalKit's build_prompt on
          3,000 generated rows.
          The official scoring is compared with MMStar's code on 1,500 generated replies
@@ -70,7 +71,7 @@ from snellen.benchmarks.families.tasks import (
     verdict,
     yes_no,
 )
-from snellen.benchmarks.families.vlmevalkit_sets import Kind, published_set
+from snellen.benchmarks.families.vlmevalkit_sets import Kind, missing_rule, published_set
 from snellen.core import Benchmark, Check, Interop, Presentation, Reading, Reply, Sample, Scoring
 from snellen.data import Filtered, Row, find, vlmevalkit_tsv
 from snellen.data.published import File
@@ -79,6 +80,11 @@ from snellen.media.content import Image, Message, Slice, user
 from snellen.metrics import mean
 
 # fmt: off
+KIND = "mixed"
+LANGUAGES = ("en", "ar", "ja", "ko", "pt", "ru", "tr", "zh")
+LICENSE = "mixed"
+PROOF = "own"
+SIZE = 1500
 ALIASES = {
     "3DSRBench": {"name": "3DSRBench"},
     "A-Bench_TEST": {"name": "A-Bench_TEST"},
@@ -134,7 +140,7 @@ ALIASES = {
     "WorldMedQA-V": {"name": "WorldMedQA-V"},
     "AMBER": {"name": "AMBER"},
     "VSR-zeroshot": {"name": "VSR-zeroshot"},
-    "MTVQA_TEST": {"name": "MTVQA_TEST"},
+
     "TallyQA": {"name": "TallyQA"},
     "VizWiz": {"name": "VizWiz"},
 }
@@ -164,8 +170,6 @@ OTHER_WORDS = {
     "image.\n\n{hint}Caption:\n {question}\nOptions:\n{choices}Based on the image, select the "
     "correct option (e.g., 'A', 'B', 'C', 'D') or directly state the correct option content, Do "
     "not give any explaination.",
-    "MTVQA_TEST": "{question}\n"
-    "Answer the question using a word or phrase in the language of the question.",
     "MUIRBench": "{question}\n{choices}" + DIRECTLY,
     "TallyQA": "{question}\nAnswer the question using a single number.",
     "TreeBench": LISTED + "Answer with the correct option's letter directly. \n",
@@ -230,7 +234,10 @@ def notes(name: str) -> tuple[str, ...]:
     """What every result says about how the set is scored."""
     if name not in ALIASES:
         return (f"{name} also has a benchmark of its own, with its own rules: `-b {name}`",)
-    return (f"{name} is scored by our rules, not by its authors' rules",)
+    return (
+        f"{name} is scored by our rules, not by its authors' rules",
+        f"VLMEvalKit's rule for {name}, which is not implemented here: {missing_rule(name)}",
+    )
 
 
 def mmstar_answer(reply: Reply, sample: Sample) -> Reading:

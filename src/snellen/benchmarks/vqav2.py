@@ -71,6 +71,12 @@ SOURCE = (
 LAVIS = "salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7"
 MMPRETRAIN = "open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90"
 LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-4.0"
+PROOF = "authors' code"
+SIZE = 214_354
+OTHER_SIZES = {"split=test-dev": 107_394, "split=test": 447_793}
 ALIASES = {
     "vqav2_val": {"split": "val"},
     "vqav2_test": {"split": "test"},

@@ -46,6 +46,11 @@ from snellen.data import DataFile, Row, find
 
 AUTHORS = "penghao-wu/vstar@4ede6647959cfb59eeabd09286adf6a5f9478da0"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "toolkit's code"
+SIZE = 191
 ALIASES = {"VStarBench": {"prompt": "vlmevalkit"}, "vstar_bench": {"prompt": "lmms-eval"}}
 FILES_PUBLISHED = (choice_sets.sheet("VStarBench"),)
 LEAVES = {"direct_attributes": "perception/attribute", "relative_position": "perception/spatial"}

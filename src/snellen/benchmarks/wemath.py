@@ -67,12 +67,17 @@ from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, system, user
-from snellen.metrics import macro_average, mean
+from snellen.metrics import Metric, macro_average, mean
 from snellen.metrics.mastery import mastery
 from snellen.metrics.only_tagged import only_tagged
 
 REVISION = "a57a0e83fc40d6ce1448926fe6495e57132e7b80"
 SOURCE = f"We-Math/We-Math@{REVISION}:evaluation/four_dimensional_metrics.py#L32-L112"
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-NC-4.0"
+PROOF = "authors' code"
+SIZE = 1740
 ALIASES = {
     "WeMath": {"prompt": "vlmevalkit", "answer_format": False},
     "WeMath_COT": {"prompt": "vlmevalkit"},
@@ -83,10 +88,10 @@ DIVISOR = "The authors' code divides by 525 problems, however many there are, so
 SINGLE = ("2steps_1", "2steps_2", "3steps_1", "3steps_2", "3steps_3")
 METRICS = {
     **mastery("steps", "part", composite="multi"),
-    "one_step": only_tagged(mean, "key", SINGLE),
-    "two_steps": only_tagged(mean, "key", ["2steps_multi"]),
-    "three_steps": only_tagged(mean, "key", ["3steps_multi"]),
-    "concepts": macro_average("concept"),
+    "one_step": Metric(only_tagged(mean, "key", SINGLE), better="higher"),
+    "two_steps": Metric(only_tagged(mean, "key", ["2steps_multi"]), better="higher"),
+    "three_steps": Metric(only_tagged(mean, "key", ["3steps_multi"]), better="higher"),
+    "concepts": Metric(macro_average("concept"), better="higher"),
 }
 ASK = (
     "Now, we require you to solve a multiple-choice math question. Please briefly describe your "

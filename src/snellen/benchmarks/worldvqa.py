@@ -33,6 +33,12 @@ SHEET = File(
     url="https://huggingface.co/datasets/moonshotai/WorldVQA/resolve/main/WorldVQA.tsv",
     md5="3353b1151968179e5264190ece028fed",
 )
+KIND = "words"
+NEEDS_JUDGE = True
+LANGUAGES = ("zh", "en")
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 3500
 ALIASES: dict[str, dict[str, str]] = {"WorldVQA": {}}
 ASK = {
     True: "请尽可能提供详细的回答。\n",

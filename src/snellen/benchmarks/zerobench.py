@@ -24,12 +24,14 @@ Scoring  `vlmevalkit`: vlmeval/dataset/image_vqa.py#L3237-L3268. The text in the
          The paper reports one greedy reply (accuracy), and five replies with temperature 0.7: at
          least one is right (pass@5), or all are (5/5). With `--repeats 5`, these are pass@5 in the
          part on repeats, which every benchmark has, and the metric k_of_k.
-Proof    `lmms-eval` equals lmms-eval's code on the generated replies of the golden pack
-         short_open_answers (tests/parity), and `vlmevalkit` on examples worked out from its code.
+Proof    `lmms-eval` and `vlmevalkit` equal the toolkits' code on 640 generated replies (tests/
+         parity/test_choice_rules.py), and `lmms-eval` on those of the golden pack
+         short_open_answers (tests/parity).
          k_of_k is checked on examples worked out by hand.
 """
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal
@@ -39,24 +41,18 @@ from snellen.benchmarks.families import choice_sets
 from snellen.benchmarks.families.authors_files import picture_key
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.tasks import parse_verbatim, plain_words
-from snellen.core import (
-    Benchmark,
-    Capabilities,
-    Check,
-    Interop,
-    Presentation,
-    Reading,
-    Reply,
-    Sample,
-    Scoring,
-)
+from snellen.core import Benchmark, Check, Interop, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.metrics import Metric, mean
 from snellen.metrics.lowest import lowest_of_repeats
 
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
-LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "by hand"
+SIZE = 100
+OTHER_SIZES = {"questions=sub": 334}
 ALIASES = {
     "ZEROBench": {"questions": "main", "prompt": "vlmevalkit"},
     "ZEROBench_sub": {"questions": "sub", "prompt": "vlmevalkit"},
@@ -106,11 +102,9 @@ def zerobench(
                 "robust": PERFECT,
             },
         ),
-        presentation=Presentation(
+        presentation=replace(
+            choice_sets.presentation({"": "reasoning/logic"}, "https://arxiv.org/abs/2502.09696"),
             metric_tags=("question",),
-            capabilities=Capabilities(
-                tag="", leaves={"": "reasoning/logic"}, source="https://arxiv.org/abs/2502.09696"
-            ),
         ),
         interop=Interop(files=file),
     )
@@ -128,8 +122,8 @@ def scorings() -> dict[str, Scoring]:
             version=1, source=source, parse=parse, score=score, metrics=metrics, missing="wrong"
         )
 
-    kit = f"{KIT}:vlmeval/dataset/image_vqa.py#L3237-L3268"
-    lmms = f"{LMMS_EVAL}:lmms_eval/tasks/zerobench/utils.py#L21-L60"
+    kit = f"{choice_sets.KIT}:vlmeval/dataset/image_vqa.py#L3237-L3268"
+    lmms = f"{choice_sets.LMMS}:lmms_eval/tasks/zerobench/utils.py#L21-L60"
     return {
         "vlmevalkit": scoring(kit, in_braces, contains),
         "lmms-eval": scoring(lmms, parse_verbatim, is_exact),

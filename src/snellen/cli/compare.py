@@ -13,6 +13,7 @@ from snellen.analysis.comparing import ComparisonResult, Comparisons
 from snellen.cli import _worse
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._form import TERMINAL, form_of, put
+from snellen.cli._own_benchmark import runs_toolkit_code
 from snellen.cli._places import DATA, RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.errors import UsageError, plain
@@ -68,6 +69,7 @@ ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
     help="With --fail-if-worse: also write the checks as JUnit XML.",
 )
 @json_option
+@runs_toolkit_code
 def command(
     sides: tuple[Path, ...],
     benchmark: str | None,

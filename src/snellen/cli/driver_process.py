@@ -24,6 +24,8 @@ def main() -> NoReturn:
     """Run the command line as a driver, and exit."""
     reporter = Reporter(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # other output goes to standard error, so it does not mix with the reports
+    # Ray's threads block the signal, and a process inherits what the thread that starts it blocks.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_obey, daemon=True).start()
     try:
         code = _exit_code(reporter)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from snellen.cli._exit import DONE
-from snellen.cli._own_benchmark import own_benchmark
+from snellen.cli._own_benchmark import own_benchmark, runs_toolkit_code
 from snellen.cli._places import DATA, RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
@@ -67,6 +67,7 @@ PATH = click.Path(path_type=Path)
     "--source-url", metavar="URL", help="For `hf-results`: the URL of the replies or of a report."
 )
 @json_option
+@runs_toolkit_code
 def command(
     run: Path,
     to: str,

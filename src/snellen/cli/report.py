@@ -102,7 +102,9 @@ def command(
     if companions and (form != TERMINAL or output is not None or folder is not None):
         raise UsageError("--also works only in the terminal. The other formats show all metrics.")
     if suite is not None and (form != TERMINAL or output is not None or folder is not None):
-        raise UsageError("--suite works only in the terminal.")
+        raise UsageError("--suite works only in the terminal. Leave out the format and the file.")
+    if suite is not None:
+        report.check_suite(suite)  # before the runs are loaded
     results, code = _load(runs, benchmarks)
     if folder is not None or form in (*DRAWN, "latex", "csv"):
         _warn_out_of_date(results)

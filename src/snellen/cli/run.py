@@ -128,11 +128,12 @@ def command(
     driver: Reporter | None = click.get_current_context().obj
     plan = _plan(models, benchmarks, options, score=not no_score, is_driver=driver is not None)
     if driver is not None:
-        driver.ended(api.run_plan(plan, driver.show, leave_at_once))
+        driver.ended(api.run_plan(plan, driver.show, leave_at_once), plan.out)
         return DONE
     _floors.check_floors(floors, plan.benchmarks, no_score=no_score)
     is_sweep = len(options["prompt"]) > 1 or any(part.setting for part in plan.by_setting())
     if not quiet:
+        _say_sizes(benchmarks, is_estimate=only_estimate)
         for benchmark in plan.benchmarks:
             for note in benchmark.notes:
                 _say(f"{benchmark.name}: {note}")
@@ -170,6 +171,17 @@ def command(
         except UsageError as error:  # the results were shown, so the exit code stays theirs
             _say(f"--also: {error}")
     return _ending(finished, floors, options["until_stderr"], options["part"])
+
+
+def _say_sizes(specs: Sequence[str], *, is_estimate: bool) -> None:
+    """Print the size of each suite in the command, and how to see the cost."""
+    from snellen.cli._suite_sheet import size_of  # not imported for `run --help`
+    from snellen.registry import suites
+
+    for name in dict.fromkeys(specs):
+        if name.startswith(suites.PREFIX):
+            how = "" if is_estimate else ". To see the cost first, add --estimate"
+            _say(f"{name}: {size_of(suites.members([name]))}, for each model{how}")
 
 
 def _show_overalls(specs: Sequence[str], results: Sequence[Result]) -> None:

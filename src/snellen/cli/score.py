@@ -10,6 +10,7 @@ import click
 from snellen import api, report
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
+from snellen.cli._own_benchmark import runs_toolkit_code
 from snellen.cli._places import DATA, RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put, put_results
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 )
 @click.option("--explain", "sample", metavar="ID", help="Explain the scores of one sample in full.")
 @json_option
+@runs_toolkit_code
 def command(
     paths: tuple[Path, ...],
     benchmark: str | None,

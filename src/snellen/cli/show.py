@@ -1,4 +1,4 @@
-"""snellen show: shows the description of a benchmark or of a recipe."""
+"""snellen show: shows the description of a benchmark, a suite, or a recipe."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import click
 from snellen import registry
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
+from snellen.cli._own_benchmark import runs_toolkit_code
 from snellen.cli._places import DATA
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
-from snellen.errors import DataError, plain
+from snellen.errors import DataError, UsageError, plain
+from snellen.registry import suites
 from snellen.text.amounts import percent
 
 if TYPE_CHECKING:
@@ -32,9 +34,10 @@ if TYPE_CHECKING:
     help="Instead of a benchmark, show how a model's makers evaluated it.",
 )
 @json_option
+@runs_toolkit_code
 def command(benchmark: str | None, data: Path | None, recipe: str | None, as_json: bool) -> int:
     """Show the sources of BENCH's data, prompt, and scorings, with an example question and the
-    score of random guessing."""
+    score of random guessing. For a suite (`suite:math`), show its benchmarks and their sizes."""
     if (benchmark is None) == (recipe is None):
         raise click.UsageError("Name a benchmark, or a recipe with --recipe NAME.")
     if recipe is not None:
@@ -42,6 +45,13 @@ def command(benchmark: str | None, data: Path | None, recipe: str | None, as_jso
 
         document = recipe_sheet(recipe)
         lines = recipe_lines(document)
+    elif benchmark is not None and benchmark.startswith(suites.PREFIX):
+        if data is not None:
+            raise UsageError("--data is only for benchmarks. Leave it out to show a suite.")
+        from snellen.cli._suite_sheet import suite_lines, suite_sheet
+
+        document = suite_sheet(benchmark)
+        lines = suite_lines(document)
     else:
         assert benchmark is not None
         document = sheet(benchmark, data)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import click
 
+from snellen import registry
 from snellen.cli._exit import DONE
-from snellen.cli._own_benchmark import own_benchmarks
+from snellen.cli._own_benchmark import own_benchmarks, runs_toolkit_code
 from snellen.cli._places import RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
@@ -27,6 +28,7 @@ from snellen.errors import UsageError, install, plain
 )
 @click.option("--no-open", is_flag=True, help="Print the address without opening a browser.")
 @json_option
+@runs_toolkit_code
 def command(
     folders: tuple[Path, ...],
     benchmarks: tuple[str, ...],
@@ -60,5 +62,7 @@ def command(
         if not no_open:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-    serve(shown, port, started, benchmarks=benchmarks)
+    # The toolkit's benchmarks are loaded here, since pages may load nothing that runs code.
+    own = [registry.benchmark(spec) if registry.is_toolkit(spec) else spec for spec in benchmarks]
+    serve(shown, port, started, benchmarks=own)
     return DONE

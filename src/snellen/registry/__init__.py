@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         Opened as Opened,
         check_extra as check_extra,
         check_replicated as check_replicated,
+        cluster_for_drivers as cluster_for_drivers,
         runs_in_this_process as runs_in_this_process,
         from_object as from_object,
         model as model,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     )
     from snellen.registry.recipe_benchmarks import recipe as recipe
     from snellen.registry.sources import source_of as source_of
+    from snellen.registry.toolkits import is_toolkit as is_toolkit, toolkit_code as toolkit_code
 
 _FILES = {
     "BUNDLED": "definitions",
@@ -77,6 +79,7 @@ _FILES = {
     "check_extra": "models",
     "check_names": "benchmarks",
     "check_replicated": "models",
+    "cluster_for_drivers": "models",
     "runs_in_this_process": "models",
     "entries": "index",
     "entry_of": "benchmarks",
@@ -87,6 +90,7 @@ _FILES = {
     "is_mistakable": "benchmarks",
     "is_own_code": "benchmarks",
     "is_rows": "benchmarks",
+    "is_toolkit": "toolkits",
     "keys_set": "keys",
     "list_benchmarks": "index",
     "list_metrics": "index",
@@ -103,6 +107,7 @@ _FILES = {
     "runs_a_program": "benchmarks",
     "source_of": "sources",
     "supplied": "benchmarks",
+    "toolkit_code": "toolkits",
     "vlmevalkit_name": "names",
     "watching": "adapters",
     "with_profile": "models",

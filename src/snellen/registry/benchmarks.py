@@ -22,6 +22,7 @@ from snellen.registry.names import ambiguous, is_canonical, is_same_name, resolv
 from snellen.registry.options import described
 from snellen.registry.outlines import outline
 from snellen.registry.specs import parse
+from snellen.registry.toolkits import is_toolkit, is_toolkit_run, of_toolkit, of_toolkit_run
 from snellen.store import data_at, data_path, is_object_run
 from snellen.transforms.probes import again
 from snellen.transforms.shots import with_shots
@@ -50,12 +51,14 @@ def benchmark(
         CatalogError: there is no benchmark with that name.
         UsageError: the benchmark has no such option, or its file cannot be loaded.
     """
-    if spec.startswith(OF_CLASS):
+    if _is_foreign(spec):
         if data or task or columns or options:
             raise UsageError(
-                f"{spec}: the class has its own rows and prompts. Leave out --data, --task, --map, "
-                "and options."
+                f"{spec} has its own rows and prompts. Leave out --data, --task, --map, and "
+                "options."
             )
+        if is_toolkit(spec):
+            return of_toolkit(spec)
         return _of_class(*spec.removeprefix(OF_CLASS).split(":"))
     parts = parse(spec)
     values = {**parts.options, **(options or {})}
@@ -95,6 +98,8 @@ def few_shot(
     Raises:
         UsageError: the source is missing, or it has no suitable examples.
     """
+    if _is_foreign(spec):
+        raise UsageError(f"{spec} has its own rows and prompts. Leave out --shots.")
     parts = parse(spec)
     examples: Benchmark | None = None
     if parts.kind == "rows":
@@ -186,12 +191,17 @@ def _name_by_itself(spec: str) -> str | None:
 
 def is_own_code(spec: str) -> bool:
     """Return whether a spec names a benchmark in a user's file or module."""
-    return not spec.startswith(OF_CLASS) and parse(spec).kind in ("file", "module")
+    return not _is_foreign(spec) and parse(spec).kind in ("file", "module")
+
+
+def _is_foreign(spec: str) -> bool:
+    """Return whether a spec names a class written for VLMEvalKit, or a data set of a toolkit."""
+    return spec.startswith(OF_CLASS) or is_toolkit(spec)
 
 
 def is_rows(spec: str) -> bool:
     """Return whether a spec names a file of rows."""
-    return not spec.startswith(OF_CLASS) and parse(spec).kind == "rows"
+    return not _is_foreign(spec) and parse(spec).kind == "rows"
 
 
 def entry_of(spec: str) -> Entry | None:
@@ -201,7 +211,7 @@ def entry_of(spec: str) -> Entry | None:
     Raises:
         CatalogError: there is no benchmark with that name.
     """
-    if spec.startswith(OF_CLASS):
+    if _is_foreign(spec):
         return None
     parts = parse(spec)
     if parts.kind == "rows":
@@ -243,7 +253,7 @@ def reads_data(spec: str) -> bool:
     Raises:
         CatalogError: there is no benchmark with that name.
     """
-    if spec.startswith(OF_CLASS):
+    if _is_foreign(spec):
         return False
     parts = parse(spec)
     if parts.kind == "name":
@@ -258,14 +268,19 @@ def is_mistakable(benchmark: Benchmark) -> bool:
     if benchmark.provenance.from_catalog:
         return False
     options = benchmark.provenance.options
-    return "class" in options or _is_rows(options) or is_canonical(benchmark.name)
+    return (
+        "class" in options
+        or is_toolkit_run(options)
+        or _is_rows(options)
+        or is_canonical(benchmark.name)
+    )
 
 
 def runs_a_program(manifest: Mapping[str, Any]) -> bool:
     """Return whether `of_run` would run code that the manifest names: a class written for
-    VLMEvalKit."""
+    VLMEvalKit, or a toolkit's data set."""
     options = manifest.get("identity", {}).get("options", {})
-    return "class" in options and not is_object_run(manifest)
+    return ("class" in options or is_toolkit_run(options)) and not is_object_run(manifest)
 
 
 def check_names(benchmarks: Sequence[Benchmark]) -> None:
@@ -331,6 +346,8 @@ def _of_run(manifest: Mapping[str, Any], data: Path | None) -> Benchmark:
     source = manifest.get("benchmark_source", {})
     if is_object_run(manifest):
         raise CatalogError(_unknown(name, source))
+    if is_toolkit_run(options):
+        return of_toolkit_run(options)
     if runs_a_program(manifest):
         return _of_class(*str(options["class"]).split(":"), options.get("dataset", ""))
     if _is_rows(options):

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from snellen.registry.facts import BenchmarkFacts, facts_of
 from snellen.registry.outlines import Outline, outline, outlines
 from snellen.registry.plugins import Plugin, plugins
 
@@ -56,13 +57,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     aliases: Mapping[str, Mapping[str, Any]]
     """The names that other tools use for the benchmark, with the options that each name stands
     for."""
-    tags: tuple[str, ...] = ()
-    """The benchmark's subjects, from the constant `TAGS` in the benchmark's file."""
-    license: str = ""
-    """The license of the data, from the constant `LICENSE` in the benchmark's file; empty if only
-    the sheet states the license."""
-    size: int | None = None
-    """The number of samples, from the constant `SIZE` in the benchmark's file."""
+    facts: BenchmarkFacts = BenchmarkFacts()
+    """Kind, languages, license, proof, and size, from the constants in the benchmark's file."""
     reads_data: bool
     """Whether the benchmark reads files. A benchmark that generates its own rows rejects `data`."""
     bundled: Path | None
@@ -76,6 +72,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     def file(self) -> Path | None:
         """Return the Python file that defines the benchmark, or None if there is no such file."""
         return FOLDER / f"{self.function}.py" if self.plugin is None else self.plugin.file()
+
+    @property
+    def full_title(self) -> str:
+        """The title, followed by the package of a plug-in's benchmark."""
+        return _with_package(self.title, self.plugin)
 
     @property
     def defined_in(self) -> str:
@@ -101,7 +102,7 @@ def list_benchmarks() -> Iterator[tuple[str, str]]:
     """Yield all benchmarks with their titles. The title of a plug-in's benchmark also names the
     package."""
     for entry in entries():
-        yield entry.name, _with_package(entry.title, entry.plugin)
+        yield entry.name, entry.full_title
 
 
 def own_metrics() -> Iterator[tuple[str, str]]:
@@ -177,9 +178,7 @@ def entry_in(
         title=sheet.partition("\n")[0],
         sheet=sheet,
         aliases=constants.get("ALIASES", {}) if own else {},
-        tags=tuple(constants.get("TAGS", ())),
-        license=constants.get("LICENSE", ""),
-        size=constants.get("SIZE"),
+        facts=facts_of(constants),
         reads_data=definition is not None and definition.reads_data,
         bundled=None if file is None else bundled_rows(file, function),
         function=function,

@@ -111,14 +111,22 @@ def log_to_stderr() -> None:
     os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
 
 
-def cluster_address(address: str | None, settings: Mapping[str, str]) -> str | None:
-    """Return the address of the Ray cluster, or None if Snellen should start a private cluster.
+def known_cluster(address: str | None, settings: Mapping[str, str]) -> str | None:
+    """Return the address of an existing Ray cluster, or None if no address is set.
 
     `settings` are environment variables for Ray, which are set unless the user has set them.
     """
     for name, value in settings.items():
         os.environ.setdefault(name, value)
-    address = address or os.environ.get("RAY_ADDRESS") or None
+    return address or os.environ.get("RAY_ADDRESS") or None
+
+
+def cluster_address(address: str | None, settings: Mapping[str, str]) -> str | None:
+    """Return the address of the Ray cluster, or None if Snellen should start a private cluster.
+
+    `settings` are environment variables for Ray, which are set unless the user has set them.
+    """
+    address = known_cluster(address, settings)
     if address is None and not any(name.startswith("RAY_AUTH_") for name in os.environ):
         # Ray runs code from anyone who can reach its ports, so the cluster requires a token.
         os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=os.urandom(32).hex())

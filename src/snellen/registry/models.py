@@ -159,6 +159,27 @@ def _replicated(spec: str, profile: Profile, replicas: Replicas) -> Opened:
     )
 
 
+def cluster_for_drivers(address: str | None) -> str:
+    """Return the address of the Ray cluster on which drivers are placed. `address` takes precedence
+    over the environment.
+
+    Raises:
+        UsageError: Ray is not installed, or there is no address.
+    """
+    check_installed("drivers on a Ray cluster")
+    from snellen.models.executors.cluster import SETTINGS
+
+    cluster = keys.known_cluster(address, SETTINGS)
+    if cluster is None:
+        raise UsageError(
+            "--executor ray with --drivers needs the address of a Ray cluster. Pass --ray-address "
+            "HOST:PORT, or set RAY_ADDRESS. On this machine alone, leave out --executor."
+        )
+    # The same check as for replicas.
+    Replicas(address=cluster)
+    return cluster
+
+
 def check_extra(spec: str) -> None:
     """Check that the packages that a model needs are installed, without importing the packages.
     Callers make this check first, so that a missing package is reported before rows are read.

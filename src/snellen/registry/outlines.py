@@ -15,8 +15,18 @@ import msgspec
 
 from snellen.home import home
 
-FORMAT = 1
-CONSTANTS = ("ALIASES", "LICENSE", "SIZE", "TAGS")
+FORMAT = 2
+CONSTANTS = (
+    "ALIASES",
+    "KIND",
+    "LANGUAGES",
+    "LICENSE",
+    "NEEDS_JUDGE",
+    "OTHER_SIZES",
+    "PROOF",
+    "SIZE",
+    "TAGS",
+)
 """The constants that are read from a benchmark's file. The values of the constants must be
 literals."""
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from snellen.report.stories import story as story
     from snellen.report.terminal import (
         as_text as as_text,
+        check_suite as check_suite,
         compared_text as compared_text,
         print_companions as print_companions,
         print_compared as print_compared,
@@ -70,6 +71,7 @@ _FILES = {
     "print_companions": "terminal",
     "print_compared": "terminal",
     "print_contamination": "terminal",
+    "check_suite": "terminal",
     "print_overalls": "terminal",
     "print_overview": "terminal",
     "print_qualification": "terminal",

@@ -92,6 +92,15 @@ def print_overview(results: Sequence[Result]) -> None:
     _show_overview(results, console, console.width if console.is_terminal else WIDE)
 
 
+def check_suite(suite: str) -> None:
+    """Check that a suite has an overall score.
+
+    Raises:
+        UsageError: there is no such suite, or the suite has no overall score.
+    """
+    overall.suite_with_overall(suite)
+
+
 def print_overalls(suite: str, results: Sequence[Result]) -> None:
     """Show on standard output the overall score of each model in a suite.
 

@@ -7,9 +7,10 @@ driver's standard input. If the supervisor ends, the driver reads the end of its
 
 from __future__ import annotations
 
-import os
+import time
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
@@ -33,6 +34,17 @@ class DriverReport(msgspec.Struct, omit_defaults=True):
     """How all runs ended; None until they have ended."""
     error: str | None = None
     """The error that ended the driver; None if there was none."""
+    clock: float = 0.0
+    """When the message was written, in seconds on the monotonic clock of the driver's machine."""
+
+    def shift_clock(self, seconds: float) -> None:
+        """Convert the times in this message to the clock of another machine, which is ahead by so
+        many seconds."""
+        outcomes = self.outcomes or ()
+        for progress in (*self.runs, *(outcome.progress for outcome in outcomes)):
+            progress.started += seconds
+            if progress.finished is not None:
+                progress.finished += seconds
 
 
 class Reporter:
@@ -46,11 +58,11 @@ class Reporter:
         """Report the progress of runs."""
         self._write(DriverReport(runs=[*runs]))
 
-    def ended(self, finished: Sequence[Finished]) -> None:
-        """Report how all runs ended."""
+    def ended(self, finished: Sequence[Finished], out: Path) -> None:
+        """Report how all runs ended. `out` is the folder that contains the run folders."""
         outcomes = [
             Outcome(
-                run=os.fspath(run.run),
+                run=run.run.relative_to(out).as_posix(),
                 progress=run.progress,
                 stopped=run.stopped,
                 interrupted=run.interrupted,
@@ -64,6 +76,7 @@ class Reporter:
         self._write(DriverReport(error=error))
 
     def _write(self, report: DriverReport) -> None:
+        report.clock = time.monotonic()
         with suppress(OSError):
             self._file.write(msgspec.json.encode(report) + b"\n")
             self._file.flush()

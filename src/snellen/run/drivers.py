@@ -1,4 +1,5 @@
-"""Runs a plan with several processes on this machine: a supervisor, and its drivers.
+"""Runs a plan with several processes: a supervisor on this machine, and its drivers, which are on
+this machine too unless Ray places them.
 
 Each driver runs the same command with a part of its own, and reports its progress to the
 supervisor (`supervisor.py`). The supervisor scores the runs at the end.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from snellen import registry
@@ -43,10 +45,16 @@ def run_with_drivers(
         seconds = time.monotonic() - started
         return [*words, "--part", str(part), *_shares(plan.options, part, seconds)]
 
-    # A driver that was killed may have sent requests that it has not reported.
+    # A driver that was lost may have sent requests that it has not reported.
     has_budget = plan.options["max_requests"] is not None or plan.options["max_cost"] is not None
-    supervisor = Supervisor(drivers, words_of, show, at_once, restarts=not has_budget)
-    return end_plan(plan, supervisor.run())
+    supervise = partial(Supervisor, drivers, words_of, show, at_once, restarts=not has_budget)
+    if plan.options["executor"] is None:
+        return end_plan(plan, supervise().run())
+    from snellen.run.ray_drivers import RayDrivers  # imported on use, like Ray
+
+    with RayDrivers(drivers, plan.options["ray_address"], plan.out) as placed:
+        outcomes = supervise(start=placed.start).run()
+    return end_plan(plan, outcomes)
 
 
 def _check(plan: Plan, drivers: int) -> None:

@@ -28,6 +28,9 @@ level. At a lower level, the limit stays one below the rejected level."""
 PLATEAU = 1.15
 """If doubling the concurrent requests increases the replies per second by less than this factor,
 the server is considered fully used."""
+SLOWER = 1.25
+"""If several processes grow alike, each stops when replies take longer by this factor. The rate of
+a process alone could also rise at the expense of the others."""
 GAIN = 1.02
 """A larger number of requests is better than a smaller one if its rate of replies is higher by this
 factor."""
@@ -63,11 +66,17 @@ class Limiter:
 
     Without a `fixed` limit, `AutoLimit` starts at `start` and finds a limit. `bound` is called with
     a number of concurrent requests, and returns the reason why this machine cannot send so many;
-    None if it can.
+    None if it can. `others` is the number of other processes that ask the same server in the same
+    way, each with a limiter of its own.
     """
 
     def __init__(
-        self, fixed: int | None = None, *, start: int = START, bound: Bound | None = None
+        self,
+        fixed: int | None = None,
+        *,
+        start: int = START,
+        bound: Bound | None = None,
+        others: int = 0,
     ) -> None:
         self.limit: float = float(start if fixed is None else fixed)
         """The maximum number of concurrent requests."""
@@ -76,7 +85,7 @@ class Limiter:
         self.pump = asyncio.Lock()
         """A lock held by the run that is starting new questions. Runs that use the same server take
         turns."""
-        self._auto = AutoLimit(self.limit, bound or no_bound) if fixed is None else None
+        self._auto = AutoLimit(self.limit, bound or no_bound, others) if fixed is None else None
         self._waiting: deque[asyncio.Future[RequestSlot]] = deque()
         self._new: deque[asyncio.Future[RequestSlot]] = deque()
 
@@ -152,10 +161,10 @@ class _Stage:
     seconds: float = 0.0
     """The sum of the durations of the requests that got replies, in seconds."""
 
-    @property
-    def rate(self) -> float:
-        """The number of replies per second."""
-        return self.levels / max(self.seconds, 1e-9)
+    def rate(self, elsewhere: float) -> float:
+        """The number of replies per second to this process and to others, which have `elsewhere`
+        requests in flight."""
+        return (self.levels + elsewhere * self.replies) / max(self.seconds, 1e-9)
 
     def add(self, slot: RequestSlot, now: float) -> None:
         """Add a request whose reply arrived at the time `now`."""
@@ -177,12 +186,18 @@ class AutoLimit:
     3. The best number is kept for a minute. Then its neighbors are tried. If none is better, the
        best number is kept for twice as long. If more requests are better, the limit grows again.
 
+    If other processes ask the same server, each could get more replies at the expense of the others
+    by sending more, without end. At first, all processes are assumed to grow alike, and each stops
+    when replies take longer. From then on, the rates that a process compares are those of all
+    processes. It assumes that each of the others has as many requests in flight as itself when its
+    search or doubling started, so that a process with more than the others becomes smaller.
+
     If the server rejects a request (HTTP 429), the limit stays below the rejected level for 30
     seconds, and for twice as long after each further rejection, up to ten minutes. Then the limit
     grows by one in each round trip until it is twice the rejected level.
     """
 
-    def __init__(self, start: float, bound: Bound) -> None:
+    def __init__(self, start: float, bound: Bound, others: int = 0) -> None:
         self.limit = start
         self.epoch = 0
         """The number of bursts in which the server rejected requests."""
@@ -190,8 +205,12 @@ class AutoLimit:
         self.bounded_by: str | None = None
         """The reason that `bound` returned, if it ended the growth."""
         self._bound = bound
-        self._rate_before: float | None = None
-        """The rate of replies before the last doubling; None if it is unknown."""
+        self._others = others
+        self._all_grow = True
+        """Whether the other processes are assumed to grow like this process, as they do at
+        first."""
+        self._before: _Stage | None = None
+        """The measurements before the last doubling; None if there are none."""
         self._search: _Search | None = None
         """The search for the best number; None while the limit grows."""
         self._held_until: float | None = None
@@ -236,12 +255,15 @@ class AutoLimit:
             self._start_search(self.limit, self.limit // 8)
 
     def _continue_growth(self, slot: RequestSlot, now: float) -> None:
-        stage, before = self.stage, self._rate_before
+        stage, before = self.stage, self._before
         if stage.replies >= stage.start and self.limit >= 2 * stage.start:
-            if before is not None and stage.rate < PLATEAU * before:
-                self._start_search(stage.start, stage.start // 4)
+            if before and self._is_full(stage, before):
+                # A process of several sees little of what more requests would bring to all, so it
+                # starts with too many rather than too few.
+                start = stage.levels // stage.replies if self._others else stage.start
+                self._start_search(start, start // 4)
                 return
-            self._rate_before = stage.rate
+            self._before = stage
             if stage.start > self._rejected_level:
                 self._rejected_level = 0
                 self._forget_seconds = FORGET_SECONDS
@@ -256,21 +278,35 @@ class AutoLimit:
         else:
             self.limit += 1
 
+    def _is_full(self, stage: _Stage, before: _Stage) -> bool:
+        """Whether the last doubling shows that the server is fully used."""
+        if self._all_grow and self._others:
+            return stage.seconds / stage.replies > SLOWER * before.seconds / before.replies
+        elsewhere = self._elsewhere(stage.start)
+        return stage.rate(elsewhere) < PLATEAU * before.rate(elsewhere)
+
+    def _elsewhere(self, number: float) -> float:
+        """The requests that other processes are assumed to have in flight, each this number."""
+        return 0.0 if self._all_grow else self._others * number
+
     def _start_search(self, start: float, step: float) -> None:
-        self._search = _Search(start, step, self._bound)
+        gain = 1 + (GAIN - 1) / (1 + self._others)
+        self._search = _Search(start, step, self._bound, gain)
+        self._all_grow = False
         self.limit = start
         self._next_stage(skip=start)  # until the number of requests in flight has settled
 
     def _search_on(self, search: _Search, now: float) -> None:
         """Try the next number. If the search is over, keep the best number as the limit."""
-        search.rates[self.limit] = self.stage.rate
+        search.stages[self.limit] = self.stage
+        search.rates[self.limit] = self.stage.rate(self._elsewhere(search.start))
         number = search.next_number()
         if number is not None:
             rise = max(0.0, number - self.limit)
             self.limit = number
             self._next_stage(skip=rise)
         elif search.best > search.start:
-            self._rate_before = search.rates[search.best]
+            self._before = search.stages[search.best]
             self._search = None
             self.limit = search.best
             self._next_stage()
@@ -290,15 +326,18 @@ class AutoLimit:
 class _Search:
     """Looks for the number of concurrent requests with the highest rate of replies."""
 
-    def __init__(self, start: float, step: float, bound: Bound) -> None:
+    def __init__(self, start: float, step: float, bound: Bound, gain: float) -> None:
         self.start = start
         """The first number to try."""
         self.best = start
         """The best number so far."""
         self.rates: dict[float, float] = {}
         """The rate of replies for each number that was tried."""
+        self.stages: dict[float, _Stage] = {}
+        """The measurements for each of these numbers."""
         self._step = max(1.0, step)
         self._bound = bound
+        self._gain = gain
 
     def next_number(self) -> float | None:
         """Return the next number to try; None if the search is over."""
@@ -307,11 +346,11 @@ class _Search:
             less, more = self.best - self._step, self.best + self._step
             if less >= START and less not in self.rates:
                 return less
-            if self.rates.get(less, 0.0) * GAIN >= rate:
+            if self.rates.get(less, 0.0) * self._gain >= rate:
                 self.best = less
             elif more not in self.rates and self._bound(int(more)) is None:
                 return more
-            elif self.rates.get(more, 0.0) > GAIN * rate:
+            elif self.rates.get(more, 0.0) > self._gain * rate:
                 self.best = more
             else:
                 self._step //= 2

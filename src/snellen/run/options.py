@@ -109,6 +109,14 @@ class RunOptions(TypedDict, total=False):
             expected="a mapping of columns to fields",
         ),
     ]
+    run_toolkit_code: Annotated[
+        bool | None,
+        Option(
+            BENCHMARK,
+            "Run the prompts and the scoring of an installed toolkit, for -b vlmevalkit:NAME and "
+            "lmms-eval:TASK.",
+        ),
+    ]
     prompt: Annotated[
         str | None,
         Option(
@@ -283,15 +291,17 @@ class RunOptions(TypedDict, total=False):
     executor: Annotated[
         Literal["ray"] | None,
         Option(
-            SERVER, "Run copies of a local model with Ray; without --replicas, one copy per GPU."
+            SERVER,
+            "Run copies of a local model with Ray; without --replicas, one copy per GPU. With "
+            "--drivers N, Ray runs the drivers instead, on the nodes of a cluster.",
         ),
     ]
     ray_address: Annotated[
         str | None,
         Option(
             SERVER,
-            "The address of the Ray cluster for the copies. By default, RAY_ADDRESS, or else a "
-            "cluster that this run starts on this machine.",
+            "The address of the Ray cluster for the copies or drivers. By default, RAY_ADDRESS, or "
+            "else, for copies, a cluster that this run starts on this machine.",
             metavar="HOST:PORT|auto",
         ),
     ]
@@ -377,8 +387,9 @@ class RunOptions(TypedDict, total=False):
         Count | None,
         Option(
             DRIVERS,
-            "The number of processes on this machine that send the questions of a run, each a part "
-            "of them, within one budget and one --concurrency.",
+            "The number of processes that send the questions of a run, each a part of them, within "
+            "one budget and one --concurrency. They run on this machine, or with --executor ray on "
+            "the nodes of a Ray cluster.",
         ),
     ]
     part: Annotated[

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 
@@ -25,17 +24,14 @@ class Outcome(msgspec.Struct):
     """How a run ended in one process, or in all processes together."""
 
     run: str
-    """The path of the run folder."""
+    """The path of the run folder, relative to the folder that contains all of them, which may have
+    another path on another machine."""
     progress: Progress
     """The progress when the run ended."""
     stopped: str | None = None
     """Why the run stopped early; None if it did not stop early."""
     interrupted: bool = False
     """Whether the user or a budget stopped the run."""
-
-    @property
-    def path(self) -> Path:
-        return Path(self.run)
 
     def applied_to(self, job: Job) -> Job:
         """The job with this outcome, as if it had been run in this process."""

@@ -22,6 +22,9 @@ from snellen.store import HeldError, Run, RunPart
 PATIENCE = 20.0
 """How long a driver waits for the lock of its part, in seconds. If a supervisor was killed, its
 drivers may need this time to store the replies in flight."""
+REMOTE_PATIENCE = 180.0
+"""The same for a driver on another machine. If a machine was lost, a file server may keep its locks
+for a minute or two (NFS 4: 90 seconds by default)."""
 LOOK_EVERY = 0.2
 """Seconds between two attempts to acquire a lock."""
 

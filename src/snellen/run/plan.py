@@ -112,7 +112,7 @@ class Plan:
         self.retry = arguments.get("retry", {})
         self.on_sample = arguments.get("on_sample")
         self.replicas = _replicas(self.options)
-        """The copies of each model that Ray runs; None: models run in this process."""
+        """The copies of each model that Ray runs; None: Ray runs no models."""
         self._check()
 
     @property
@@ -356,9 +356,10 @@ def _by_recipe(benchmark: Benchmark, options: RunOptions) -> Benchmark:
 def _load(spec: str, preset: str | None, data: Path | None, options: RunOptions) -> Benchmark:
     own = {"prompt": preset} if preset else None
     columns = options["columns"]
-    benchmark = registry.benchmark(
-        spec, data=data, task=options["task"], columns=columns, options=own
-    )
+    with registry.toolkit_code(bool(options["run_toolkit_code"])):
+        benchmark = registry.benchmark(
+            spec, data=data, task=options["task"], columns=columns, options=own
+        )
     if options["shots"] is None:
         return benchmark
     return registry.few_shot(
@@ -392,7 +393,8 @@ def _profile(options: RunOptions) -> Profile:
 
 
 def _replicas(options: RunOptions) -> Replicas | None:
-    """The replicas that the options request; None: models run in this process.
+    """The replicas that the options request; None: Ray runs no models. With `drivers`, the executor
+    is for the drivers.
 
     Raises:
         UsageError: the options set details of replicas but do not request replicas.
@@ -402,6 +404,13 @@ def _replicas(options: RunOptions) -> Replicas | None:
         if address is not None or gpus is not None:
             raise UsageError(
                 "--ray-address and --gpus-per-replica need --replicas N or --executor ray."
+            )
+        return None
+    if options["replicas"] is None and (options["drivers"] or 1) > 1:
+        if gpus is not None:
+            raise UsageError(
+                "--gpus-per-replica is for copies of a local model, and drivers need no GPU. Leave "
+                "it out."
             )
         return None
     return Replicas(n=options["replicas"], address=address, gpus=gpus)

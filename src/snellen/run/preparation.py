@@ -33,7 +33,7 @@ from snellen.run.effort import expects_thoughts
 from snellen.run.identity import manifest_of, run_identity
 from snellen.run.limiter import START
 from snellen.run.machine_bound import machine_bound
-from snellen.run.parts import PATIENCE, enter_lock, in_part, share
+from snellen.run.parts import PATIENCE, REMOTE_PATIENCE, enter_lock, in_part, share
 from snellen.run.plan import OnSample, Plan
 from snellen.run.readings import Readings
 from snellen.run.reply_watch import RAISED, ReplyWatch
@@ -115,7 +115,7 @@ class Preparation:
                 with suppress(OSError):
                     run.path.rmdir()
                 raise
-        enter_lock(self._stack, run.folder.lock, PATIENCE if self._plan.is_driver else 0.0)
+        enter_lock(self._stack, run.folder.lock, _patience(self._plan))
         self._stack.callback(run.close)
         before = {} if run.folder.get(MANIFEST) is None else run.manifest()
         options = self._plan.options
@@ -199,6 +199,13 @@ class Preparation:
         )
 
 
+def _patience(plan: Plan) -> float:
+    """How long to wait for the lock of a run, in seconds."""
+    if not plan.is_driver:
+        return 0.0
+    return PATIENCE if plan.options["executor"] is None else REMOTE_PATIENCE
+
+
 def _limiter(concurrency: int | None, plan: Plan) -> Limiter:
     """The limit of the concurrent requests to a server. A driver has a share of the limit of its
     supervisor."""
@@ -206,7 +213,8 @@ def _limiter(concurrency: int | None, plan: Plan) -> Limiter:
     if part is None or not plan.is_driver:
         return Limiter(concurrency, bound=machine_bound)
     if concurrency is None:
-        return Limiter(start=max(1, share(START, part)), bound=machine_bound)
+        start = max(1, share(START, part))
+        return Limiter(start=start, bound=machine_bound, others=part.total - 1)
     if concurrency < part.total:
         raise UsageError(
             f"--drivers {part.total} divides {concurrency} concurrent requests among "

@@ -131,7 +131,7 @@ async def _run_plan(
 
 def end_plan(plan: Plan, outcomes: Sequence[Outcome]) -> list[Finished]:
     """Score the runs of a plan, which other processes have asked in parts."""
-    by_path = {outcome.path: outcome for outcome in outcomes}
+    by_path = {plan.out / outcome.run: outcome for outcome in outcomes}
     finished: dict[Path, Finished] = {}
     for setting in plan.by_setting():
         results = run_async(_end_plan(setting, by_path))

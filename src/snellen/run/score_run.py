@@ -236,7 +236,11 @@ def _by_other_rules(run: Run, benchmark: Benchmark) -> list[str]:
 
 
 def source_notes(run: Run, benchmark: Benchmark) -> list[str]:
-    """A note if a user's own benchmark has changed, or may have changed, since the run was made."""
+    """A note if a user's own benchmark or a toolkit's code has changed, or may have changed, since
+    the run was made."""
+    then, now = run.manifest()["identity"].get("options", {}), benchmark.provenance.options
+    if "toolkit" in then and then.get("digest") != now.get("digest"):
+        return [f"scored by {then['toolkit']}'s code as it is now. {SOURCE_CHANGED}"]
     before = run.manifest().get("benchmark_source", {})
     source = registry.source_of(benchmark)
     if source is None or None in (source.digest, before.get("digest")):

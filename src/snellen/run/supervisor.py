@@ -1,31 +1,32 @@
 """The supervisor of several drivers: starts them, shows their progress as one, and ends them.
 
-A driver that is killed is started again once. Everything that it stored is kept. If the supervisor
+A driver that is lost is started again once. Everything that it stored is kept. If the supervisor
 is killed, its drivers stop by themselves, and the same command resumes the run.
 """
 
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO, NoReturn
+from typing import NoReturn
 
 import msgspec
 
 from snellen.errors import SnellenError, plain
+from snellen.run.driver_processes import DriverProcess, Ending, LocalProcess, StartProcess
 from snellen.run.driver_reports import HURRY, STOP, DriverReport
 from snellen.run.lifecycle import SHOWN_EVERY, Show
 from snellen.run.outcome import Outcome, continued, merge_progress, merged_outcome
 from snellen.run.progress import Progress
 from snellen.store import RunPart
 
-COMMAND = (sys.executable, "-m", "snellen.cli.driver_process")
-"""The command that starts a driver; the words of the command line follow."""
+REPORTS = msgspec.json.Decoder(DriverReport)
+"""Created before any thread starts: msgspec examines a type when it first decodes it, and crashed
+when several threads did that at the same time."""
 LEAVING = 2.0
 """Seconds that drivers have to end after a second Ctrl-C."""
 RunName = tuple[str, int]
@@ -47,31 +48,25 @@ class Driver:
         """How the driver's runs ended; None until the driver has reported this."""
         self._progress: dict[RunName, Progress] = {}
         self._before: dict[RunName, Progress] = {}
-        self._process: subprocess.Popen[bytes] | None = None
-        self._threads: list[threading.Thread] = []
+        self._process: DriverProcess | None = None
 
     def __str__(self) -> str:
-        return f"driver {self.part.number} of {self.part.total}"
+        name = f"driver {self.part.number} of {self.part.total}"
+        node = None if self._process is None else self._process.node
+        return name if node is None else f"{name} on {node}"
 
-    def start(self, words: Sequence[str], say: Callable[[str], None]) -> None:
+    @property
+    def is_here(self) -> bool:
+        """Whether the process runs on this machine."""
+        return self._process is None or self._process.node is None
+
+    def start(self, start: StartProcess, words: Sequence[str], say: Callable[[str], None]) -> None:
         """Start the process. Lines that it writes to standard error are passed to `say`."""
         self._before = self.progress
         self._progress = {}
-        # In a session of its own, so that Ctrl-C reaches only the supervisor.
-        process = self._process = subprocess.Popen(
-            [*COMMAND, *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
+        self._process = start(
+            words, self._read, lambda line: say(line.decode(errors="replace").rstrip())
         )
-        assert process.stdout is not None and process.stderr is not None
-        self._threads = [
-            threading.Thread(target=self._read, args=(process.stdout,), daemon=True),
-            threading.Thread(target=_say_lines, args=(process.stderr, say), daemon=True),
-        ]
-        for thread in self._threads:
-            thread.start()
 
     @property
     def progress(self) -> dict[RunName, Progress]:
@@ -86,45 +81,28 @@ class Driver:
             },
         }
 
-    def exit_code(self) -> int | None:
-        """The exit code of the process; None if it still runs. When the process has ended, read
-        the rest of its output."""
+    def ending(self) -> Ending | None:
+        """How the process ended; None if it still runs."""
         assert self._process is not None
-        code = self._process.poll()
-        if code is not None:
-            for thread in self._threads:
-                thread.join()
-            self._close()
-        return code
+        return self._process.ending()
 
     def send(self, message: bytes) -> None:
         """Write a message to the process, unless it has ended."""
-        pipe = None if self._process is None else self._process.stdin
-        if pipe is not None and not pipe.closed:
-            with suppress(OSError):
-                pipe.write(message)
-                pipe.flush()
+        if self._process is not None:
+            self._process.send(message)
 
     def kill(self) -> None:
         """End the process if it has not ended."""
-        if self._process is not None and self._process.poll() is None:
+        if self._process is not None:
             self._process.kill()
-            self._process.wait()
-            self._close()
 
-    def _close(self) -> None:
-        if self._process is not None and self._process.stdin is not None:
-            with suppress(OSError):
-                self._process.stdin.close()
-
-    def _read(self, lines: IO[bytes]) -> None:
-        with lines:
-            for line in lines:
-                # If the process was killed while it wrote a line, the line is incomplete.
-                with suppress(msgspec.DecodeError):
-                    self._note(msgspec.json.decode(line, type=DriverReport))
+    def _read(self, line: bytes) -> None:
+        # If the process was killed while it wrote a line, the line is incomplete.
+        with suppress(msgspec.DecodeError):
+            self._note(REPORTS.decode(line))
 
     def _note(self, report: DriverReport) -> None:
+        report.shift_clock(time.monotonic() - report.clock)
         if report.runs:
             self._progress |= dict(zip(_names(report.runs), report.runs, strict=True))
         if report.error is not None:
@@ -138,8 +116,8 @@ class Driver:
 class Supervisor:
     """Runs several drivers until all have ended.
 
-    `words_of` gives the command line of the driver of a part. With `restarts`, a driver that is
-    killed is started again once.
+    `words_of` gives the command line of the driver of a part, and `start` starts its process. With
+    `restarts`, a driver that is lost is started again once.
     """
 
     def __init__(
@@ -150,12 +128,14 @@ class Supervisor:
         at_once: Callable[[], NoReturn] | None,
         *,
         restarts: bool,
+        start: StartProcess = LocalProcess,
     ) -> None:
         self._drivers = [Driver(RunPart(number, drivers)) for number in range(1, drivers + 1)]
         self._words_of = words_of
         self._show = show
         self._at_once = at_once
         self._restarts = restarts
+        self._start = start
         self._shown: dict[RunName, Progress] = {}
         self._lines: set[str] = set()
         self._interrupts = 0
@@ -172,7 +152,7 @@ class Supervisor:
             before = signal.signal(signal.SIGINT, self._interrupt)
         try:
             for driver in self._drivers:
-                driver.start(self._words_of(driver.part), self._say)
+                driver.start(self._start, self._words_of(driver.part), self._say)
             self._watch()
         finally:
             for driver in self._drivers:
@@ -197,25 +177,25 @@ class Supervisor:
 
     def _has_ended(self, driver: Driver) -> bool:
         """Whether a driver has ended for good. If one has failed, the others are stopped."""
-        code = driver.exit_code()
-        if code is None:
+        ending = driver.ending()
+        if ending is None:
             return False
         if driver.error is not None or driver.outcomes is not None or self._is_stopping:
             if driver.error is not None:
                 self._stop(STOP)
             return True
-        if code >= 0:
-            driver.error = f"{driver} ended with exit code {code}, without a report."
+        if ending.lost is None:
+            driver.error = f"{driver} ended with exit code {ending.code}, without a report."
             self._stop(STOP)
             return True
-        reason = f"{driver} was killed by signal {-code}"
+        reason = f"{driver} {ending.lost}"
         if driver.is_restarted or not self._restarts:
             driver.lost = reason
             self._say(f"{reason}. The other drivers continue")
             return True
         self._say(f"{reason}, and is started again")
         driver.is_restarted = True
-        driver.start(self._words_of(driver.part), self._say)
+        driver.start(self._start, self._words_of(driver.part), self._say)
         return False
 
     def _interrupt(self, *_: object) -> None:
@@ -253,7 +233,7 @@ class Supervisor:
             raise KeyboardInterrupt
         for driver in self._drivers:
             if driver.error is not None:
-                raise SnellenError(driver.error)
+                raise SnellenError(driver.error if driver.is_here else f"{driver}: {driver.error}")
         names = dict.fromkeys(name for driver in self._drivers for name in driver.outcomes or ())
         if not names:
             if self._interrupts:
@@ -264,8 +244,20 @@ class Supervisor:
 
     def _outcome(self, name: RunName) -> Outcome:
         """How a run ended in all drivers together."""
-        reported = [driver.outcomes or {} for driver in self._drivers]
-        merged = merged_outcome(ended[name] for ended in reported if name in ended)
+        reported = [
+            (driver, driver.outcomes[name])
+            for driver in self._drivers
+            if driver.outcomes is not None and name in driver.outcomes
+        ]
+        first = reported[0]
+        for other in reported[1:]:
+            if other[1].run != first[1].run:
+                raise SnellenError(
+                    f"{other[0]} wrote the run {other[1].run}, but {first[0]} wrote "
+                    f"{first[1].run}: the data, or the files of the benchmark, differ between "
+                    "these machines. Give all of them the same files, and repeat the command."
+                )
+        merged = merged_outcome(outcome for _, outcome in reported)
         by_driver = [driver.progress for driver in self._drivers]
         parts = [progress[name] for progress in by_driver if name in progress]
         merge_progress(merged.progress, parts, are_all=True)
@@ -282,9 +274,3 @@ def _names(runs: Sequence[Progress]) -> list[RunName]:
     for run in runs:
         names.append((run.name, sum(name == run.name for name, _ in names)))
     return names
-
-
-def _say_lines(lines: IO[bytes], say: Callable[[str], None]) -> None:
-    with lines:
-        for line in lines:
-            say(line.decode(errors="replace").rstrip())

@@ -36,7 +36,12 @@ if TYPE_CHECKING:
         path_of as path_of,
         runs_at as runs_at,
     )
-    from snellen.store.locks import HeldError as HeldError, RunPart as RunPart
+    from snellen.store.locks import (
+        HeldError as HeldError,
+        RunPart as RunPart,
+        check_shared as check_shared,
+        sharing_lock as sharing_lock,
+    )
     from snellen.store.manifest import MANIFEST as MANIFEST, command_on as command_on
     from snellen.store.mirrored import pull as pull
     from snellen.store.opening import open_run as open_run
@@ -90,6 +95,7 @@ _FILES = {
     "ShownMedia": "records",
     "Stamp": "folder",
     "Unknown": "records",
+    "check_shared": "locks",
     "command_on": "manifest",
     "data_at": "locations",
     "data_path": "locations",
@@ -110,6 +116,7 @@ _FILES = {
     "safe_name": "identity",
     "schemas": "json_schemas",
     "seen_media": "records",
+    "sharing_lock": "locks",
     "shown_media": "records",
     "started": "finding",
     "stored_tools": "records",

@@ -19,6 +19,9 @@ import msgspec
 from snellen.errors import StoreError
 from snellen.store._faults import store_error
 
+SHARING = ".drivers.lock"
+"""The lock file in a folder of runs by which machines check that they share the folder."""
+
 
 class HeldError(StoreError):
     """Another process holds a lock."""
@@ -172,6 +175,44 @@ def free_lock(path: Path) -> Iterator[bool]:
         yield is_free
     finally:
         os.close(fd)
+
+
+@contextmanager
+def sharing_lock(out: Path) -> Iterator[Path]:
+    """Hold a lock in the folder of runs, by which other machines can see that they have the same
+    folder. Gives the path of the lock file.
+
+    Raises:
+        StoreError: the folder cannot be written, or does not support locks.
+    """
+    path = out / SHARING
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise store_error(out, "be created", error) from error
+    fd = _locked(path, fcntl.LOCK_SH, "the runs")
+    try:
+        yield path
+    finally:
+        os.close(fd)
+
+
+def check_shared(path: Path) -> None:
+    """Check that this machine sees a lock that a process on another machine holds
+    (`sharing_lock`).
+
+    Raises:
+        StoreError: it does not.
+    """
+    if path.exists():
+        with free_lock(path) as is_free:
+            if not is_free:
+                return
+    raise StoreError(
+        f"{path.parent} is not the same folder there as on the machine that started the run, or "
+        "its file system does not lock files across machines. Use a folder that all nodes share, "
+        "or an object store."
+    )
 
 
 def _locked(path: Path, operation: int, what: str) -> int:

@@ -191,6 +191,13 @@ def _unprobed(manifest: Mapping[str, Any]) -> Benchmark:
         raise DataError(
             "its rows come from a Python object, which cannot be rebuilt from the run's manifest."
         )
+    if "toolkit" in options:
+        spec = f"{options['toolkit']}:{options['dataset']}"
+        raise DataError(
+            f"its rows are read by the code of {spec}, and the viewer does not run code just "
+            "because a run names it. If you trust the code, pass it: snellen view -b "
+            f"{spec} --run-toolkit-code"
+        )
     if registry.runs_a_program(manifest):
         raise DataError(
             "its rows are read by a custom class, and the viewer does not run such code."

@@ -84,7 +84,9 @@ def of_json(path: Path) -> Any:
 def objects(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the rows of a JSON file that is a list of objects."""
     for row in of_json(path):
-        yield {**row}
+        if not isinstance(row, dict):
+            raise TypeError("it is not a list of objects")
+        yield row
 
 
 def by_id(path: Path) -> dict[str, dict[str, Any]]:

@@ -30,12 +30,15 @@ from snellen.benchmarks.families.tasks import (
     wrong_letter,
 )
 from snellen.benchmarks.families.vlmevalkit_sets import published_set
-from snellen.core import Check, Reading, Reply, Sample, Scoring
+from snellen.core import Capabilities, Check, Presentation, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, Table, jsonl
 from snellen.data.published import File
 from snellen.media.content import Image, Message, Part, user
 from snellen.metrics import Metric, mean
 
+KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+"""The commits of VLMEvalKit and lmms-eval that benchmarks name as sources of their scorings."""
 DIRECTLY = "Answer with the option's letter from the given choices directly."
 LISTED = "{hint}Question: {question}\nOptions:\n{choices}"
 PROMPTS = {
@@ -70,10 +73,7 @@ def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
     if ".jsonl" in path.suffixes:
         yield from jsonl(path)
         return
-    rows = authors_files.of_json(path)
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise TypeError("not a list of objects")
-    yield from rows
+    yield from authors_files.objects(path)
 
 
 def split_choices(text: str, mark: str) -> tuple[str, tuple[str, ...]]:
@@ -332,3 +332,16 @@ def check(
         for name in scorings
     }
     return Check(says=lambda _, answer: answer, wrong=wrong_letter, expect=expect)
+
+
+# -- results
+
+
+def presentation(
+    leaves: Mapping[str, str], source: str, tag: str = "", by: Sequence[str] = ()
+) -> Presentation:
+    """The breakdowns `by` tags, and the capability of each category of a tag. `source` is where the
+    authors define the categories. If the tag is "", all questions need the same capability."""
+    return Presentation(
+        break_down_by=tuple(by), capabilities=Capabilities(tag=tag, leaves=leaves, source=source)
+    )

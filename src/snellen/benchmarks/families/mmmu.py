@@ -231,12 +231,17 @@ def by_letter(sample: Sample) -> Mapping[str, str]:
 
 
 def last_letter(text: str, sample: Sample, forms: Sequence[str]) -> Reading:
-    """Parse the last letter of a choice from a text, by the authors' rules.
+    """Parse the last letter of a choice from a text, by the authors' rules. If there is none, the
+    letter is drawn at random later."""
+    return last_stated(text, by_letter(sample), forms) or undecided(sample)
 
-    Three rules are tried in order. Rule 1 takes the last letter in parentheses. If there is none,
+
+def last_stated(text: str, choices: Mapping[str, str], forms: Sequence[str]) -> Reading | None:
+    """Parse the last letter of a choice from a text. `choices` maps letters to the choices' texts.
+
+    Two rules are tried in order. Rule 1 takes the last letter in parentheses. If there is none,
     rule 1 takes the last letter in the first of the `forms` that the text contains. Rule 2 applies
-    to a text of more than five words, and takes the choice whose text comes last. Rule 3 leaves the
-    letter to be drawn at random later.
+    to a text of more than five words, and takes the choice whose text comes last.
 
     If several letters occur in a form without parentheses, rule 1 looks for the last letter that
     has a space on each side, such as " B ". If no letter has a space on each side, as in "A. or
@@ -245,15 +250,16 @@ def last_letter(text: str, sample: Sample, forms: Sequence[str]) -> Reading:
     for mark in ",.!?;:'":
         text = text.strip(mark)
     text = f" {text} "
+    present = [letter for letter in choices if letter in text]
     for form in ("({})", *forms):
-        if matches := tuple(letter for letter in letters(sample) if form.format(letter) in text):
+        if matches := tuple(letter for letter in present if form.format(letter) in text):
             sought = form if form == "({})" else " {} "
             last = max(matches, key=lambda letter: text.rfind(sought.format(letter)))
             return Reading(answer=last, rule=f"named as {form.format('X')!r}", candidates=matches)
     if len(text.split()) > 5:
         low = text.lower()
-        choices = {letter: choice.lower() for letter, choice in by_letter(sample).items()}
-        if matches := tuple(letter for letter, choice in choices.items() if choice in low):
-            last = max(matches, key=lambda letter: low.rfind(choices[letter]))
+        lowered = {letter: choice.lower() for letter, choice in choices.items()}
+        if matches := tuple(letter for letter, choice in lowered.items() if choice in low):
+            last = max(matches, key=lambda letter: low.rfind(lowered[letter]))
             return Reading(answer=last, rule="choice", candidates=matches)
-    return undecided(sample)
+    return None

@@ -4,11 +4,13 @@ supported.
 The sets come from open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset.
 The file `vlmevalkit_sets.tsv` lists the supported sets, with the kind, MD5, and URL from
 image_mcq.py, image_yorn.py, and image_vqa.py. When a set gets its own benchmark in Snellen, its
-name moves to OWN.
+name moves from the aliases of the benchmark `vlmevalkit` to those of its own; the option `name`
+still selects the set. A set that is not in the file is added to OWN.
 """
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple, cast
@@ -62,6 +64,15 @@ def published_set(name: str) -> PublishedSheet:
     )
 
 
+def missing_rule(name: str) -> str:
+    """Return the part of VLMEvalKit's rule for a set that the benchmark `vlmevalkit` lacks, with
+    its lines in VLMEvalKit's folder vlmeval/dataset. The file `vlmevalkit_rules.tsv` lists these
+    rules; its first matching line counts."""
+    text = Path(__file__).with_name("vlmevalkit_rules.tsv").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in text.splitlines()[1:])
+    return next(f"{rule} ({lines})" for known, rule, lines in rows if fnmatchcase(name, known))
+
+
 def elsewhere(name: str) -> str | None:
     """Return the reason why the benchmark `vlmevalkit` does not support a set. Return None if the
     set is supported or unknown."""
@@ -78,8 +89,8 @@ def elsewhere(name: str) -> str | None:
 OWN = """
 A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* DynaMath* ERQA EmbSpatialBench GQA_TestDev_Balanced
 HallusionBench InfoVQA_* LogicVista MMBench_* MME MME-RealWorld* MMMU_* MMSIBench_wo_circular
-MMVet MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_* TextVQA_VAL VCR_*
-VisuLogic VisualPuzzles ZEROBench*
+MMVet MTVQA_TEST MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_*
+TableVQABench TextVQA_VAL VCR_* VLMBlind VisuLogic VisualPuzzles ZEROBench*
 """
 CIRCULAR = """
 BLINK_circular LEGO_circular LiveMMBench_Reasoning_circular MMBench_DEV_KO MMBench_dev_* MMCR
@@ -123,9 +134,9 @@ MM_NIAH_* MSSBench MedQDEGBench_* MedqbenchMCQ* MindCubeBench_* NBPhO_* NaturalB
 OCRBench_* OSWorld_G OceanOCRBench OlympiadBench* Omni3DBench OmniDocBench OmniMat_*
 PanMechanics_* PanPhO_* PathVQA_* PhyX_* PlotQA PuzzleVQA ReasonMap-Plus RefCOCO RefSpatial*
 RoboSpatialHome SArena* SFE SFE-zh SIUO* SPBench-* SSI_Bench ScreenSpot* SimpleVQA SiteBenchImage
-SparBench* Spatial457 TableVQABench UniSVG VBGD VGRPBench VLADBench VLM2Bench VLMBias VLMBlind
-VLRMBench* VenusBench-GD ViewSpatialBench VisFactor* WikiVQABench WildDoc hle* npmm olmOCRBench
-tdbench_grounding_* vlms_are_biased_main
+SparBench* Spatial457 UniSVG VBGD VGRPBench VLADBench VLM2Bench VLMBias VLRMBench* VenusBench-GD
+ViewSpatialBench VisFactor* WikiVQABench WildDoc hle* npmm olmOCRBench tdbench_grounding_*
+vlms_are_biased_main
 """
 ELSEWHERE: Mapping[str, str] = {
     "the set has a benchmark of its own: `-b {name}`.": OWN,

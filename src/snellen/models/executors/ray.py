@@ -205,9 +205,9 @@ class Pool:
         try:
             hellos: list[Hello] = self._ray.get(refs)
         except self._ray.exceptions.RayError as error:
-            raise UsageError(_not_started(error)) from error
+            raise UsageError(not_started(error)) from error
         for hello in hellos:
-            _check_alike(hello)
+            check_alike(hello)
         return hellos
 
     def _model_info(self) -> ReplicaInfo:
@@ -227,7 +227,7 @@ class Pool:
                 words = self._cluster.last_words(worker.hello.pid)
                 raise UsageError(
                     f"{worker.description} died while it opened {self.name}: "
-                    f"{_last_line(error)}{words}"
+                    f"{last_line(error)}{words}"
                 ) from error
             if isinstance(info, ReplicaFailure):
                 raise info.error()
@@ -260,7 +260,7 @@ class Pool:
                 reason = "there were no free resources in time, or its model took too long to open"
                 break
             except self._ray.exceptions.RayError as error:  # Ray may not know yet that a node died
-                reason = _last_line(error)
+                reason = last_line(error)
             except SnellenError as error:  # the dead worker may still hold its device
                 reason = str(error)
             else:
@@ -286,7 +286,7 @@ class Pool:
     async def _opened_again(self, actor: Any) -> Hello:
         async with asyncio.timeout(PLACING):
             hello: Hello = await actor.hello.remote()
-        _check_alike(hello)
+        check_alike(hello)
         async with asyncio.timeout(OPENING):
             info: ReplicaInfo | ReplicaFailure = await actor.open.remote(
                 self.name, self._opening, os.getcwd()
@@ -314,7 +314,7 @@ class Pool:
                 )
                 self._say(worker.lost)
             else:
-                self._say(f"{worker.description} died and is being restarted: {_last_line(error)}")
+                self._say(f"{worker.description} died and is being restarted: {last_line(error)}")
                 task = asyncio.get_running_loop().create_task(self._start_again(worker))
                 self._again.add(task)
                 task.add_done_callback(partial(self._ended, worker))
@@ -392,7 +392,7 @@ class Pool:
             ) from error
         except failed.RayTaskError as error:
             raise SnellenError(
-                f"{worker.description} of {self.name}: {_last_line(error)}"
+                f"{worker.description} of {self.name}: {last_line(error)}"
             ) from error
         except failed.RayError as error:
             raise self._died(worker, actor, error) from error
@@ -457,7 +457,7 @@ def _keep(kept: dict[Path, Any], key: Path, value: Any) -> None:
         del kept[next(iter(kept))]
 
 
-def _check_alike(hello: Hello) -> None:
+def check_alike(hello: Hello) -> None:
     """Check that a worker has the same versions of Snellen and Python as this machine.
 
     Raises:
@@ -485,14 +485,14 @@ def _differ(first: ReplicaInfo, other: ReplicaInfo) -> str | None:
     return "methods" if can[0] != can[1] else None
 
 
-def _not_started(error: Exception) -> str:
+def not_started(error: Exception) -> str:
     return (
-        f"a worker cannot be started: {_last_line(error)} Every node needs snellen {__version__} "
+        f"a worker cannot be started: {last_line(error)} Every node needs snellen {__version__} "
         f"with Python {_minor(platform.python_version())}, like this machine."
     )
 
 
-def _last_line(error: Exception) -> str:
+def last_line(error: Exception) -> str:
     """Return the last line of a Ray error, which states the cause. The other lines state where the
     error occurred."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

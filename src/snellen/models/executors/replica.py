@@ -44,6 +44,16 @@ class Hello:
     pid: int
     """The process id."""
 
+    @classmethod
+    def here(cls) -> Hello:
+        """Describe this process."""
+        return cls(
+            snellen=__version__,
+            python=platform.python_version(),
+            node=socket.gethostname(),
+            pid=os.getpid(),
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaInfo:
@@ -139,12 +149,7 @@ class Replica:
     _room: AbstractAsyncContextManager[object] = nullcontext()
 
     def hello(self) -> Hello:
-        return Hello(
-            snellen=__version__,
-            python=platform.python_version(),
-            node=socket.gethostname(),
-            pid=os.getpid(),
-        )
+        return Hello.here()
 
     def open(
         self, spec: str, opening: Callable[[], Any], folder: str

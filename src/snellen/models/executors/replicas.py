@@ -44,14 +44,14 @@ class Replicas:
             )
 
 
-def check_installed() -> None:
-    """Check that Ray is installed, without importing it.
+def check_installed(needed_by: str = "replicas") -> None:
+    """Check that Ray is installed, without importing it. `needed_by` is a plural, for the message.
 
     Raises:
         UsageError: Ray is not installed.
     """
     if importlib.util.find_spec("ray") is None:
-        raise UsageError(f"replicas need the extra `ray`: {install('ray')}.")
+        raise UsageError(f"{needed_by} need the extra `ray`: {install('ray')}.")
 
 
 def shares(

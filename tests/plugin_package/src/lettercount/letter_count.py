@@ -26,7 +26,6 @@ from snellen.data import jsonl
 from snellen.metrics import mean
 
 ALIASES = {"LetterCount": {"words": "long"}}
-TAGS = ("counting", "text")
 LICENSE = "CC0"
 SIZE = 12
 WORDS = {"short": "How many", "long": "Please say how many"}
