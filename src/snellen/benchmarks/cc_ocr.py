@@ -58,6 +58,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+KIND = "mixed"
+LANGUAGES = ("en", "zh", "ar", "de", "es", "fr", "it", "ja", "ko", "pt", "ru", "vi")
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 7058
+OTHER_SIZES = {
+    "track=multi_scene_ocr": 2750,
+    "track=multi_lan_ocr": 1500,
+    "track=doc_parsing": 800,
+    "track=kie": 2008,
+}
 SOURCE = (
     "AlibabaResearch/AdvancedLiterateMachinery@fb6187ebe5374d5682ac0bc05f31e3639ab6fb15:"
     "Benchmarks/CC-OCR/evaluation/evaluator"

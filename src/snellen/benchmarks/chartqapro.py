@@ -53,6 +53,11 @@ from snellen.data.published import File
 from snellen.media.content import Message, user
 from snellen.metrics import Metric, mean
 
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 1948
 AUTHORS = "vis-nlp/ChartQAPro@4b422c658270aff1d3105fd0fb39b1dd5de9f08c"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 ALIASES = {

@@ -44,6 +44,10 @@ from snellen.data.published import File
 from snellen.media.content import user
 from snellen.metrics.circular import circular, vanilla
 
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "Apache-2.0"
+PROOF = "by hand"
 AUTHORS = "OpenGVLab/all-seeing@5cb8cea069286efb0bfba9e4926ad77f353c9214:all-seeing-v2"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval"
 HUB = "https://huggingface.co/datasets/petter12321/crpe_vlmevalkit/resolve/main"

@@ -3,7 +3,8 @@
 Paper    Ma et al. 2024, MMLongBench-Doc: Benchmarking Long-context Document Understanding with
          Visualizations, https://arxiv.org/abs/2407.01523 (NeurIPS).
 Data     mayubo2333/MMLongBench-Doc@d73f0dc0be7e0a2ff6a403d5fe65fcd96461f384:data/samples.json has
-         1,091 questions (1,082 before September 2025) about the 135 files in data/documents/.
+         1,082 questions (the README counts 1,091) about the 135 files in data/documents/. The data
+         are under CC BY-NC 4.0.
          Snellen does not render PDF files. It reads the pages that the authors' run_api.py writes
          at 144 dpi: tmp/DOCUMENT_1.png, and so on. The id is the position in samples.json.
 Prompt   `official`: the question, then the first 120 pages, run_api.py#L29-L63. 1,024 tokens.
@@ -66,6 +67,12 @@ from snellen.media.content import Message, user
 from snellen.metrics import Metric, mean
 from snellen.metrics.abstention import abstention_f1
 
+KIND = "words"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-NC-4.0"
+PROOF = "authors' code"
+SIZE = 1082
 REVISION = "d73f0dc0be7e0a2ff6a403d5fe65fcd96461f384"
 AUTHORS = f"mayubo2333/MMLongBench-Doc@{REVISION}"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset"

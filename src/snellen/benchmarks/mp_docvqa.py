@@ -54,6 +54,12 @@ from snellen.media.content import user
 from snellen.metrics import Columns, Metric, mean, metric
 from snellen.stats import Estimate
 
+KIND = "words"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 5187
+OTHER_SIZES = {"split=test": 5019}
 AUTHORS = "rubenpt91/MP-DocVQA-Framework@7939f521fe5a82a442f54831b1c0e96daab331d9"
 ALIASES = {
     "multidocvqa_val": {"split": "val", "prompt": "lmms-eval"},
