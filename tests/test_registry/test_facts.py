@@ -14,7 +14,7 @@ from tests.parity import engine
 from tests.parity.test_page import ROOT
 
 ENTRIES = [entry for entry in registry.entries() if entry.plugin is None]
-UNCOUNTED = {"mmbench", "mmt-bench", "mtvqa", "ocr-vqa", "omnispatial"}
+UNCOUNTED = {"crpe", "mmbench", "mmt-bench", "mtvqa", "ocr-vqa", "omnispatial"}
 """The benchmarks whose authors state no exact number of samples for the default options."""
 JUDGED_KINDS = {"chat"}
 
