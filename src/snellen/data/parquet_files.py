@@ -141,8 +141,9 @@ def _opened(path: Path) -> Iterator["ParquetFile"]:
         with ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
             yield file
     except (ArrowException, OSError, ValueError) as error:
+        reason = f"{error}".rstrip(".")
         raise DataError(
-            f"{path} cannot be read as parquet: {error}. If it was downloaded, download it again."
+            f"{path} cannot be read as parquet: {reason}. If it was downloaded, download it again."
         ) from error
 
 
