@@ -1,0 +1,107 @@
+"""Draw the rows that are bundled with benchmarks of boxes and points: `python
+scripts/draw_places.py`.
+
+The questions and pictures are our own; only their format is that of the data sets. The same version
+of Pillow always draws the same pixels.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from PIL import Image, ImageDraw
+
+ROWS = Path(__file__).parents[1] / "src/snellen/benchmarks/rows"
+INK, BLUE, RED, GREEN, SAND = "black", "#4477aa", "#cc6677", "#228833", "#ddaa33"
+
+Box = tuple[int, int, int, int]
+"""Left, top, right, bottom."""
+Button = tuple[str, Box]
+"""The label of a button, or "" for an icon, and its box."""
+Shape = tuple[str, str, Box]
+"""The kind of a shape (ellipse or rectangle), its color, and its box."""
+
+PHONE: Sequence[Button] = (
+    ("Back", (6, 6, 40, 22)),
+    ("", (78, 6, 94, 22)),
+    ("Reply", (10, 110, 46, 128)),
+    ("Delete", (54, 110, 92, 128)),
+)
+DESKTOP: Sequence[Button] = (
+    ("File", (4, 4, 34, 18)),
+    ("Edit", (36, 4, 66, 18)),
+    ("", (140, 4, 156, 18)),
+    ("Save", (100, 70, 150, 92)),
+)
+SITE: Sequence[Button] = (
+    ("Search", (90, 8, 140, 26)),
+    ("", (6, 8, 24, 26)),
+    ("Cart", (20, 60, 60, 80)),
+    ("Next", (84, 60, 124, 80)),
+)
+
+
+def screen(size: tuple[int, int], buttons: Sequence[Button]) -> Image.Image:
+    picture = Image.new("RGB", size, "white")
+    draw = ImageDraw.Draw(picture)
+    for label, box in buttons:
+        draw.rectangle(box, outline=BLUE, fill="#eef4fa" if label else SAND)
+        draw.text((box[0] + 4, box[1] + 2), label, fill=INK)
+    return picture
+
+
+def scene(size: tuple[int, int], shapes: Sequence[Shape]) -> Image.Image:
+    picture = Image.new("RGB", size, "white")
+    draw = ImageDraw.Draw(picture)
+    for kind, color, box in shapes:
+        getattr(draw, kind)(box, fill=color)
+    return picture
+
+
+def write_picture(path: Path, picture: Image.Image) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture.quantize(16).save(path, format="PNG", optimize=True)
+
+
+def write(path: Path, rows: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def command(label: str, icon: str) -> str:
+    return f"press {label.lower()}" if label else icon
+
+
+def xywh(box: Box) -> list[int]:
+    return [box[0], box[1], box[2] - box[0], box[3] - box[1]]
+
+
+# -- ScreenSpot
+
+SCREENS = {
+    "mobile": ((100, 134), PHONE, "ios", "open the menu"),
+    "desktop": ((160, 100), DESKTOP, "windows", "close the window"),
+    "web": ((146, 90), SITE, "shop", "open the list of pages"),
+}
+
+
+def screenspot() -> None:
+    folder = ROWS / "screenspot"
+    for part, (size, buttons, source, icon) in SCREENS.items():
+        write_picture(folder / f"screenspot_imgs/{part}_1.png", screen(size, buttons))
+        rows: list[dict[str, Any]] = [
+            {
+                "img_filename": f"{part}_1.png",
+                "bbox": xywh(box),
+                "instruction": command(label, icon),
+                "data_type": "text" if label else "icon",
+                "data_source": source,
+            }
+            for label, box in buttons
+        ]
+        write(folder / f"screenspot_{part}.json", rows)
+
+
+if __name__ == "__main__":
+    screenspot()
