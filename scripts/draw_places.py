@@ -103,5 +103,43 @@ def screenspot() -> None:
         write(folder / f"screenspot_{part}.json", rows)
 
 
+# -- ScreenSpot-Pro
+
+
+def screenspot_pro() -> None:
+    folder = ROWS / "screenspot_pro"
+    editor = (
+        (240, 150),
+        [("Run", (6, 6, 34, 20)), ("", (40, 6, 52, 20)), ("Log", (6, 130, 32, 144))],
+    )
+    drawing = (
+        (240, 150),
+        [("Line", (4, 30, 34, 44)), ("", (4, 50, 16, 62)), ("Fit", (200, 4, 230, 18))],
+    )
+    files = {
+        "android_studio_macos": ("Dev", "android_studio", "macos", editor, "stop the program"),
+        "autocad_windows": ("CAD", "autocad", "windows", drawing, "draw a circle"),
+    }
+    for name, (group, application, platform, (size, buttons), icon) in files.items():
+        picture = f"{name}/screen_1.png"
+        write_picture(folder / "images" / picture, screen(size, buttons))
+        rows = [
+            {
+                "img_filename": picture,
+                "bbox": [*box],
+                "instruction": command(label, icon),
+                "id": f"{name}_{number}",
+                "application": application,
+                "platform": platform,
+                "img_size": [*size],
+                "ui_type": "text" if label else "icon",
+                "group": group,
+            }
+            for number, (label, box) in enumerate(buttons)
+        ]
+        write(folder / f"annotations/{name}.json", rows)
+
+
 if __name__ == "__main__":
     screenspot()
+    screenspot_pro()

@@ -40,6 +40,10 @@ _PAIR = re.compile(rf"[\[(]\s*({_NUMBER})\s*[,\s]\s*({_NUMBER})\s*[\])]")
 _X_AND_Y = re.compile(
     rf"x['\"]?\s*[:=]\s*({_NUMBER}).*?y['\"]?\s*[:=]\s*({_NUMBER})", re.IGNORECASE | re.DOTALL
 )
+_NEAR_X_AND_Y = re.compile(
+    rf"x['\"]?\s*[:=]\s*({_NUMBER})[^\d-]*?['\"]?y['\"]?\s*[:=]\s*({_NUMBER})",
+    re.IGNORECASE | re.DOTALL,
+)
 _CLICK = re.compile(r"x=([\d.]+), y=([\d.]+)")
 
 CLICK_SYSTEM = (
@@ -193,6 +197,20 @@ def lmms_eval_point(text: str) -> tuple[Point, str] | None:
     if len(every) >= 2:
         return (_value(every[0]), _value(every[1])), "first two numbers"
     return None
+
+
+def evalscope_point(text: str, *, strict: bool = False) -> Point | None:
+    """Parse the last point of a text as EvalScope does (screenspot_pro/utils.py#L68-L109). With
+    `strict`, only a tagged box and a pair in brackets count."""
+    tagged = _TAGGED_BOX.findall(text)[-1:]
+    if tagged and (middle := _center(re.findall(_NUMBER, tagged[0]))):
+        return middle
+    pairs = _PAIR.findall(text)
+    if not pairs and not strict:
+        pairs = _NEAR_X_AND_Y.findall(text) or [re.findall(_NUMBER, text)[-2:]]
+    if not pairs or len(pairs[-1]) < 2:
+        return None
+    return _value(pairs[-1][0]), _value(pairs[-1][1])
 
 
 def parse_as_lmms_eval(reply: Reply, sample: Sample) -> Reading:
