@@ -140,6 +140,52 @@ def screenspot_pro() -> None:
         write(folder / f"annotations/{name}.json", rows)
 
 
+# -- RefCOCO
+
+TABLE: Sequence[Shape] = (
+    ("ellipse", RED, (10, 20, 50, 60)),
+    ("rectangle", BLUE, (70, 30, 110, 90)),
+    ("ellipse", GREEN, (120, 60, 150, 90)),
+)
+GARDEN: Sequence[Shape] = (
+    ("rectangle", SAND, (6, 70, 60, 110)),
+    ("ellipse", BLUE, (80, 10, 110, 40)),
+    ("rectangle", RED, (70, 60, 100, 110)),
+)
+PHRASES = (
+    ("table", TABLE, ("the red disc on the left", "blue block", "the green disc")),
+    ("garden", GARDEN, ("the wide block", "the blue disc at the top", "red block")),
+)
+SPLITS = (
+    *("refcoco_val", "refcoco_testA", "refcoco_testB"),
+    *("refcoco+_val", "refcoco+_testA", "refcoco+_testB"),
+    *("refcocog_val", "refcocog_test"),
+)
+SIZE = (160, 120)
+
+
+def refcoco() -> None:
+    folder = ROWS / "refcoco"
+    for number, split in enumerate(SPLITS):
+        name, shapes, phrases = PHRASES[number % 2]
+        picture = f"COCO_train2014_{name}.png"
+        write_picture(folder / "train2014" / picture, scene(SIZE, shapes))
+        lines = [
+            json.dumps(
+                {
+                    "image": f"data/coco/train2014/{picture}",
+                    "sent": phrases[at % 3],
+                    "bbox": [float(edge) for edge in shapes[at % 3][2]],
+                    "height": SIZE[1],
+                    "width": SIZE[0],
+                }
+            )
+            for at in (number, number + 1)
+        ]
+        (folder / f"{split}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 if __name__ == "__main__":
     screenspot()
     screenspot_pro()
+    refcoco()

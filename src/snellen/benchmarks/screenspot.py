@@ -29,7 +29,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.benchmarks.families import authors_files, grounding
-from snellen.benchmarks.families.grounding import KIT, LMMS_EVAL, Box, center, inside, places
+from snellen.benchmarks.families.grounding import (
+    KIT,
+    LMMS_EVAL,
+    NO_BOX,
+    Box,
+    center,
+    inside,
+    places,
+)
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -45,7 +53,7 @@ from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import Image, Message, user
 from snellen.metrics import Metric, macro_average, mean
-from snellen.metrics.iou import iou, share_at
+from snellen.metrics.iou import iou, shares_at
 
 SOURCE = "njucckevin/SeeClick@0ef37ac4d7aaf37ba7b990e3e3c3ca77e1fb8f93:pretrain/screenspot_test.py"
 Version = Literal["v1", "v2"]
@@ -83,7 +91,6 @@ PROMPTS = {
     "lmms-eval v2": grounding.RELATIVE_POINT,
 }
 PLATFORMS = {"ios": "mobile", "android": "mobile", "macos": "desktop", "windows": "desktop"}
-NO_BOX: Box = (0.0, 0.0, 0.0, 0.0)
 _QWEN_BOX = re.compile(r"<box>\((\d+),(\d+)\),\((\d+),(\d+)\)</box>")
 _FLOAT = r"(-?\d+(?:\.\d+)?)"
 _BOX = re.compile(rf"[\[(]\s*{_FLOAT},\s*{_FLOAT},\s*{_FLOAT},\s*{_FLOAT}\s*[\])]")
@@ -149,7 +156,7 @@ def scorings(version: Version) -> dict[str, Scoring]:
     }
     if version == "v1":
         source = f"{LMMS_EVAL}/screenspot/utils_rec.py#L19-L188"
-        shares = {f"accuracy@{at}": share_at(at) for at in (0.5, 0.1, 0.3, 0.7, 0.9)}
+        shares = shares_at(0.5, 0.1, 0.3, 0.7, 0.9)
         overlap = {**shares, "iou": Metric(mean, better="higher")}
         return {
             **rules,

@@ -213,8 +213,8 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
 def message(sample: Sample, prompt: Preset) -> tuple[Message, ...]:
     if prompt == "vlmevalkit":
         return grounding.click_prompt(sample)
-    asked = user(*sample.media, PROMPTS[prompt].format(sample.question))
-    return (system(GPT_SYSTEM), asked) if prompt == "gpt" else (asked,)
+    question = user(*sample.media, PROMPTS[prompt].format(sample.question))
+    return (system(GPT_SYSTEM), question) if prompt == "gpt" else (question,)
 
 
 # -- scoring, official

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from snellen.metrics._columns import Columns
 from snellen.metrics._mean import mean
-from snellen.metrics._metric import Metric
+from snellen.metrics._metric import Compute, Metric
 from snellen.stats import Estimate
 
 Box = Sequence[float]
@@ -57,9 +57,9 @@ def area(box: Box) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
-def share_at(threshold: float, *, strict: bool = False) -> Metric:
+def share_at(threshold: float, average: Compute = mean, *, strict: bool = False) -> Metric:
     """The share of scores that reach a threshold, such as an IoU of 0.5. With `strict`, a score
-    must exceed the threshold.
+    must exceed the threshold. `average` computes the share, for example as a mean over categories.
 
     Two of three scores are at least 0.5:
 
@@ -79,6 +79,11 @@ def share_at(threshold: float, *, strict: bool = False) -> Metric:
         if columns.score is None:
             raise ValueError("share_at needs a score for each sample, but this scoring has none")
         hits = columns.score > threshold if strict else columns.score >= threshold
-        return mean(replace(columns, score=hits.astype(float)))
+        return average(replace(columns, score=hits.astype(float)))
 
     return Metric(share, better="higher", unit="fraction", name="share_at")
+
+
+def shares_at(*thresholds: float) -> dict[str, Metric]:
+    """`share_at` for several thresholds, keyed by names such as `accuracy@0.5`."""
+    return {f"accuracy@{threshold}": share_at(threshold) for threshold in thresholds}

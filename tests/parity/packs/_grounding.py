@@ -12,6 +12,7 @@ from snellen.core import Answer, BoxAnswer, PointAnswer
 from tests.parity.engine import Case, Expected, Figure, Item, Scores, scores
 
 NO_OUTPUTS = "no model's outputs are published; the pairs are generated"
+NOT_FINITE = ("nan", "inf", "-inf")
 Rows = Sequence[Mapping[str, Any]]
 
 
