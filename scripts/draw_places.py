@@ -185,7 +185,41 @@ def refcoco() -> None:
         (folder / f"{split}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+# -- Ref-L4
+
+LONG = (
+    ("val", "table", TABLE, "the red disc to the left of a tall blue block", "refcoco_37"),
+    ("val", "table", TABLE, "a blue block, taller than wide, between two discs", "refcoco_73"),
+    ("val", "table", TABLE, "the small green disc at the lower right of the picture", "refcoco_37"),
+    ("test", "garden", GARDEN, "a block in the color of sand at the lower left", "o365_26"),
+    ("test", "garden", GARDEN, "the only disc, which is blue and close to the top", "o365_156"),
+    ("test", "garden", GARDEN, "the red block beside a block in the color of sand", "o365_26"),
+)  # fmt: skip
+
+
+def ref_l4() -> None:
+    folder = ROWS / "ref_l4"
+    lines: dict[str, list[str]] = {}
+    for number, (split, name, shapes, caption, category) in enumerate(LONG):
+        picture = f"{name}.png"
+        write_picture(folder / "images" / picture, scene(SIZE, shapes))
+        row = {
+            "id": f"{number:06}",
+            "caption": caption,
+            "bbox": [float(edge) for edge in xywh(shapes[number % 3][2])],
+            "ori_category_id": category,
+            "file_name": picture,
+            "height": SIZE[1],
+            "width": SIZE[0],
+            "split": split,
+        }
+        lines.setdefault(split, []).append(json.dumps(row))
+    for split, some in lines.items():
+        (folder / f"ref-l4-{split}.jsonl").write_text("\n".join(some) + "\n", encoding="utf-8")
+
+
 if __name__ == "__main__":
     screenspot()
     screenspot_pro()
     refcoco()
+    ref_l4()

@@ -156,7 +156,7 @@ def scorings() -> dict[str, Scoring]:
     several = {**metrics, **shares_at(0.1, 0.3, 0.7, 0.9)}
     averages = {
         **metrics,
-        "average": share_at(0.5, macro_average("split")),
+        "average": share_at(0.5, average=macro_average("split")),
         "average_iou": Metric(macro_average("split"), better="higher"),
     }
     lmms_eval = f"{LMMS_EVAL}/refcoco/utils_rec.py#L56-L160"

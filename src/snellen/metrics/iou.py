@@ -57,9 +57,10 @@ def area(box: Box) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
-def share_at(threshold: float, average: Compute = mean, *, strict: bool = False) -> Metric:
+def share_at(*thresholds: float, average: Compute = mean, strict: bool = False) -> Metric:
     """The share of scores that reach a threshold, such as an IoU of 0.5. With `strict`, a score
-    must exceed the threshold. `average` computes the share, for example as a mean over categories.
+    must exceed the threshold. With several thresholds, the share is the mean over all of them.
+    `average` computes the share, for example as a mean over categories.
 
     Two of three scores are at least 0.5:
 
@@ -70,16 +71,21 @@ def share_at(threshold: float, average: Compute = mean, *, strict: bool = False)
     ...     answer=none, target=none, references=none, state=Category(codes=codes, names=("a",)))
     >>> round(share_at(0.5)(columns).value, 4), round(share_at(0.5, strict=True)(columns).value, 4)
     (0.6667, 0.3333)
+    >>> share_at(0.5, 0.7, strict=True)(columns).n
+    3
 
     Raises:
         ValueError: Raised by the metric if the scoring does not give each sample a score.
     """
 
     def share(columns: Columns) -> Estimate:
+        import numpy as np
+
         if columns.score is None:
             raise ValueError("share_at needs a score for each sample, but this scoring has none")
-        hits = columns.score > threshold if strict else columns.score >= threshold
-        return average(replace(columns, score=hits.astype(float)))
+        scores = columns.score[:, np.newaxis]
+        hits = scores > thresholds if strict else scores >= thresholds
+        return average(replace(columns, score=hits.mean(axis=1)))
 
     return Metric(share, better="higher", unit="fraction", name="share_at")
 
