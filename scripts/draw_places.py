@@ -218,8 +218,41 @@ def ref_l4() -> None:
         (folder / f"ref-l4-{split}.jsonl").write_text("\n".join(some) + "\n", encoding="utf-8")
 
 
+# -- OSWorld-G
+
+TARGETS = (
+    ("press save", "bbox", [100, 70, 50, 22]),
+    ("open the menu File", "bbox", [4, 4, 30, 14]),
+    ("close the window", "bbox", [140, 4, 16, 14]),
+    ("select the triangle between File, Edit, and Save", "polygon", [20, 24, 60, 24, 90, 66]),
+    ("select the empty area below Save", "polygon", [100, 94, 150, 98]),
+    ("select the area left of Save", "polygon", [10, 40, 60, 40, 80, 90, 10, 90]),
+    ("press print", "refusal", [-1, -1, -1, -1]),
+    ("open the tab Review", "refusal", [-1, -1, -1, -1]),
+)
+
+
+def osworld_g() -> None:
+    folder = ROWS / "osworld_g"
+    size = (160, 100)
+    write_picture(folder / "images/desktop.png", screen(size, DESKTOP))
+    rows = [
+        {
+            "id": f"desktop-{number}",
+            "image_path": "desktop.png",
+            "image_size": [*size],
+            "instruction": instruction,
+            "box_type": kind,
+            "box_coordinates": coordinates,
+        }
+        for number, (instruction, kind, coordinates) in enumerate(TARGETS)
+    ]
+    write(folder / "OSWorld-G.json", rows)
+
+
 if __name__ == "__main__":
     screenspot()
     screenspot_pro()
     refcoco()
     ref_l4()
+    osworld_g()

@@ -12,8 +12,8 @@ Scoring  `official`: JierunChen/Ref-L4@bae942c852b52c5be1d8214c978e984294793b91:
          Objects365. Sizes are those of the reference: small is less than 128, and large is more
          than 256. The authors score files of boxes, which `snellen score` reads, and publish no
          parser. Here, a box is the first four numbers in brackets, in pixels.
-Proof    All figures and IoUs equal the authors' on 500 generated boxes (tests/parity). The parser is
-         checked by hand.
+Proof    All figures and IoUs equal the authors' on 500 generated boxes (tests/parity). The parser
+         is checked by hand.
 """
 
 import json

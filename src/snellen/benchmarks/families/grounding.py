@@ -12,6 +12,7 @@ import re
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from snellen.benchmarks.families.authors_files import texts
@@ -139,7 +140,11 @@ def pixel(share: float, length: int) -> float:
 def point(x: float, y: float, sample: Sample, rule: str) -> Reading:
     """Create the reading of a point whose coordinates are shares of the picture's size."""
     width, height = size_of(sample)
-    x, y = pixel(x, width), pixel(y, height)
+    return point_in_pixels(pixel(x, width), pixel(y, height), rule)
+
+
+def point_in_pixels(x: float, y: float, rule: str) -> Reading:
+    """Create the reading of a point in pixels."""
     if not (math.isfinite(x) and math.isfinite(y)):
         return Reading(answer=None, rule=NOT_FINITE)
     return Reading(answer=PointAnswer(x=x, y=y), rule=rule)
@@ -225,16 +230,25 @@ def parse_as_lmms_eval(reply: Reply, sample: Sample) -> Reading:
 
 
 def parse_click(reply: Reply, sample: Sample) -> Reading:
-    """Parse VLMEvalKit's click (GUI/screenspot.py#L44-L50, #L384-L387). A reply without a click is
-    a click at (0, 0), which is right for a box in that corner."""
+    """Parse VLMEvalKit's click (GUI/screenspot.py#L44-L50, #L384-L387). If a coordinate is over 1,
+    both are pixels."""
+    return _click(reply, sample, partial(_shares_if_large, sample=sample))
+
+
+def parse_click_in_thousandths(reply: Reply, sample: Sample) -> Reading:
+    """Parse VLMEvalKit's click in thousandths (GUI/osworld_g.py#L341-L344)."""
+    return _click(reply, sample, lambda x, y: (x / 1000, y / 1000))
+
+
+def _click(reply: Reply, sample: Sample, scaled: Callable[[float, float], Point]) -> Reading:
+    """Parse a click. A reply without a click is a click at (0, 0), which is right for a box in that
+    corner."""
     click = _CLICK.search(reply.text)
     try:
         x, y = map(float, click.groups()) if click else (0.0, 0.0)
     except ValueError:
         return Reading(answer=None, rule=WRONG_FORMAT)
-    return point(
-        *_shares_if_large(x, y, sample), sample, "click" if click else "no click, taken as (0, 0)"
-    )
+    return point(*scaled(x, y), sample, "click" if click else "no click, taken as (0, 0)")
 
 
 def score_click(reading: Reading, sample: Sample, less: int = 1) -> float:
