@@ -250,9 +250,72 @@ def osworld_g() -> None:
     write(folder / "OSWorld-G.json", rows)
 
 
+# -- RefSpatial-Bench and Point-Bench
+
+FREE: Box = (112, 96, 150, 116)
+"""A part of the table in which nothing lies."""
+BETWEEN: Box = (52, 30, 68, 60)
+
+
+def mask(size: tuple[int, int], shape: Shape) -> Image.Image:
+    kind, _, box = shape
+    picture = Image.new("L", size, 0)
+    getattr(ImageDraw.Draw(picture), kind)(box, fill=255)
+    return picture
+
+
+SPATIAL: dict[str, Sequence[tuple[str, Shape]]] = {
+    "Location": (
+        ("the disc to the left of the blue block", TABLE[0]),
+        ("the object between the two discs", TABLE[1]),
+        ("the disc to the right of the blue block", TABLE[2]),
+    ),
+    "Placement": (
+        ("the free space below the green disc", ("rectangle", INK, FREE)),
+        ("the free space between the red disc and the blue block", ("rectangle", INK, BETWEEN)),
+    ),
+    "Unseen": (
+        (
+            "the free space that is below the disc to the right of the block",
+            ("rectangle", INK, FREE),
+        ),
+        ("the disc that is farthest from the green one", TABLE[0]),
+    ),
+}
+POINT = "Please point to {}."
+FORM = (
+    "Your answer should be formatted as a list of tuples, i.e. [(x1, y1), (x2, y2), ...], with "
+    "coordinates between 0 and 1."
+)
+
+
+def refspatial() -> None:
+    for part, targets in SPATIAL.items():
+        folder = ROWS / "refspatial" / part
+        write_picture(folder / "image/0.png", scene(SIZE, TABLE))
+        rows = []
+        for number, (target, shape) in enumerate(targets):
+            (folder / "mask").mkdir(parents=True, exist_ok=True)
+            mask(SIZE, shape).save(folder / f"mask/{number}.png", optimize=True)
+            rows.append(
+                {
+                    "id": number,
+                    "object": target,
+                    "prompt": POINT.format(target),
+                    "suffix": FORM,
+                    "rgb_path": "image/0.png",
+                    "mask_path": f"mask/{number}.png",
+                    "category": part,
+                    "step": 1 + number,
+                }
+            )
+        write(folder / "question.json", rows)
+
+
 if __name__ == "__main__":
     screenspot()
     screenspot_pro()
     refcoco()
     ref_l4()
     osworld_g()
+    refspatial()
