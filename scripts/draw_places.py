@@ -312,6 +312,41 @@ def refspatial() -> None:
         write(folder / "question.json", rows)
 
 
+DISCS: Sequence[Shape] = tuple(shape for shape in TABLE if shape[0] == "ellipse")
+ARENA: Sequence[tuple[str, str, int, Sequence[Shape]]] = (
+    ("spatial", "the object between the two discs", 1, TABLE[1:2]),
+    ("spatial", "the disc on the left", 1, TABLE[:1]),
+    ("affordance", "something that could roll off the table", 1, DISCS),
+    ("counting", "all discs", 2, DISCS),
+    ("counting", "the blue block", 1, TABLE[1:2]),
+    ("reasoning", "the object with corners", 1, TABLE[1:2]),
+    ("reasoning", "the object in the color of grass", 1, TABLE[2:]),
+    ("steerable", "a bit to the right of the blue block", 1, TABLE[2:]),
+)
+
+
+def pointbench() -> None:
+    folder = ROWS / "pointbench"
+    (folder / "masks").mkdir(parents=True, exist_ok=True)
+    rows = []
+    for number, (category, question, count, shapes) in enumerate(ARENA):
+        write_picture(folder / f"images/{category}/table.png", scene(SIZE, TABLE))
+        picture = Image.new("L", SIZE, 0)
+        for kind, _, box in shapes:
+            getattr(ImageDraw.Draw(picture), kind)(box, fill=255)
+        picture.save(folder / f"masks/{number}.png", optimize=True)
+        rows.append(
+            {
+                "image_filename": "table.png",
+                "mask_filename": f"{number}.png",
+                "user_input": f"Point to {question}.",
+                "category": category,
+                "count": count,
+            }
+        )
+    write(folder / "data.json", rows)
+
+
 if __name__ == "__main__":
     screenspot()
     screenspot_pro()
@@ -319,3 +354,4 @@ if __name__ == "__main__":
     ref_l4()
     osworld_g()
     refspatial()
+    pointbench()
