@@ -3,6 +3,7 @@ the golden pack, or worked out by hand."""
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -154,7 +155,11 @@ def test_a_row_of_parquet_has_several_phrases(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     picture = (BUNDLED / "train2014/COCO_train2014_table.png").read_bytes()
-    row = {"question_id": "7", "answer": ["cat", "the cat"], "bbox": [10.0, 20.0, 30.0, 40.0]}
+    row: dict[str, Any] = {
+        "question_id": "7",
+        "answer": ["cat", "the cat"],
+        "bbox": [10.0, 20.0, 30.0, 40.0],
+    }
     row["image"] = {"bytes": picture, "path": "a.png"}
     path = tmp_path / "val.parquet"
     parquet.write_table(pyarrow.Table.from_pylist([row]), path)

@@ -56,7 +56,7 @@ _BOX = re.compile(r"\[\s*" + r"\s*,\s*".join([_NUMBER] * 4) + r"\s*\]")
 
 
 def ref_l4(split: Split = "all", data: Path | None = None) -> Benchmark:
-    parts = ("val", "test") if split == "all" else (split,)
+    parts: tuple[Split, ...] = ("val", "test") if split == "all" else (split,)
     files = [file_of(part, data) for part in parts]
     if data is not None and data.is_file():
         files = files[:1]
@@ -125,7 +125,7 @@ def published(split: Split = "all", **_: object) -> tuple[File, ...]:
     )
 
 
-def file_of(part: Literal["val", "test"], data: Path | None) -> DataFile:
+def file_of(part: Split, data: Path | None) -> DataFile:
     names = [f"ref-l4-{part}.parquet", f"ref-l4-{part}.jsonl"]
     return find(data, "ref-l4", names, published(part), f"ref-l4:split={part}")
 
@@ -156,7 +156,7 @@ def categories() -> dict[str, str]:
     """Map RefCOCO's categories to those of Objects365 (ref_l4/evaluation.py#L11-L92)."""
     table = Path(authors_files.__file__).with_name("ref_l4_categories.tsv")
     lines = table.read_text(encoding="utf-8").splitlines()[1:]
-    return dict(line.split("\t") for line in lines)  # type: ignore[misc]
+    return dict(line.split("\t") for line in lines)
 
 
 def boxes(path: Path) -> Published | None:

@@ -232,7 +232,7 @@ def seeclick_point(reply: Reply, sample: Sample) -> Reading:
         return grounding.point(x / 1000, y / 1000, sample, "center of <box>")
     values = [*map(float, re.findall(r"-?\d+\.?\d*", reply.text))]
     if len(values) == 2:
-        return grounding.point(*values, sample, "two numbers")
+        return grounding.point(values[0], values[1], sample, "two numbers")
     if len(values) == 4:
         return grounding.point(*center(values), sample, "center of four numbers")
     return Reading(answer=None, rule="neither two nor four numbers")

@@ -225,7 +225,7 @@ def gpt_point(reply: Reply, sample: Sample) -> Reading:
     if "not found" in reply.text.lower():
         return Reading(answer=None, rule="not found")
     if pair := _GPT_POINT.search(reply.text):
-        return grounding.point(*map(float, pair.groups()), sample, "[[x,y]]")
+        return grounding.point(float(pair[1]), float(pair[2]), sample, "[[x,y]]")
     if four := _GPT_BOX.search(reply.text):
         return grounding.point(*center([*map(float, four.groups())]), sample, "center of box")
     return Reading(answer=None, rule=grounding.NO_POINT)

@@ -95,7 +95,7 @@ def scoring(name: str) -> str:
 
 def of_adapter(name: str, rows: Rows, known: Mapping[str, Any]) -> Expected:
     """The report of `evaluate()`, and each reply's verdict and point."""
-    figures = {}
+    figures: dict[str, Any] = {}
     for category, part in ({"": known["overall"]} if known else {}).items():
         figures |= of_part(category, part)
         figures["wrong_format"] = figure(part["wrong_format_num"] / part["num_total"])
