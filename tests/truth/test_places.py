@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from snellen.answers.places import final_places, single_place
+from snellen.answers.places import final_places, single_answer
 
 ROWS: list[dict[str, Any]] = [
     json.loads(line)
@@ -22,25 +22,26 @@ def test_there_are_enough_replies_in_enough_forms() -> None:
 
 
 def test_no_place_is_wrong_and_almost_all_are_found() -> None:
-    parsed = [(row, [[*place] for place in final_places(row["text"]).answers]) for row in ROWS]
+    parsed = [(row, [[*numbers] for numbers in final_places(row["text"]).answers]) for row in ROWS]
     wrong = [(row["text"], places) for row, places in parsed if places and places != row["places"]]
     assert wrong == []
-    named = [places == row["places"] for row, places in parsed if row["places"]]
-    assert sum(named) / len(named) >= 0.98
+    labelled = [places == row["places"] for row, places in parsed if row["places"]]
+    assert sum(labelled) / len(labelled) >= 0.98
 
 
 @pytest.mark.parametrize("form", sorted({row["form"] for row in ROWS}))
 def test_each_form_is_parsed(form: str) -> None:
     rows = [row for row in ROWS if row["form"] == form]
     right = [
-        [[*place] for place in final_places(row["text"]).answers] == row["places"] for row in rows
+        [[*numbers] for numbers in final_places(row["text"]).answers] == row["places"]
+        for row in rows
     ]
     assert sum(right) / len(right) >= 0.9
 
 
 def test_several_places_are_not_one_answer() -> None:
-    assert single_place("Either (10, 20) or (30, 40).") == ((), "several places")
-    assert single_place("(10, 20), that is (10, 20)").answers == ((10, 20),)
+    assert single_answer("Either (10, 20) or (30, 40).") == ((), "several places")
+    assert single_answer("(10, 20), that is (10, 20)").answers == ((10, 20),)
 
 
 @pytest.mark.parametrize("text", ["[" * 20_000, "1," * 20_000, "<point " * 5_000, "x=1 " * 20_000])

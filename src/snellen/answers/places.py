@@ -19,7 +19,11 @@ class Places(NamedTuple):
     """The rule that found the places, or the reason why there are none."""
 
 
-NO_PLACE = "no place"
+BOX_KEYS = ("bbox_2d", "box_2d", "bbox", "box")
+"""Keys of boxes. Their values have four numbers."""
+BROKEN: Numbers = ()
+"""Stands for a box or point with another count of numbers. The reply then has no place."""
+NOTHING = "no place"
 SEVERAL = "several places"
 _N = r"[-+]?(?:\d{1,15}(?:\.\d{1,20})?|\.\d{1,20})"
 _PAIR = rf"{_N}\s{{0,9}},\s{{0,9}}{_N}"
@@ -29,10 +33,11 @@ _TAGGED = re.compile(
     r"(?:<\|?(?:b?box|box_start|begin_of_box|point)\|?>|^)([-+\d\s.,()\[\]]{3,200})"
     r"<[|/](?:b?box|box_end|end_of_box|point)\|?>"
 )
+_LISTS = re.compile(r"\[([^\[\]]+)\]")
 _MOLMO_TAG = re.compile(r"<points?\b[^<>]{0,5000}>")
 _MOLMO = re.compile(rf'\bx\d{{0,4}}="\s?({_N})\s?"\s{{1,9}}y\d{{0,4}}="\s?({_N})\s?"')
 _KEY = re.compile(
-    r"""["']?\b(?:bbox_2d|box_2d|bbox|box|point_2d|point|coordinates?|start_box)["']?"""
+    r"""["']?\b(bbox_2d|box_2d|bbox|box|point_2d|point|coordinates?|start_box)["']?"""
     r"""\s{0,9}[:=]\s{0,9}["']?[\[(]{1,2}([-+\d\s.,]{3,200})[\])]"""
 )
 _CLICK = re.compile(
@@ -71,14 +76,20 @@ def final_places(text: str) -> Places:
     """
     text = final_text(text).strip()
     ends = [match.end() for match in _ANSWER.finditer(text)]
-    for part in (text[ends[-1] :].strip(" *\n"), text) if ends else (text,):
+    stated = text[ends[-1] :].strip(" *\n") if ends else text
+    if not stated:
+        return Places(answers=(), rule=NOTHING)
+    for part in dict.fromkeys((stated, text)):
         for rule, find in RULES.items():
-            if answers := tuple(dict.fromkeys(find(part))):
+            answers = tuple(dict.fromkeys(find(part)))
+            if BROKEN in answers:
+                return Places(answers=(), rule=f"{rule}: not two or four numbers")
+            if answers:
                 return Places(answers=answers, rule=rule)
-    return Places(answers=(), rule=NO_PLACE)
+    return Places(answers=(), rule=NOTHING)
 
 
-def single_place(text: str) -> Places:
+def single_answer(text: str) -> Places:
     """Find the only box or point that a reply gives. A reply with several has none."""
     result = final_places(text)
     if len(result.answers) > 1:
@@ -88,7 +99,9 @@ def single_place(text: str) -> Places:
 
 def _in_tags(text: str) -> Iterator[Numbers]:
     for content in _TAGGED.findall(text):
-        yield from _exact(content)
+        boxes = _LISTS.findall(content)
+        for part in boxes if len(boxes) > 1 else [content]:
+            yield from _exact(part)
 
 
 def _of_molmo(text: str) -> Iterator[Numbers]:
@@ -97,8 +110,9 @@ def _of_molmo(text: str) -> Iterator[Numbers]:
 
 
 def _of_keys(text: str) -> Iterator[Numbers]:
-    for content in _KEY.findall(text):
-        yield from _exact(content)
+    for key, content in _KEY.findall(text):
+        counts = (2,) if "point" in key else (4,) if key in BOX_KEYS else (2, 4)
+        yield from _exact(content, counts)
 
 
 def _pairs(pattern: re.Pattern[str]) -> Callable[[str], Iterator[Numbers]]:
@@ -110,20 +124,26 @@ def _pairs(pattern: re.Pattern[str]) -> Callable[[str], Iterator[Numbers]]:
 
 
 def _in_brackets(text: str) -> Iterator[Numbers]:
-    for content in _BRACKETS.findall(text):
-        yield from _exact(content)
+    end = 0
+    numbers: list[Numbers] = []
+    for match in _BRACKETS.finditer(text):
+        before = text[end : match.start()].rstrip()
+        if before.endswith(("),", "],")):
+            yield BROKEN  # the brackets before belong to this answer, too
+        numbers += _exact(match[1])
+        end = match.end()
+    yield from numbers
 
 
 def _bare(text: str) -> Iterator[Numbers]:
     if _BARE.fullmatch(text):
-        yield from _exact(text)
+        yield from (numbers for numbers in _exact(text) if numbers)
 
 
-def _exact(text: str) -> Iterator[Numbers]:
-    """Yield the numbers of a text if there are two or four."""
+def _exact(text: str, counts: tuple[int, ...] = (2, 4)) -> Iterator[Numbers]:
+    """Yield the numbers of a text, or `BROKEN` if their count is not one of the counts."""
     numbers = tuple(map(float, _NUMBER.findall(text)))
-    if len(numbers) in (2, 4):
-        yield numbers
+    yield numbers if len(numbers) in counts else BROKEN
 
 
 RULES: dict[str, Callable[[str], Iterator[Numbers]]] = {

@@ -14,8 +14,10 @@ Scoring  The authors' repository has no public snapshot, so there is no `officia
          negative; a refusal in words is wrong. A polygon of four numbers is a rectangle, and a
          polygon with an odd number of coordinates is always missed.
          `vlmevalkit`: GUI/osworld_g.py#L28-L34, #L314-L367, over boxes only, in thousandths.
-Proof    Both scorings equal their authors' code on 400 generated pairs (tests/parity). No model
-         outputs are published.
+         `robust`: Snellen's own parser (answers/places.py), which takes the only box or point in
+         the reply, in any maker's form, as pixels of the picture. It never guesses a scale.
+Proof    Both other scorings equal their authors' code on 400 generated pairs (tests/parity). No
+         model outputs are published.
 """
 
 from ast import literal_eval
@@ -81,7 +83,10 @@ def osworld_g(prompt: Preset = "lmms-eval", data: Path | None = None) -> Benchma
             says=lambda _, answer: middle(answer),
             wrong=lambda _: "[1, 1, 3, 3]",
             # The oracle's replies have no `x=`, which VLMEvalKit's rule requires.
-            expect={"lmms-eval": {**nothing, "oracle": 1.0}, "vlmevalkit": nothing},
+            expect={
+                **{name: {**nothing, "oracle": 1.0} for name in ("lmms-eval", "robust")},
+                "vlmevalkit": nothing,
+            },
         ),
         presentation=Presentation(
             break_down_by=("box_type",),
@@ -108,6 +113,7 @@ def scorings() -> dict[str, Scoring]:
             partial(score_box, less=0),
             metrics=metrics,
         ),
+        "robust": grounding.robust(robust_score),
     }
 
 
@@ -212,3 +218,12 @@ def score_box(reading: Reading, sample: Sample, less: int) -> float:
     """Score VLMEvalKit's click. Only boxes have a rule; other targets are not in its metrics."""
     is_box = sample.tags["box_type"] == "bbox"
     return grounding.score_click(reading, sample, less) if is_box else 0.0
+
+
+def robust_score(reading: Reading, sample: Sample) -> float:
+    """Score a point, or the center of a box, in pixels."""
+    box = grounding.pixels_of(reading)
+    if box is not None:
+        x, y = grounding.center(box)
+        reading = grounding.point_in_pixels(x, y, reading.rule)
+    return score_point(reading, sample)

@@ -12,6 +12,8 @@ Scoring  `official`: JierunChen/Ref-L4@bae942c852b52c5be1d8214c978e984294793b91:
          Objects365. Sizes are those of the reference: small is less than 128, and large is more
          than 256. The authors score files of boxes, which `snellen score` reads, and publish no
          parser. Here, a box is the first four numbers in brackets, in pixels.
+         `robust`: Snellen's own parser (answers/places.py), which takes the only box or point in
+         the reply, in any maker's form, as pixels of the picture. It never guesses a scale.
 Proof    All figures and IoUs equal the authors' on 500 generated boxes (tests/parity). The parser
          is checked by hand.
 """
@@ -69,13 +71,13 @@ def ref_l4(split: Split = "all", data: Path | None = None) -> Benchmark:
         data=Filtered(table, lambda row: row.get("split", split) in (*parts, split)),
         sample=lambda _, row: to_sample(row, files[0]),
         prompt=lambda sample, _: (user(*sample.media, PROMPT.format(sample.question)),),
-        scorings={"official": official()},
+        scorings={"official": official(), "robust": robust()},
         max_answer_tokens=512,
         cluster_by=lambda sample: str(sample.data["image"]),
         check=Check(
             says=lambda _, answer: answer,
             wrong=lambda _: "[0, 0, 1, 1]",
-            expect={"official": {**nothing, "oracle": 1.0}},
+            expect={name: {**nothing, "oracle": 1.0} for name in ("official", "robust")},
         ),
         presentation=Presentation(
             break_down_by=("size",),
@@ -111,6 +113,11 @@ def official() -> Scoring:
         },
         on_missing="The authors' code stops if a description has no box.",
     )
+
+
+def robust() -> Scoring:
+    metrics = {"accuracy": share_at(0.5), "iou": Metric(mean, better="higher")}
+    return grounding.robust(grounding.robust_iou, metrics=metrics, partial=True)
 
 
 def published(split: Split = "all", **_: object) -> tuple[File, ...]:

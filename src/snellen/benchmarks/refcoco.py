@@ -20,8 +20,10 @@ Scoring  The data sets' authors score detectors. Model cards use the scripts of 
          scales nothing; `lmms-eval-grounding` (refcoco_grounding/utils.py#L58-L217), which takes
          the best of all boxes, as pixels and as thousandths; `evalscope` (refcoco_adapter.py#
          L179-L197). The scorings `-center` are the hits of a center.
-Proof    All scorings equal their authors' code on 650 generated pairs (tests/parity). No model
-         outputs are published.
+         `robust`: Snellen's own parser (answers/places.py), which takes the only box or point in
+         the reply, in any maker's form, as pixels of the picture. It never guesses a scale.
+Proof    All scorings but `robust` equal their authors' code on 650 generated pairs
+         (tests/parity). No model outputs are published.
 """
 
 import json
@@ -174,6 +176,7 @@ def scorings() -> dict[str, Scoring]:
         ),
         "evalscope": overlap(scope, pixel_box, score_shares, metrics=several),
         "evalscope-center": places(scope, pixel_box, score_center_of_reference),
+        "robust": grounding.robust(grounding.robust_iou, metrics=metrics, partial=True),
     }
 
 

@@ -18,8 +18,11 @@ Scoring  `official`: pretrain/screenspot_test.py#L69-L108. The point must be in 
          (screenspot/utils_rec.py#L19-L188), with `lmms-eval-center` for the box's center, and the
          point for v2 (screenspot_v2/utils.py#L37-L105). `lmms-eval-xywh` is v2's rule on boxes in
          pixels, which it takes for corners if width and height exceed x and y.
-Proof    All scorings equal their authors' code on 500 generated pairs (tests/parity). VLMEvalKit
-         stops at a box outside the picture, where we score. No model outputs are published.
+         `robust`: Snellen's own parser (answers/places.py), which takes the only box or point in
+         the reply, in any maker's form, as pixels of the picture. It never guesses a scale.
+Proof    All scorings but `robust` equal their authors' code on 500 generated pairs
+         (tests/parity). VLMEvalKit stops at a box outside the picture, where we score. No model
+         outputs are published.
 """
 
 import re
@@ -145,6 +148,7 @@ def scorings(version: Version) -> dict[str, Scoring]:
         "average": Metric(macro_average("cell"), better="higher"),
         "wrong_format": grounding.wrong_format,
     }
+    robust = {"robust": grounding.robust()}
     rules = {
         "official": places(f"{SOURCE}#L69-L108", seeclick_point, grounding.in_box, metrics=metrics),
         "vlmevalkit": places(
@@ -162,12 +166,14 @@ def scorings(version: Version) -> dict[str, Scoring]:
             **rules,
             "lmms-eval": places(source, parse_box, score_iou, metrics=overlap, partial=True),
             "lmms-eval-center": places(source, parse_box, score_center),
+            **robust,
         }
     source = f"{LMMS_EVAL}/screenspot_v2/utils.py#L37-L105"
     return {
         **rules,
         "lmms-eval": places(source, grounding.parse_as_lmms_eval, grounding.in_box),
         "lmms-eval-xywh": places(source, grounding.parse_as_lmms_eval, score_as_corners),
+        **robust,
     }
 
 

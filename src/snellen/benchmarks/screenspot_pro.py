@@ -16,8 +16,11 @@ Scoring  eval_screenspot_pro.py#L137-L152: the point as a share of the picture's
          (GPT's), `qwen2vl`, `internvl`, `minicpmv`, and `kimivl`. Where the authors' code stops
          with an error, the reply is unparsed here. `vlmevalkit`: GUI/screenspot_pro.py#L330-L387.
          `lmms-eval`: screenspot_pro/utils.py#L31-L136. `evalscope`: screenspot_pro/utils.py.
-Proof    All scorings equal their authors' code on 500 generated pairs (tests/parity), except that
-         the center of MiniCPM-V's <box> is checked by hand. No model outputs are published.
+         `robust`: Snellen's own parser (answers/places.py), which takes the only box or point in
+         the reply, in any maker's form, as pixels of the picture. It never guesses a scale.
+Proof    All scorings but `robust` equal their authors' code on 500 generated pairs
+         (tests/parity), except that the center of MiniCPM-V's <box> is checked by hand. No model
+         outputs are published.
 """
 
 import re
@@ -159,6 +162,7 @@ def scorings() -> dict[str, Scoring]:
         "evalscope": places(
             f"{EVALSCOPE}/screenspot_pro/utils.py#L32-L158", evalscope_point, grounding.in_box
         ),
+        "robust": grounding.robust(),
     }
 
 

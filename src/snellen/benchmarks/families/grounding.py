@@ -15,12 +15,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from snellen.answers.places import single_answer
 from snellen.benchmarks.families.authors_files import texts
 from snellen.core import BoxAnswer, PointAnswer, Reading, Reply, Sample, Scoring
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, system, user
 from snellen.media.images import sized
 from snellen.metrics import Columns, Metric, mean, metric
+from snellen.metrics.iou import iou
 from snellen.stats import Estimate
 
 Point = tuple[float, float]
@@ -280,6 +282,36 @@ def _center(texts_of_numbers: Sequence[str]) -> Point | None:
     return center([*map(_value, texts_of_numbers[:4])])
 
 
+# -- our own rule
+
+
+def robust_target(reply: Reply, sample: Sample) -> Reading:
+    """Parse the only box or point of a reply, in any maker's form, as pixels of the picture."""
+    result = single_answer(reply.text)
+    if not result.answers:
+        return Reading(answer=None, rule=result.rule)
+    (numbers_in_reply,) = result.answers
+    if len(numbers_in_reply) == 4:
+        return box(numbers_in_reply, result.rule)
+    return point_in_pixels(numbers_in_reply[0], numbers_in_reply[1], result.rule)
+
+
+def robust_in_box(reading: Reading, sample: Sample) -> float:
+    """Whether the point, or the center of the box, is in the sample's box or on its edge."""
+    corners_of_box = pixels_of(reading)
+    if corners_of_box is not None:
+        return inside(center(corners_of_box), box_of(sample))
+    if isinstance(reading.answer, PointAnswer):
+        return inside((reading.answer.x, reading.answer.y), box_of(sample))
+    return 0.0
+
+
+def robust_iou(reading: Reading, sample: Sample) -> float:
+    """The IoU of the box with the sample's box. A point has none."""
+    overlap = iou(pixels_of(reading) or NO_BOX, box_of(sample))
+    return 0.0 if math.isnan(overlap) else overlap
+
+
 # -- scorings
 
 
@@ -299,6 +331,11 @@ def places(source: str, parse: Parse, score: Score, **changes: Any) -> Scoring:
     """Create a scoring whose scores are 0 or 1, or shares."""
     settings: dict[str, Any] = {"version": 1, "metrics": ACCURACY, **changes}
     return Scoring(source=source, parse=parse, score=score, **settings)
+
+
+def robust(score: Score = robust_in_box, **changes: Any) -> Scoring:
+    """Our own scoring. It takes numbers for pixels of the original picture."""
+    return places("ours", robust_target, score, **changes)
 
 
 def as_text(items: Iterable[float]) -> str:
