@@ -99,11 +99,11 @@ def figure(value: float | None, n: int | None = None) -> Figure:
 
 
 def column(rows: Rows, name: str, answer: Callable[[Mapping[str, Any]], object] = lambda _: None):  # type: ignore
-    """The items of a column of scores."""
+    """The items of a column of scores. Text or null in its stead means that there is none."""
     return {
         str(row["id"]): [Item(score=float(row[name]), answer=answer(row))]
         for row in rows
-        if row[name] is not None
+        if isinstance(row[name], int | float)
     }
 
 

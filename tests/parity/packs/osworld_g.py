@@ -53,7 +53,7 @@ def pack(folder: Path, scratch: Path) -> Pack:
                     )
                 ]
                 for row in rows
-                if row["vlmevalkit_stat"] is not None
+                if isinstance(row["vlmevalkit_stat"], int)
             },
         ),
     }

@@ -107,6 +107,7 @@ def of_column(column: str, rows: Rows) -> dict[str, list[Item]]:
             )
         ]
         for row in rows
+        if row[f"{column}_iou"] in NOT_FINITE or isinstance(row[f"{column}_iou"], float | int)
     }
 
 

@@ -61,6 +61,7 @@ def pack(folder: Path, scratch: Path) -> Pack:
                     )
                 ]
                 for row in rows
+                if isinstance(row["vlmevalkit_stat"], int)
             },
         ),
         "lmms-eval": Expected(
