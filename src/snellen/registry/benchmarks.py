@@ -261,6 +261,21 @@ def reads_data(spec: str) -> bool:
     return parts.kind == "rows" or definition_of(parts).reads_data
 
 
+def published_size(benchmark: Benchmark) -> int | None:
+    """Return the number of questions of the published data set that a bundled benchmark with these
+    options has, or None if it is unknown."""
+    if not is_canonical(benchmark.name):
+        return None
+    entry, _ = resolve(benchmark.name)
+    defaults = listed_options(entry.name)
+    differing = {
+        name: value
+        for name, value in benchmark.provenance.options.items()
+        if name not in defaults or value != defaults[name]["default"]
+    }
+    return entry.facts.size_with(differing)
+
+
 def is_mistakable(benchmark: Benchmark) -> bool:
     """Return whether a user's own benchmark could be mistaken for one in the catalog, because it
     has the same name or options. A run's identity must distinguish such a benchmark from the one in

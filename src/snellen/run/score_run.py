@@ -197,6 +197,7 @@ def scored(
             *notes,
             *_by_other_rules(run, benchmark),
             *source_notes(run, benchmark),
+            *incomplete_notes(run.manifest(), benchmark),
             *older,
         ]
         report = score_run(
@@ -252,6 +253,21 @@ def source_notes(run: Run, benchmark: Benchmark) -> list[str]:
     if source.digest == before["digest"]:
         return []
     return [f"scored by {what} as it is now. {SOURCE_CHANGED}"]
+
+
+def incomplete_notes(manifest: Mapping[str, Any], benchmark: Benchmark) -> list[str]:
+    """A note if the data have fewer questions than the published data set. Bundled rows have a note
+    of their own."""
+    provenance = benchmark.provenance
+    if not provenance.from_catalog or registry.is_bundled(benchmark.notes):
+        return []
+    rows, size = manifest.get("rows", 0), registry.published_size(benchmark)
+    if not rows or size is None or rows >= size:
+        return []
+    return [
+        f"the data have {rows:,} of the {size:,} questions of {benchmark.name}. The score is about "
+        "these questions alone"
+    ]
 
 
 def _judging(run: Run, benchmark: Benchmark) -> dict[str, CostReport]:
