@@ -1,0 +1,133 @@
+"""Draw the rows that are bundled with benchmarks of videos: `python scripts/draw_video_sets.py`.
+
+Each benchmark has a video of letters that appear and disappear, and questions about it in the
+format of the benchmark's authors. The names of the functions below are those of the folders.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from snellen.media.drawing import Script, clip_script, write_clip
+
+ROWS = Path(__file__).parents[1] / "src/snellen/benchmarks/rows"
+CLIP = clip_script("flash", "1")
+LETTERS = [appearance.letter for appearance in CLIP.shown]
+OTHERS = [letter for letter in "HKNORSVZ" if letter not in (LETTERS[0], LETTERS[-1])]
+
+
+class Question(NamedTuple):
+    """A question about the video, with its right answer among choices."""
+
+    text: str
+    choices: tuple[str, ...]
+    position: int
+    """The position of the right choice."""
+
+    @property
+    def right(self) -> str:
+        return self.choices[self.position]
+
+    @property
+    def letter(self) -> str:
+        return "ABCDE"[self.position]
+
+    def lettered(self, form: str = "{letter}. {choice}") -> list[str]:
+        pairs = zip("ABCDE", self.choices, strict=False)
+        return [form.format(letter=letter, choice=choice) for letter, choice in pairs]
+
+
+def questions(n_choices: int = 4) -> Iterator[Question]:
+    """Eight questions, whose right answers are A, B, C, D, A, ..."""
+    facts = [
+        ("What is shown in this video?", "Letters", ("Dogs", "Houses", "Clouds", "Boats")),
+        ("Which letter comes first?", f"The letter {LETTERS[0]}", letters()),
+        ("Which letter comes last?", f"The letter {LETTERS[-1]}", letters()),
+        ("What color are the letters?", "Black", ("Red", "Blue", "White", "Green")),
+        ("What does a letter do?", "It goes away", ("It turns", "It grows", "It falls", "It hums")),
+        ("How many letters come in all?", f"{len(LETTERS)} letters",
+         tuple(f"{len(LETTERS) + n} letters" for n in (1, 2, 3, 4))),
+        ("What is the purpose of this video?", "To test eyes",
+         ("To sell shoes", "To teach a dance", "To show a town", "To tell a joke")),
+        ("What follows a letter?", "An empty screen",
+         ("A song", "A picture of a hat", "A map", "A short film")),
+    ]  # fmt: skip
+    for number, (text, right, wrong) in enumerate(facts):
+        position = number % 4 % n_choices
+        others = wrong[: n_choices - 1]
+        yield Question(text, (*others[:position], right, *others[position:]), position)
+
+
+def letters() -> tuple[str, ...]:
+    return tuple(f"The letter {letter}" for letter in OTHERS[:4])
+
+
+def write(folder: str, name: str, content: object) -> None:
+    path = ROWS / folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def write_lines(folder: str, name: str, rows: list[dict[str, Any]]) -> None:
+    path = ROWS / folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def video(folder: str, name: str, script: Script = CLIP) -> None:
+    path = ROWS / folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_clip(script, path)
+
+
+def tempcompass() -> None:
+    first, last = f"The letter {LETTERS[0]}", f"The letter {LETTERS[-1]}"
+    order = [
+        {"question": "\n".join([item.text, *item.lettered()]),
+         "answer": f"{item.letter}. {item.right}"}
+        for item in (*questions(),)[1:3]
+    ]  # fmt: skip
+    speed = [
+        {"question": "How do the letters come?\nA. slowly\nB. quickly\nC. not at all",
+         "answer": "B. quickly"},
+        {"question": "How do the letters go?\nA. quickly\nB. slowly", "answer": "A. quickly"},
+    ]  # fmt: skip
+    yes_no = [
+        {"question": f"Does {first} come first?", "answer": "yes"},
+        {"question": f"Does {last} come first?", "answer": "no"},
+    ]
+    right = f"{first} comes before {last}."
+    wrong = f"{last} comes before {first}."
+    matching = [
+        {"question": f"Which description is a more suitable match for the video?\n"
+                     f"Option 1: {wrong}\nOption 2: {right}", "answer": f"Option 2: {right}"},
+        {"question": f"Which caption matches the video better?\n"
+                     f"Caption A: {right}\nCaption B: {wrong}", "answer": f"Caption A: {right}"},
+    ]  # fmt: skip
+    caption = {
+        aspect: [
+            {"question": f"Describe the {aspect} in the video with the right information.\n"
+                         f"Information A: {right}\nInformation B: {wrong}\nGenerated Caption:",
+             "answer": "A. first"},
+        ]
+        for aspect in ("order", "speed")
+    }  # fmt: skip
+    for task, aspects in {
+        "multi-choice": {"order": order, "speed": speed},
+        "yes_no": {"order": yes_no},
+        "caption_matching": {"order": matching},
+        "captioning": caption,
+    }.items():
+        write("tempcompass", f"questions/{task}.json", {"1": aspects})
+    kinds = {"order": {}, "speed": {"type": "absolute speed"}}
+    write("tempcompass", "meta_info.json", {"1": {"eval_dim": kinds, "content": ["artificial"]}})
+    video("tempcompass", "videos/1.mp4")
+
+
+def main() -> None:
+    tempcompass()
+
+
+if __name__ == "__main__":
+    main()
