@@ -125,8 +125,36 @@ def tempcompass() -> None:
     video("tempcompass", "videos/1.mp4")
 
 
+def vsi_bench() -> None:
+    kinds = (
+        *("object_rel_direction_easy", "object_rel_direction_medium", "object_rel_direction_hard"),
+        *("object_rel_distance", "route_planning", "obj_appearance_order"),
+    )
+    rows: list[dict[str, Any]] = [
+        {"question_type": kind, "question": item.text, "ground_truth": item.letter,
+         "options": item.lettered()}
+        for kind, item in zip(kinds, questions(), strict=False)
+    ]  # fmt: skip
+    rows += [
+        {"question_type": kind, "question": text, "ground_truth": target, "options": None}
+        for kind, text, target in (
+            ("object_counting", "How many letters and empty screens are there?",
+             str(2 * len(LETTERS))),
+            ("object_abs_distance", "How wide is the video in tens of pixels?", "32.0"),
+            ("object_size_estimation", "How many seconds are in two minutes?", "120"),
+            ("room_size_estimation", "How high is the video in tens of pixels?", "24.0"),
+        )
+    ]  # fmt: skip
+    video("vsi_bench", "scannet/letters.mp4")
+    write_lines("vsi_bench", "test.jsonl", [
+        {"id": number, "dataset": "scannet", "scene_name": "letters", **row}
+        for number, row in enumerate(rows)
+    ])  # fmt: skip
+
+
 def main() -> None:
     tempcompass()
+    vsi_bench()
 
 
 if __name__ == "__main__":
