@@ -6,12 +6,14 @@ format of the benchmark's authors. The names of the functions below are those of
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from snellen.media.drawing import Script, clip_script, write_clip
 
 ROWS = Path(__file__).parents[1] / "src/snellen/benchmarks/rows"
+FPS = 10
 CLIP = clip_script("flash", "1")
 LETTERS = [appearance.letter for appearance in CLIP.shown]
 OTHERS = [letter for letter in "HKNORSVZ" if letter not in (LETTERS[0], LETTERS[-1])]
@@ -152,9 +154,27 @@ def vsi_bench() -> None:
     ])  # fmt: skip
 
 
+def charades_sta() -> None:
+    """The lines of the authors' file: when a letter is on the screen."""
+    ordinals = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+    shown = [*zip(ordinals, CLIP.shown, strict=False)]
+    rows = [
+        f"LTRS1 {letter.first / FPS:.1f} {letter.end / FPS:.1f}##the {ordinal} letter is there.\n"
+        for ordinal, letter in shown
+    ] + [
+        f"LTRS1 {last.end / FPS:.1f} {letter.first / FPS:.1f}##the screen waits for the {ordinal} "
+        "letter.\n"
+        for (_, last), (ordinal, letter) in pairwise(shown)
+    ]
+    video("charades_sta", "Charades_v1_480/LTRS1.mp4")
+    path = ROWS / "charades_sta" / "charades_sta_test.txt"
+    path.write_text("".join(rows), encoding="utf-8")
+
+
 def main() -> None:
     tempcompass()
     vsi_bench()
+    charades_sta()
 
 
 if __name__ == "__main__":
