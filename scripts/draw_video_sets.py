@@ -171,10 +171,25 @@ def charades_sta() -> None:
     path.write_text("".join(rows), encoding="utf-8")
 
 
+def cg_bench() -> None:
+    kinds = ("Entity Perception", "Event Perception", "Time Perception", "Text Perception")
+    spans = [[letter.first / FPS, letter.end / FPS] for letter in CLIP.shown]
+    rows = [
+        {"qid": number, "video_uid": "letters", "question": item.text, "answer": item.right,
+         "choices": item.choices, "right_answer": item.letter,
+         "clue_intervals": spans[number % 4 : number % 4 + 1 + number % 2],
+         "domain": "Special Scenes", "sub_category": kinds[number % 4], "duration": 30}
+        for number, item in enumerate(questions())
+    ]  # fmt: skip
+    write("cg_bench", "cgbench_mini.json", rows)
+    video("cg_bench", "cg_videos_720p/letters.mp4")
+
+
 def main() -> None:
     tempcompass()
     vsi_bench()
     charades_sta()
+    cg_bench()
 
 
 if __name__ == "__main__":

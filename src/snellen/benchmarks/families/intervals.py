@@ -7,9 +7,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from snellen.answers.reply import final_text
 from snellen.core import IntervalAnswer, Reading, Reply, Sample
-from snellen.metrics import Columns, Metric, mean
+from snellen.metrics import Columns, Metric, mean, metric
 from snellen.stats import Estimate
 
 Pair = tuple[float, float]
@@ -33,15 +35,26 @@ def overlap(answer: IntervalAnswer, target: Pair) -> float:
     return 0.0 if hull <= 0 else max(shared, 0.0) / hull
 
 
-def reaching(threshold: float) -> Metric:
-    """The share of scores that are at least `threshold`. In [0, 1]; higher is better."""
+@metric(better="higher", unit="fraction")
+def mean_of_scored(columns: Columns) -> Estimate:
+    """The mean over the replies that have a score. In [0, 1]; higher is better. There is no value
+    if no reply has one."""
+    if columns.score is None:
+        return Estimate(value=None, n=0, reason="no reply has a score")
+    return mean(columns)
+
+
+def reaching(*least: float) -> Metric:
+    """The share of scores that are at least `least`, or the mean of these shares if there are
+    several. In [0, 1]; higher is better."""
 
     def share(columns: Columns) -> Estimate:
         if columns.score is None:
-            return mean(columns)
-        return mean(replace(columns, score=(columns.score >= threshold).astype(float)))
+            return mean_of_scored(columns)
+        reached = np.mean([columns.score >= threshold for threshold in least], axis=0)
+        return mean(replace(columns, score=reached))
 
-    return Metric(share, better="higher", unit="fraction", name=f"share of {threshold} or more")
+    return Metric(share, better="higher", unit="fraction", name=f"reaching {least}")
 
 
 # -- the rules of lmms-eval
