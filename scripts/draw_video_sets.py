@@ -185,11 +185,111 @@ def cg_bench() -> None:
     video("cg_bench", "cg_videos_720p/letters.mp4")
 
 
+def in_mvbench_form(folder: str, tasks: dict[str, str], json_folder: str, clips: str) -> None:
+    """Rows as in MVBench: a file for each task, which maps to the folder of its videos."""
+    items = [*questions()]
+    for number, (task, video_folder) in enumerate(tasks.items()):
+        rows = [
+            {"video": "1.mp4", "question": item.text, "candidates": item.choices,
+             "answer": item.right}
+            for item in items[4 * number : 4 * number + 4]
+        ]  # fmt: skip
+        write(folder, f"{json_folder}{task}.json", rows)
+        video(folder, f"{clips}/{video_folder}/1.mp4")
+
+
+def mvbench() -> None:
+    folders = {"action_sequence": "star/Charades_v1_480", "character_order": "perception/videos"}
+    in_mvbench_form("mvbench", folders, "json/", "video")
+
+
+def tvbench() -> None:
+    tasks = {"action_count": "action_count", "scene_transition": "scene_transition"}
+    in_mvbench_form("tvbench", tasks, "json/", "video")
+
+
+def mlvu() -> None:
+    in_mvbench_form("mlvu", {"4_count": "4_count", "5_order": "5_order"}, "json/", "video")
+
+
+def lvbench() -> None:
+    kinds = ("entity recognition", "event understanding", "temporal grounding", "summarization")
+    entries = [
+        {"uid": str(number), "answer": item.letter, "question_type": [kinds[number % 4]],
+         "question": "\n".join([item.text, *item.lettered("({letter}) {choice}")]),
+         "time_reference": "00:00-00:30"}
+        for number, item in enumerate(questions())
+    ]  # fmt: skip
+    row = {"key": "letters", "type": "cartoon", "qa": entries}
+    write_lines("lvbench", "data/video_info.meta.jsonl", [row])
+    video("lvbench", "videos/letters.mp4")
+
+
+def motionbench() -> None:
+    kinds = ("Action Order", "Motion Recognition", "Camera Motion", "Repetition Count")
+    rows = [
+        {"key": str(number), "video_path": "letters.mp4", "video_type": "artificial",
+         "question_type": kinds[number % 4],
+         "qa": [{"uid": f"m{number}", "question": "\n".join([item.text, *item.lettered()]),
+                 "answer": item.letter}]}
+        for number, item in enumerate(questions())
+    ]  # fmt: skip
+    write_lines("motionbench", "video_info.meta.jsonl", rows)
+    video("motionbench", "videos/letters.mp4")
+
+
+def longvideobench() -> None:
+    rows = [
+        {"id": f"letters_{number}", "video_path": "letters.mp4", "question": item.text,
+         "candidates": item.choices, "correct_choice": item.position, "duration_group": 60,
+         "question_category": ("S2E", "E3E", "T2A", "SOS")[number % 4],
+         "level": ("L1-Perception", "L2-Relation")[number % 2]}
+        for number, item in enumerate(questions())
+    ]  # fmt: skip
+    write("longvideobench", "lvb_val.json", rows)
+    video("longvideobench", "videos/letters.mp4")
+
+
+def egoschema() -> None:
+    items = [*questions(5)]
+    rows = [
+        {"q_uid": f"letters-{number}", "question": item.text,
+         **{f"option {index}": choice for index, choice in enumerate(item.choices)}}
+        for number, item in enumerate(items)
+    ]  # fmt: skip
+    write("egoschema", "questions.json", rows)
+    answers = {f"letters-{number}": item.position for number, item in enumerate(items)}
+    write("egoschema", "subset_answers.json", answers)
+    short = clip_script("flash", "1")
+    for number in range(len(items)):
+        video("egoschema", f"videos/letters-{number}.mp4", short)
+
+
+def tomato() -> None:
+    items = [*questions()]
+    for task, part in (("count", items[:4]), ("direction", items[4:])):
+        rows = {
+            str(number): {"question": item.text, "options": item.choices, "answer": item.position,
+                          "key": "letters", "demonstration_type": "simulated"}
+            for number, item in enumerate(part)
+        }  # fmt: skip
+        write("tomato", f"data/{task}.json", rows)
+    video("tomato", "videos/simulated/letters.mp4")
+
+
 def main() -> None:
     tempcompass()
     vsi_bench()
     charades_sta()
     cg_bench()
+    mvbench()
+    tvbench()
+    mlvu()
+    lvbench()
+    motionbench()
+    longvideobench()
+    egoschema()
+    tomato()
 
 
 if __name__ == "__main__":
