@@ -277,6 +277,21 @@ def tomato() -> None:
     video("tomato", "videos/simulated/letters.mp4")
 
 
+def video_mmmu() -> None:
+    rows = [
+        {"id": f"validation_Math_{number}", "question": item.text, "options": item.lettered(),
+         "answer": item.letter, "question_type": "multiple-choice"}
+        for number, item in enumerate(questions())
+    ]  # fmt: skip
+    write_lines("video_mmmu", "Perception.jsonl", rows)
+    open_question = {"id": "validation_Math_0", "question": "How many letters come in all?",
+                     "options": [], "answer": str(len(LETTERS)),
+                     "question_type": "open"}  # fmt: skip
+    write_lines("video_mmmu", "Adaptation.jsonl", [open_question])
+    for number in range(len(rows)):
+        video("video_mmmu", f"Science/validation_Math_{number}.mp4")
+
+
 def main() -> None:
     tempcompass()
     vsi_bench()
@@ -290,6 +305,7 @@ def main() -> None:
     longvideobench()
     egoschema()
     tomato()
+    video_mmmu()
 
 
 if __name__ == "__main__":

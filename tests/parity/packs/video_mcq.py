@@ -38,6 +38,7 @@ COLUMNS = {
     "tomato": {"rules": "tomato_official_pre", "lmms-eval": "tomato_lmms_letter"},
     "motionbench": {"lmms-eval": "motionbench_lmms_letter"},
     "cg-bench": {"lmms-eval": "cgbench_lmms_letter"},
+    "video-mmmu": {"official": "videommmu_official_letter"},
 }
 """The columns by benchmark and scoring."""
 
@@ -219,6 +220,24 @@ def cg_bench(rows: Rows, scratch: Path) -> tuple[Path, Name]:
     return write_json(scratch / "cgbench_mini.json", content), by_id
 
 
+def video_mmmu(rows: Rows, scratch: Path) -> tuple[Path, Name]:
+    def name(row: Row) -> str:
+        return f"validation_Math_{row['id']}"
+
+    path = write_lines(
+        scratch / "Perception.jsonl",
+        rows,
+        lambda row: {
+            "id": name(row),
+            "question": "Which?",
+            "options": row["options"],
+            "answer": row["answer"],
+            "question_type": "multiple-choice",
+        },
+    )
+    return path, name
+
+
 QUESTIONS: Mapping[str, Callable[[Rows, Path], tuple[Path, Name]]] = {
     "mvbench": by_task("json/action_sequence.json", "action_sequence"),
     "tvbench": by_task("json/action_count.json", "action_count"),
@@ -229,4 +248,5 @@ QUESTIONS: Mapping[str, Callable[[Rows, Path], tuple[Path, Name]]] = {
     "tomato": tomato,
     "motionbench": motionbench,
     "cg-bench": cg_bench,
+    "video-mmmu": video_mmmu,
 }
