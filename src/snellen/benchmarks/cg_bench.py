@@ -4,7 +4,7 @@ Paper    Chen et al. 2024, https://arxiv.org/abs/2412.12075 (ICLR 2025).
 Data     CG-Bench/CG-Bench@f826608752443a13b21f214c2d9c4156c526f030: cgbench.json with 12,129
          questions on 1,219 videos, and cgbench_mini.json with 3,000. cg_videos_720p/{id}.mp4 are on
          the Hugging Face hub, in parts of a ZIP file.
-Prompt   run/utils.py#L13-L42 and #L339-L362, without subtitles, which the authors add on request.
+Prompt   run/utils.py#L13-L42 and #L327-L356, without subtitles, which the authors add on request.
          `task=long` (the authors' long_acc) and `task=clue` (clue_acc) ask for a choice, and
          `task=miou` for the intervals of the clues. In clue, the authors show only frames of the
          clues. Here, a model sees the video from the first to the last clue. In miou, the authors

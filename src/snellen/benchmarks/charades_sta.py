@@ -7,7 +7,7 @@ Data     jiyanggao/TALL links charades_sta_test.txt with 3,720 lines such as "3M
          parquet file of lmms-lab/charades_sta on the Hugging Face hub can also be read (video,
          caption, and timestamp in seconds).
 Prompt   `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
-         tasks/charades_sta/charades.yaml#L33-L36. Replies are limited to 50 tokens. The frames
+         tasks/charades_sta/charades.yaml#L36-L39. Replies are limited to 50 tokens. The frames
          depend on the model there. Here, they are uniform:32.
 Scoring  The authors' data has no scorer for texts. `miou` is the mean of the intersection over
          union, and `recall@0.3`, `recall@0.5`, and `recall@0.7` are the shares that reach it.

@@ -5,7 +5,7 @@ Data     egoschema/EgoSchema: questions.json with 5,031 questions, subset_answer
          answers to 500 of them, and videos/{q_uid}.mp4. `split=subset` has the 500 questions, and
          `split=full` all of them, with hidden answers to the others.
 Prompt   `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
-         tasks/egoschema/utils.py#L41-L58. The authors publish no prompt. Replies are limited to 16
+         tasks/egoschema/utils.py#L42-L58. The authors publish no prompt. Replies are limited to 16
          tokens. The frames depend on the model. Here, they are uniform:32.
 Scoring  The authors score on a server.
          `lmms-eval`: lmms_eval/tasks/egoschema/utils.py#L93-L161, a variant of MMMU's rule. "(A)",

@@ -5,7 +5,7 @@ Data     longvideobench/LongVideoBench on the Hugging Face hub (gated): lvb_val.
          questions, and videos/{video_path} in parts of a TAR file. lvb_test_wo_gt.json, without
          answers, can be passed as --data.
 Prompt   `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
-         tasks/longvideobench/utils.py#L127-L152, as longvideobench_val_v: without subtitles. The
+         tasks/longvideobench/utils.py#L129-L152, as longvideobench_val_v: without subtitles. The
          authors put subtitles between the frames in the order of time, which is not done here.
          Replies are limited to 32 tokens. Frames are uniform:64.
 Scoring  The authors' repository has no scorer. lmms-eval's is "same as original".

@@ -6,7 +6,7 @@ Data     THUDM/LVBench@1dd4612d63907c2836627c665a7bbccc050df3b8: data/video_info
          question ends with its choices, "(A) ...". The parquet file of lmms-lab/LVBench can also be
          read. A question may have several types, which are joined by ", ".
 Prompt   `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
-         tasks/lvbench/utils.py#L30-L46. The authors publish no prompt. Replies are limited to 16
+         tasks/lvbench/utils.py#L26-L41. The authors publish no prompt. Replies are limited to 16
          tokens. The frames depend on the model. Here, they are uniform:64.
 Scoring  `official`: lvbench/utils/answer_util.py#L1-L18. The first character of the text before the
          first ")", and after the first "(" in it: "(A) text" is A, "Answer: B" is A, and "b" is
@@ -40,7 +40,7 @@ LEAVES = {
 SCORINGS = videos.with_robust(
     {
         "official": rule(f"{AUTHORS}:lvbench/utils/answer_util.py#L1-L18", rules.lvbench),
-        "lmms-eval": rule(f"{LMMS}:lmms_eval/tasks/lvbench/utils.py#L49-L72", rules.shared_rule),
+        "lmms-eval": rule(f"{LMMS}:lmms_eval/tasks/lvbench/utils.py#L44-L65", rules.shared_rule),
     }
 )
 

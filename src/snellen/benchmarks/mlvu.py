@@ -62,7 +62,7 @@ SCORINGS = videos.with_robust(
     {
         "official": rule(SOURCE, rules.mlvu, METRICS),
         "lmms-eval": rule(
-            f"{LMMS}:lmms_eval/tasks/mlvu/utils.py#L62-L86", rules.shared_rule, METRICS
+            f"{LMMS}:lmms_eval/tasks/mlvu/utils.py#L65-L86", rules.shared_rule, METRICS
         ),
     },
     METRICS,

@@ -9,7 +9,7 @@ Data     OpenGVLab/MVBench on the Hugging Face hub: json/{task}.json with 200 qu
 Prompt   `official`: OpenGVLab/Ask-Anything@4dd8210b:video_chat2/mvbench.ipynb, without the
          beginning of the answer that the authors give, "Best option:(".
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
-         tasks/mvbench/utils.py#L82-L93. Frames are uniform:16, as in the authors' notebook.
+         tasks/mvbench/utils.py#L85-L94. Frames are uniform:16, as in the authors' notebook.
 Scoring  `official`: the same notebook, check_ans. The reply's first word, without periods, must be
          a part of "(a)" or contain it. **An empty reply is right for every question**, and so are
          "(" and "."; "**A**" and "Answer: A" are wrong; "a dog" is A. See `robust`.

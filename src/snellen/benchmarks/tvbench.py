@@ -6,7 +6,7 @@ Data     FunAILab/TVBench on the Hugging Face hub: json/{task}.json with 2,525 q
 Prompt   `official`: daniel-cores/tvbench@c3543228c873a56e835221467ff5e3b728d0785c:infer.ipynb, as
          in MVBench, without the beginning of the answer that the authors give, "Best option:(".
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
-         tasks/tvbench/utils.py#L134-L152. Frames are uniform:16.
+         tasks/tvbench/utils.py#L134-L153. Frames are uniform:16.
 Scoring  `official`: vqa_dataset.py#L163-L178. The reply's first word, without periods, must be a
          part of "(a)" or contain it. **An empty reply is right for every question.** See `robust`.
          `lmms-eval`: lmms_eval/tasks/tvbench/utils.py#L81-L106: the first letter that stands alone,

@@ -5,7 +5,7 @@ Data     lmms-lab/VideoMMMU on the Hugging Face hub: {Perception,Comprehension,A
          test-00000-of-00001.parquet, and the videos {Discipline}/{id}.mp4. The picture of a
          question in Adaptation is at the end of its video, {Discipline}/{id}.mp4, too.
 Prompt   `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
-         tasks/videommmu/utils.py#L84-L122 and _default_template_yaml; the authors' own task is a
+         tasks/videommmu/utils.py#L84-L135 and _default_template_yaml; the authors' own task is a
          copy of it. Replies are limited to 1,024 tokens. Frames are uniform:32.
 Scoring  `official`: EvolvingLMMs-Lab/VideoMMMU@88b4ac3e:lmms_eval/tasks/videommmu/utils.py. Letters
          by a rule like MMMU's: "A." and "A:" count, or else "(A)", or else "A " even at the end of

@@ -6,10 +6,10 @@ Data     nyu-visionx/VSI-Bench on the Hugging Face hub: test-00000-of-00001.parq
          {dataset}/{scene_name}.mp4. VLMEvalKit's VSI-Bench.tsv and VSI-Bench-Debiased.tsv can also
          be read.
 Prompt   `official`: vision-x-nyu/thinking-in-space@51e089c3ae69b9435e9489058610f5b3964c56a8:
-         lmms_eval/tasks/vsibench/utils.py#L55-L69. `official-api`: the authors' other words for
-         GPT and Gemini, vsibench.yaml#L35-L42. lmms-eval's prompts are the same.
+         lmms_eval/tasks/vsibench/utils.py#L59-L72. `official-api`: the authors' other words for
+         GPT and Gemini, vsibench.yaml#L31-L38. lmms-eval's prompts are the same.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
-         dataset/vsibench.py#L43-L45. The authors' frames depend on the model: 8 to 32. Here, they
+         dataset/vsibench.py#L33-L35. The authors' frames depend on the model: 8 to 32. Here, they
          are uniform:32. Replies are limited to 16 tokens.
 Scoring  A choice is right or wrong. A number gets the share of ten thresholds that its relative
          error reaches. `overall` is the mean over eight kinds of questions, of which
