@@ -292,6 +292,19 @@ def video_mmmu() -> None:
         video("video_mmmu", f"Science/validation_Math_{number}.mp4")
 
 
+def mmvu() -> None:
+    rows: list[dict[str, Any]] = [
+        {"question_type": "multiple-choice", "question": item.text, "answer": item.letter,
+         "choices": dict(zip("ABCDE", item.choices, strict=True))}
+        for item in questions(5)
+    ]  # fmt: skip
+    common = {"video": "videos/Biology/0.mp4", "metadata": {"subject": "Biology"}}
+    write("mmvu", "validation.json", [
+        {"id": f"validation_{number}", **row, **common} for number, row in enumerate(rows)
+    ])  # fmt: skip
+    video("mmvu", "videos/Biology/0.mp4")
+
+
 def main() -> None:
     tempcompass()
     vsi_bench()
@@ -306,6 +319,7 @@ def main() -> None:
     egoschema()
     tomato()
     video_mmmu()
+    mmvu()
 
 
 if __name__ == "__main__":

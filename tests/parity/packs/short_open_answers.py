@@ -88,6 +88,26 @@ def videommmu(rows: Rows, data: Path, known: Mapping[str, Any]) -> Case:
     )
 
 
+def mmvu(rows: Rows, data: Path, known: Mapping[str, Any]) -> Case:
+    questions = [
+        {
+            **{name: row[name] for name in ("id", "question_type", "answer", "choices")},
+            "question": "What?",
+            "video": "videos/Biology/0.mp4",
+        }
+        for row in rows
+    ]
+    replies = [{"id": row["id"], "prediction": row["prediction"]} for row in rows]
+    return Case(
+        model="made replies",
+        replies=write_json(data / "replies.json", replies),
+        benchmark="mmvu",
+        data=write_json(data / "validation.json", questions),
+        expected={"lmms-eval": verdicts(rows, "lmms_rule_correct", known)},
+        proof="generated pairs",
+    )
+
+
 def verdicts(rows: Rows, column: str, known: Mapping[str, Any]) -> Expected:
     """Whether each reply is right, and the share that is."""
     figure = known[f"{rows[0]['kind']}:{column}"]
@@ -102,5 +122,6 @@ def verdicts(rows: Rows, column: str, known: Mapping[str, Any]) -> Expected:
 CASES: Mapping[str, Callable[[Rows, Path, Mapping[str, Any]], Case]] = {
     "zerobench": zerobench,
     "videommmu_open": videommmu,
+    "mmvu": mmvu,
 }
 """By the kind of a row: what makes a case of the rows of this kind in a folder."""
