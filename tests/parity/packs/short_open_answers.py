@@ -3,6 +3,7 @@
 import base64
 import csv
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tests.parity.engine import (
     of_json_lines,
     write_json,
 )
+from tests.parity.packs.image_mcq import write_lines
 
 PICTURE = base64.b64encode(bytes(range(60))).decode()
 """Bytes that nobody opens here."""
@@ -54,6 +56,58 @@ def zerobench(rows: Rows, data: Path, known: Mapping[str, Any]) -> Case:
     )
 
 
+def videommmu(rows: Rows, data: Path, known: Mapping[str, Any]) -> Case:
+    names = {row["id"]: f"validation_Math_{row['id']}" for row in rows}
+    write_lines(
+        data / "Adaptation.jsonl",
+        rows,
+        lambda row: {
+            "id": names[row["id"]],
+            "question": "What?",
+            "options": [],
+            "answer": row["answer"],
+            "question_type": "open",
+        },
+    )
+    replies = [{"id": names[row["id"]], "prediction": row["prediction"]} for row in rows]
+    expected = {
+        "official": verdicts(rows, "official_correct", known),
+        "lmms-eval": verdicts(rows, "lmms_correct", known),
+    }
+    return Case(
+        model="made replies, open",
+        replies=write_json(data / "replies.json", replies),
+        benchmark="video-mmmu:track=adaptation",
+        heading="video-mmmu",
+        data=data,
+        expected={
+            scoring: replace(of, items={names[int(name)]: item for name, item in of.items.items()})
+            for scoring, of in expected.items()
+        },
+        proof="generated pairs",
+    )
+
+
+def mmvu(rows: Rows, data: Path, known: Mapping[str, Any]) -> Case:
+    questions = [
+        {
+            **{name: row[name] for name in ("id", "question_type", "answer", "choices")},
+            "question": "What?",
+            "video": "videos/Biology/0.mp4",
+        }
+        for row in rows
+    ]
+    replies = [{"id": row["id"], "prediction": row["prediction"]} for row in rows]
+    return Case(
+        model="made replies",
+        replies=write_json(data / "replies.json", replies),
+        benchmark="mmvu",
+        data=write_json(data / "validation.json", questions),
+        expected={"lmms-eval": verdicts(rows, "lmms_rule_correct", known)},
+        proof="generated pairs",
+    )
+
+
 def verdicts(rows: Rows, column: str, known: Mapping[str, Any]) -> Expected:
     """Whether each reply is right, and the share that is."""
     share = known.get(f"{rows[0]['kind']}:{column}")
@@ -65,5 +119,9 @@ def verdicts(rows: Rows, column: str, known: Mapping[str, Any]) -> Expected:
     )
 
 
-CASES: Mapping[str, Callable[[Rows, Path, Mapping[str, Any]], Case]] = {"zerobench": zerobench}
+CASES: Mapping[str, Callable[[Rows, Path, Mapping[str, Any]], Case]] = {
+    "zerobench": zerobench,
+    "videommmu_open": videommmu,
+    "mmvu": mmvu,
+}
 """By the kind of a row: what makes a case of the rows of this kind in a folder."""

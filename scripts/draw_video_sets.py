@@ -1,0 +1,326 @@
+"""Draw the rows that are bundled with benchmarks of videos: `python scripts/draw_video_sets.py`.
+
+Each benchmark has a video of letters that appear and disappear, and questions about it in the
+format of the benchmark's authors. The names of the functions below are those of the folders.
+"""
+
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from snellen.media.drawing import Script, clip_script, write_clip
+
+ROWS = Path(__file__).parents[1] / "src/snellen/benchmarks/rows"
+FPS = 10
+CLIP = clip_script("flash", "1")
+LETTERS = [appearance.letter for appearance in CLIP.shown]
+OTHERS = [letter for letter in "HKNORSVZ" if letter not in (LETTERS[0], LETTERS[-1])]
+
+
+class Question(NamedTuple):
+    """A question about the video, with its right answer among choices."""
+
+    text: str
+    choices: tuple[str, ...]
+    position: int
+    """The position of the right choice."""
+
+    @property
+    def right(self) -> str:
+        return self.choices[self.position]
+
+    @property
+    def letter(self) -> str:
+        return "ABCDE"[self.position]
+
+    def lettered(self, form: str = "{letter}. {choice}") -> list[str]:
+        pairs = zip("ABCDE", self.choices, strict=False)
+        return [form.format(letter=letter, choice=choice) for letter, choice in pairs]
+
+
+def questions(n_choices: int = 4) -> Iterator[Question]:
+    """Eight questions, whose right answers are A, B, C, D, A, ..."""
+    facts = [
+        ("What is shown in this video?", "Letters", ("Dogs", "Houses", "Clouds", "Boats")),
+        ("Which letter comes first?", f"The letter {LETTERS[0]}", letters()),
+        ("Which letter comes last?", f"The letter {LETTERS[-1]}", letters()),
+        ("What color are the letters?", "Black", ("Red", "Blue", "White", "Green")),
+        ("What does a letter do?", "It goes away", ("It turns", "It grows", "It falls", "It hums")),
+        ("How many letters come in all?", f"{len(LETTERS)} letters",
+         tuple(f"{len(LETTERS) + n} letters" for n in (1, 2, 3, 4))),
+        ("What is the purpose of this video?", "To test eyes",
+         ("To sell shoes", "To teach a dance", "To show a town", "To tell a joke")),
+        ("What follows a letter?", "An empty screen",
+         ("A song", "A picture of a hat", "A map", "A short film")),
+    ]  # fmt: skip
+    for number, (text, right, wrong) in enumerate(facts):
+        position = number % 4 % n_choices
+        others = wrong[: n_choices - 1]
+        yield Question(text, (*others[:position], right, *others[position:]), position)
+
+
+def letters() -> tuple[str, ...]:
+    return tuple(f"The letter {letter}" for letter in OTHERS[:4])
+
+
+def write(folder: str, name: str, content: object) -> None:
+    path = ROWS / folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def write_lines(folder: str, name: str, rows: list[dict[str, Any]]) -> None:
+    path = ROWS / folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def video(folder: str, name: str, script: Script = CLIP) -> None:
+    path = ROWS / folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_clip(script, path)
+
+
+def tempcompass() -> None:
+    first, last = f"The letter {LETTERS[0]}", f"The letter {LETTERS[-1]}"
+    order = [
+        {"question": "\n".join([item.text, *item.lettered()]),
+         "answer": f"{item.letter}. {item.right}"}
+        for item in (*questions(),)[1:3]
+    ]  # fmt: skip
+    speed = [
+        {"question": "How do the letters come?\nA. slowly\nB. quickly\nC. not at all",
+         "answer": "B. quickly"},
+        {"question": "How do the letters go?\nA. quickly\nB. slowly", "answer": "A. quickly"},
+    ]  # fmt: skip
+    yes_no = [
+        {"question": f"Does {first} come first?", "answer": "yes"},
+        {"question": f"Does {last} come first?", "answer": "no"},
+    ]
+    right = f"{first} comes before {last}."
+    wrong = f"{last} comes before {first}."
+    matching = [
+        {"question": f"Which description is a more suitable match for the video?\n"
+                     f"Option 1: {wrong}\nOption 2: {right}", "answer": f"Option 2: {right}"},
+        {"question": f"Which caption matches the video better?\n"
+                     f"Caption A: {right}\nCaption B: {wrong}", "answer": f"Caption A: {right}"},
+    ]  # fmt: skip
+    caption = {
+        aspect: [
+            {"question": f"Describe the {aspect} in the video with the right information.\n"
+                         f"Information A: {right}\nInformation B: {wrong}\nGenerated Caption:",
+             "answer": "A. first"},
+        ]
+        for aspect in ("order", "speed")
+    }  # fmt: skip
+    for task, aspects in {
+        "multi-choice": {"order": order, "speed": speed},
+        "yes_no": {"order": yes_no},
+        "caption_matching": {"order": matching},
+        "captioning": caption,
+    }.items():
+        write("tempcompass", f"questions/{task}.json", {"1": aspects})
+    kinds = {"order": {}, "speed": {"type": "absolute speed"}}
+    write("tempcompass", "meta_info.json", {"1": {"eval_dim": kinds, "content": ["artificial"]}})
+    video("tempcompass", "videos/1.mp4")
+
+
+def vsi_bench() -> None:
+    kinds = (
+        *("object_rel_direction_easy", "object_rel_direction_medium", "object_rel_direction_hard"),
+        *("object_rel_distance", "route_planning", "obj_appearance_order"),
+    )
+    rows: list[dict[str, Any]] = [
+        {"question_type": kind, "question": item.text, "ground_truth": item.letter,
+         "options": item.lettered()}
+        for kind, item in zip(kinds, questions(), strict=False)
+    ]  # fmt: skip
+    rows += [
+        {"question_type": kind, "question": text, "ground_truth": target, "options": None}
+        for kind, text, target in (
+            ("object_counting", "How many letters and empty screens are there?",
+             str(2 * len(LETTERS))),
+            ("object_abs_distance", "How wide is the video in tens of pixels?", "32.0"),
+            ("object_size_estimation", "How many seconds are in two minutes?", "120"),
+            ("room_size_estimation", "How high is the video in tens of pixels?", "24.0"),
+        )
+    ]  # fmt: skip
+    video("vsi_bench", "scannet/letters.mp4")
+    write_lines("vsi_bench", "test.jsonl", [
+        {"id": number, "dataset": "scannet", "scene_name": "letters", **row}
+        for number, row in enumerate(rows)
+    ])  # fmt: skip
+
+
+def charades_sta() -> None:
+    """The lines of the authors' file: when a letter is on the screen."""
+    ordinals = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+    shown = [*zip(ordinals, CLIP.shown, strict=False)]
+    rows = [
+        f"LTRS1 {letter.first / FPS:.1f} {letter.end / FPS:.1f}##the {ordinal} letter is there.\n"
+        for ordinal, letter in shown
+    ] + [
+        f"LTRS1 {last.end / FPS:.1f} {letter.first / FPS:.1f}##the screen waits for the {ordinal} "
+        "letter.\n"
+        for (_, last), (ordinal, letter) in pairwise(shown)
+    ]
+    video("charades_sta", "Charades_v1_480/LTRS1.mp4")
+    path = ROWS / "charades_sta" / "charades_sta_test.txt"
+    path.write_text("".join(rows), encoding="utf-8")
+
+
+def cg_bench() -> None:
+    kinds = ("Entity Perception", "Event Perception", "Time Perception", "Text Perception")
+    spans = [[letter.first / FPS, letter.end / FPS] for letter in CLIP.shown]
+    rows = [
+        {"qid": number, "video_uid": "letters", "question": item.text, "answer": item.right,
+         "choices": item.choices, "right_answer": item.letter,
+         "clue_intervals": spans[number % 4 : number % 4 + 1 + number % 2],
+         "domain": "Special Scenes", "sub_category": kinds[number % 4], "duration": 30}
+        for number, item in enumerate(questions())
+    ]  # fmt: skip
+    write("cg_bench", "cgbench_mini.json", rows)
+    video("cg_bench", "cg_videos_720p/letters.mp4")
+
+
+def in_mvbench_form(folder: str, tasks: dict[str, str], json_folder: str, clips: str) -> None:
+    """Rows as in MVBench: a file for each task, which maps to the folder of its videos."""
+    items = [*questions()]
+    for number, (task, video_folder) in enumerate(tasks.items()):
+        rows = [
+            {"video": "1.mp4", "question": item.text, "candidates": item.choices,
+             "answer": item.right}
+            for item in items[4 * number : 4 * number + 4]
+        ]  # fmt: skip
+        write(folder, f"{json_folder}{task}.json", rows)
+        video(folder, f"{clips}/{video_folder}/1.mp4")
+
+
+def mvbench() -> None:
+    folders = {"action_sequence": "star/Charades_v1_480", "character_order": "perception/videos"}
+    in_mvbench_form("mvbench", folders, "json/", "video")
+
+
+def tvbench() -> None:
+    tasks = {"action_count": "action_count", "scene_transition": "scene_transition"}
+    in_mvbench_form("tvbench", tasks, "json/", "video")
+
+
+def mlvu() -> None:
+    in_mvbench_form("mlvu", {"4_count": "4_count", "5_order": "5_order"}, "json/", "video")
+
+
+def lvbench() -> None:
+    kinds = ("entity recognition", "event understanding", "temporal grounding", "summarization")
+    entries = [
+        {"uid": str(number), "answer": item.letter, "question_type": [kinds[number % 4]],
+         "question": "\n".join([item.text, *item.lettered("({letter}) {choice}")]),
+         "time_reference": "00:00-00:30"}
+        for number, item in enumerate(questions())
+    ]  # fmt: skip
+    row = {"key": "letters", "type": "cartoon", "qa": entries}
+    write_lines("lvbench", "data/video_info.meta.jsonl", [row])
+    video("lvbench", "videos/letters.mp4")
+
+
+def motionbench() -> None:
+    kinds = ("Action Order", "Motion Recognition", "Camera Motion", "Repetition Count")
+    rows = [
+        {"key": str(number), "video_path": "letters.mp4", "video_type": "artificial",
+         "question_type": kinds[number % 4],
+         "qa": [{"uid": f"m{number}", "question": "\n".join([item.text, *item.lettered()]),
+                 "answer": item.letter}]}
+        for number, item in enumerate(questions())
+    ]  # fmt: skip
+    write_lines("motionbench", "video_info.meta.jsonl", rows)
+    video("motionbench", "videos/letters.mp4")
+
+
+def longvideobench() -> None:
+    rows = [
+        {"id": f"letters_{number}", "video_path": "letters.mp4", "question": item.text,
+         "candidates": item.choices, "correct_choice": item.position, "duration_group": 60,
+         "question_category": ("S2E", "E3E", "T2A", "SOS")[number % 4],
+         "level": ("L1-Perception", "L2-Relation")[number % 2]}
+        for number, item in enumerate(questions())
+    ]  # fmt: skip
+    write("longvideobench", "lvb_val.json", rows)
+    video("longvideobench", "videos/letters.mp4")
+
+
+def egoschema() -> None:
+    items = [*questions(5)]
+    rows = [
+        {"q_uid": f"letters-{number}", "question": item.text,
+         **{f"option {index}": choice for index, choice in enumerate(item.choices)}}
+        for number, item in enumerate(items)
+    ]  # fmt: skip
+    write("egoschema", "questions.json", rows)
+    answers = {f"letters-{number}": item.position for number, item in enumerate(items)}
+    write("egoschema", "subset_answers.json", answers)
+    short = clip_script("flash", "1")
+    for number in range(len(items)):
+        video("egoschema", f"videos/letters-{number}.mp4", short)
+
+
+def tomato() -> None:
+    items = [*questions()]
+    for task, part in (("count", items[:4]), ("direction", items[4:])):
+        rows = {
+            str(number): {"question": item.text, "options": item.choices, "answer": item.position,
+                          "key": "letters", "demonstration_type": "simulated"}
+            for number, item in enumerate(part)
+        }  # fmt: skip
+        write("tomato", f"data/{task}.json", rows)
+    video("tomato", "videos/simulated/letters.mp4")
+
+
+def video_mmmu() -> None:
+    rows = [
+        {"id": f"validation_Math_{number}", "question": item.text, "options": item.lettered(),
+         "answer": item.letter, "question_type": "multiple-choice"}
+        for number, item in enumerate(questions())
+    ]  # fmt: skip
+    write_lines("video_mmmu", "Perception.jsonl", rows)
+    open_question = {"id": "validation_Math_0", "question": "How many letters come in all?",
+                     "options": [], "answer": str(len(LETTERS)),
+                     "question_type": "open"}  # fmt: skip
+    write_lines("video_mmmu", "Adaptation.jsonl", [open_question])
+    for number in range(len(rows)):
+        video("video_mmmu", f"Science/validation_Math_{number}.mp4")
+
+
+def mmvu() -> None:
+    rows: list[dict[str, Any]] = [
+        {"question_type": "multiple-choice", "question": item.text, "answer": item.letter,
+         "choices": dict(zip("ABCDE", item.choices, strict=True))}
+        for item in questions(5)
+    ]  # fmt: skip
+    common = {"video": "videos/Biology/0.mp4", "metadata": {"subject": "Biology"}}
+    write("mmvu", "validation.json", [
+        {"id": f"validation_{number}", **row, **common} for number, row in enumerate(rows)
+    ])  # fmt: skip
+    video("mmvu", "videos/Biology/0.mp4")
+
+
+def main() -> None:
+    tempcompass()
+    vsi_bench()
+    charades_sta()
+    cg_bench()
+    mvbench()
+    tvbench()
+    mlvu()
+    lvbench()
+    motionbench()
+    longvideobench()
+    egoschema()
+    tomato()
+    video_mmmu()
+    mmvu()
+
+
+if __name__ == "__main__":
+    main()

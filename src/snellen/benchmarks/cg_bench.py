@@ -1,0 +1,187 @@
+"""CG-Bench: questions on long videos, and where in a video the clues to the answers are.
+
+Paper    Chen et al. 2024, https://arxiv.org/abs/2412.12075 (ICLR 2025).
+Data     CG-Bench/CG-Bench@f826608752443a13b21f214c2d9c4156c526f030: cgbench.json with 12,129
+         questions on 1,219 videos, and cgbench_mini.json with 3,000. cg_videos_720p/{id}.mp4 are on
+         the Hugging Face hub, in parts of a ZIP file.
+Prompt   run/utils.py#L13-L42 and #L327-L356, without subtitles, which the authors add on request.
+         `task=long` (the authors' long_acc) and `task=clue` (clue_acc) ask for a choice, and
+         `task=miou` for the intervals of the clues. In clue, the authors show only frames of the
+         clues. Here, a model sees the video from the first to the last clue. In miou, the authors
+         list the time of each frame in the prompt; here, times are shown only if the frame policy
+         adds them. Frames are uniform:32, and replies are limited to 512 tokens.
+         The authors' open questions, and acc@iou, which needs two tasks, are not here.
+Scoring  `official`: run/utils.py#L400-L452 and run/stat_with_key.py. A reply without an answer is
+         left out of all means. Without JSON, every capital from A to H counts: "A or C" is right
+         for both. Without JSON, an even number of numbers are read as pairs, where "12-30" is 12
+         and -30, and no number at all scores 0. `recall` (rec@iou) is the mean of the shares that
+         reach an overlap of 0.1 to 0.5. VLMEvalKit counts an overlap that is larger, and rounds.
+         `lmms-eval` (choices): EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/cgbench/utils.py#L115-L119, with the letters A to N.
+         `robust` (choices): Snellen's own rule, which takes the letter that a reply settles on.
+Proof    For 1,000 generated replies to three tasks, and 1,200 to choices, every result and mean
+         equals that of the authors' and lmms-eval's code (tests/parity).
+"""
+
+from pathlib import Path
+from typing import Literal
+
+from snellen.answers.others import lmms_eval_letter
+from snellen.benchmarks.families import authors_files, choice_sets, clues, video_choices
+from snellen.benchmarks.families.intervals import mean_of_scored, reaching
+from snellen.benchmarks.families.judged import prompts
+from snellen.benchmarks.families.judges import PERFECT
+from snellen.benchmarks.families.tasks import wrong_letter
+from snellen.core import (
+    UNMAPPED,
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Sample,
+    Scoring,
+)
+from snellen.data import DataFile, Row, find
+from snellen.data.published import File
+from snellen.media.content import user
+
+COMMIT = "f826608752443a13b21f214c2d9c4156c526f030"
+SOURCE = f"CG-Bench/CG-Bench@{COMMIT}:run/utils.py#L103-L156 and #L400-L452"
+LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+RAW = f"https://raw.githubusercontent.com/CG-Bench/CG-Bench/{COMMIT}"
+FILES_PUBLISHED = (
+    File(
+        name="cgbench_mini.json",
+        url=f"{RAW}/cgbench_mini.json",
+        sha256="907a2b4cc8849b852a928e7339794fb2bc43b13ee0fd561af5d697fd0e03da90",
+        size=2_352_204,
+        note="the questions; the videos are on the Hugging Face hub",
+    ),
+    File(name="cgbench.json", url=f"{RAW}/cgbench.json", note="no digest is published"),
+)
+ALIASES = {"cgbench": {"task": "long"}, "CG-Bench_MCQ_Grounding_Mini": {"task": "miou"}}
+LEAVES = {
+    **dict.fromkeys(("Entity Perception", "Entity Cognition"), "perception/object"),
+    **dict.fromkeys(("Event Perception", "Event Cognition"), "reasoning/temporal"),
+    **dict.fromkeys(("Time Perception", "Time Cognition"), "reasoning/temporal"),
+    **dict.fromkeys(("Text Perception", "Text Cognition"), "OCR/text"),
+    **dict.fromkeys(("Scene Perception", "Scene Cognition"), "perception/scene"),
+    **{"2D Spatial Perception": "perception/spatial", "Hallucination": UNMAPPED},
+}
+ALL_LETTERS = ("",) * 14
+LEAST = (0.1, 0.2, 0.3, 0.4, 0.5)
+
+Task = Literal["long", "clue", "miou"]
+Split = Literal["mini", "full"]
+
+
+def cg_bench(task: Task = "long", split: Split = "mini", data: Path | None = None) -> Benchmark:
+    names = ("cgbench_mini.json",) if split == "mini" else ("cgbench.json",)
+    files = [file for file in FILES_PUBLISHED if file.name in names]
+    data_file = find(data, "cg-bench", names, files, f"cg-bench:split={split}")
+    table, file = authors_files.table(data_file, authors_files.objects, COMMIT)
+    return Benchmark(
+        name="cg-bench",
+        asks=1,
+        data=table,
+        sample=lambda _, row: to_sample(row, data_file, task),
+        prompt=lambda sample, _: (user(*sample.media, text_of(sample, task)),),
+        scorings=overlap_scorings() if task == "miou" else choice_scorings(),
+        cluster_by=video_of,
+        check=Check(
+            says=lambda _, answer: in_json(answer if task == "miou" else f'"{answer}"'),
+            wrong=lambda sample: "[[9000, 9001]]" if task == "miou" else wrong_letter(sample),
+            expect=OF_OVERLAP if task == "miou" else OF_CHOICE,
+        ),
+        procedure=Procedure(group_by=video_of, frames="uniform:32"),
+        presentation=Presentation(
+            break_down_by=("sub_category", "domain"),
+            capabilities=Capabilities(
+                tag="sub_category",
+                leaves=LEAVES,
+                source="https://arxiv.org/abs/2412.12075, section 3",
+            ),
+        ),
+        interop=Interop(files=file),
+    )
+
+
+def to_sample(row: Row, data_file: DataFile, task: Task) -> Sample:
+    spans = [[float(start), float(end)] for start, end in row["clue_intervals"]]
+    choices = authors_files.texts(row["choices"])
+    window: tuple[float, float | None] = (0.0, None)
+    if task == "clue" and spans:
+        window = (min(start for start, _ in spans), max(end for _, end in spans))
+    video = f"{row['video_uid']}.mp4"
+    folders = ("cg_videos_720p", "videos", "")
+    letter = choice_sets.target_of(row["right_answer"], choices)
+    return Sample(
+        id=str(row["qid"]),
+        question=row["question"],
+        choices=() if task == "miou" else choices,
+        media=(video_choices.clip(data_file, video, folders, window),),
+        target=str(spans) if task == "miou" else letter,
+        tags={tag: str(row.get(tag) or "") for tag in ("sub_category", "domain")},
+        data={"video": video, "choices": choices, "clues": spans},
+    )
+
+
+def video_of(sample: Sample) -> str:
+    return str(sample.data["video"])
+
+
+def in_json(answer: str) -> str:
+    """A reply in the form that the prompt requests."""
+    return f'```json\n{{"result": {answer}}}\n```'
+
+
+def text_of(sample: Sample, task: Task) -> str:
+    words = prompts("cg_bench")[task if task == "miou" else f"{task}_acc"]
+    options = zip("ABCDEFGHIJ", authors_files.texts(sample.data["choices"]), strict=False)
+    listed = "\n".join(f"{letter}:{choice}" for letter, choice in options)
+    return f"{words}Question: {sample.question}\n\n{listed}\n\n"
+
+
+def choice_scorings() -> dict[str, Scoring]:
+    """The scorings of the tasks long and clue. The headline scoring comes first."""
+    official = Scoring(
+        version=1,
+        source=SOURCE,
+        parse=clues.choice,
+        score=clues.choice_score,
+        metrics={"accuracy": mean_of_scored},
+    )
+    letter = choice_sets.parser(lambda text, _: lmms_eval_letter(text, ALL_LETTERS))
+    lmms = choice_sets.rule(f"{LMMS}:lmms_eval/tasks/cgbench/utils.py#L115-L119", letter)
+    robust = choice_sets.scorings()["robust"]
+    return {"official": official, "lmms-eval": lmms, "robust": robust}
+
+
+def overlap_scorings() -> dict[str, Scoring]:
+    official = Scoring(
+        version=1,
+        source=SOURCE,
+        parse=clues.clue_overlap,
+        score=clues.overlap_score,
+        metrics={
+            "miou": mean_of_scored,
+            "recall": reaching(*LEAST),
+            **{f"recall@{least}": reaching(least) for least in LEAST},
+        },
+        partial=True,
+    )
+    return {"official": official}
+
+
+# "A B C D ..." has the right letter in it, and begins with A, which is right in two rows of eight.
+OF_CHOICE: dict[str, dict[str, float | None]] = {
+    "official": {**PERFECT, "silent": None, "hedging": 1.0},
+    "lmms-eval": {**PERFECT, "hedging": 1 / 4},
+    "robust": {**PERFECT},
+}
+# "1 2 3" has an odd number of numbers.
+OF_OVERLAP: dict[str, dict[str, float | None]] = {
+    "official": {**PERFECT, "silent": None, "hedging": None}
+}

@@ -1,0 +1,86 @@
+"""LongVideoBench: questions with up to five choices that refer to a moment of a long video.
+
+Paper    Wu et al. 2024, https://arxiv.org/abs/2407.15754 (NeurIPS, Datasets and Benchmarks).
+Data     longvideobench/LongVideoBench on the Hugging Face hub (gated): lvb_val.json with 1,337
+         questions, and videos/{video_path} in parts of a TAR file. lvb_test_wo_gt.json, without
+         answers, can be passed as --data.
+Prompt   `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
+         tasks/longvideobench/utils.py#L129-L152, as longvideobench_val_v: without subtitles. The
+         authors put subtitles between the frames in the order of time, which is not done here.
+         Replies are limited to 32 tokens. Frames are uniform:64.
+Scoring  The authors' repository has no scorer. lmms-eval's is "same as original".
+         `lmms-eval`: lmms_eval/tasks/longvideobench/utils.py#L187-L213. Some phrases are deleted,
+         and the first capital from A to E is the answer, even in a word: "Based on" is B. A reply
+         without one gets a letter drawn at random, here with the sample's id as the seed.
+         `robust`: Snellen's own rule, which takes the letter that a reply settles on.
+Proof    For 1,200 generated replies, every letter equals that of lmms-eval's code, and a letter is
+         drawn for the same replies (tests/parity). `robust` is checked on examples worked out by
+         hand.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import video_choices as videos
+from snellen.benchmarks.families import video_letters as rules
+from snellen.benchmarks.families.choice_sets import rule
+from snellen.benchmarks.families.draws import by_id
+from snellen.core import Benchmark, Capabilities, Presentation, Sample
+from snellen.data import DataFile, Row, find
+
+LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+ALIASES: dict[str, dict[str, object]] = {"longvideobench_val_v": {}, "LongVideoBench": {}}
+LEAVES = {
+    # Letters: scene, text, event, object, and attribute as referred to and asked for.
+    **dict.fromkeys(("S2E", "E2O", "T2E", "O2E", "T2O"), "perception/object"),
+    **dict.fromkeys(("S2O", "S2A", "T2A"), "perception/attribute"),
+    **dict.fromkeys(("SSS", "SOS", "SAA", "T3E", "T3O", "TOS", "TAA", "E3E", "O3O"),
+                    "reasoning/temporal"),
+}  # fmt: skip
+SCORINGS = videos.with_robust(
+    {
+        "lmms-eval": replace(
+            rule(f"{LMMS}:lmms_eval/tasks/longvideobench/utils.py#L187-L213", rules.longvideobench),
+            resolve=by_id("lmms-eval sets no seed for them."),
+        )
+    }
+)
+
+
+def longvideobench(data: Path | None = None) -> Benchmark:
+    data_file = find(data, "longvideobench", ("lvb_val.json",))
+    return videos.choice_benchmark(
+        "longvideobench",
+        authors_files.table(data_file, authors_files.objects),
+        lambda row: to_sample(row, data_file),
+        lambda sample: f"{videos.with_letters(sample)}\n{choice_sets.DIRECTLY}\n",
+        SCORINGS,
+        # "A B C D" begins with A, the answer to a quarter of the bundled questions. The letters
+        # drawn for empty replies are right for one of the eight questions.
+        choice_sets.check(SCORINGS, silent={"lmms-eval": 1 / 8}, lmms_eval=1 / 4),
+        frames="uniform:64",
+        max_answer_tokens=32,
+        presentation=Presentation(
+            break_down_by=("duration_group", "question_category", "level"),
+            capabilities=Capabilities(
+                tag="question_category",
+                leaves=LEAVES,
+                source="https://arxiv.org/abs/2407.15754, section 3",
+            ),
+        ),
+    )
+
+
+def to_sample(row: Row, data_file: DataFile) -> Sample:
+    choices = [str(choice) for choice in row["candidates"] if choice != "N/A"]
+    index = row.get("correct_choice")
+    tags = {name: row.get(name) for name in ("duration_group", "question_category", "level")}
+    return videos.question(
+        videos.clip(data_file, str(row["video_path"])),
+        str(row["id"]),
+        row["question"],
+        choices,
+        None if index is None else choice_sets.letter_at(index, choices),
+        tags,
+    )
