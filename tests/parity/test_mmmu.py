@@ -12,7 +12,8 @@ import pytest
 
 from snellen.analysis.result import Result
 from snellen.benchmarks.families.mmmu import DOMAINS
-from snellen.benchmarks.mmmu import mmmu, predicted
+from snellen.benchmarks.families.mmmu_open import predicted
+from snellen.benchmarks.mmmu import mmmu
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.scoring import Predicted, resolve

@@ -1,6 +1,7 @@
 """CG-Bench: questions on long videos, and where in a video the clues to the answers are.
 
-Paper    Chen et al. 2024, https://arxiv.org/abs/2412.12075 (ICLR 2025).
+Paper    Chen et al. 2024, CG-Bench: Clue-grounded Question Answering Benchmark for Long Video
+         Understanding, https://arxiv.org/abs/2412.12075 (ICLR 2025).
 Data     CG-Bench/CG-Bench@f826608752443a13b21f214c2d9c4156c526f030: cgbench.json with 12,129
          questions on 1,219 videos, and cgbench_mini.json with 3,000. cg_videos_720p/{id}.mp4 are on
          the Hugging Face hub, in parts of a ZIP file.
@@ -47,6 +48,11 @@ from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import user
 
+KIND = "mixed"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 3000
 COMMIT = "f826608752443a13b21f214c2d9c4156c526f030"
 SOURCE = f"CG-Bench/CG-Bench@{COMMIT}:run/utils.py#L103-L156 and #L400-L452"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"

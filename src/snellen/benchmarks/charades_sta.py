@@ -48,6 +48,11 @@ from snellen.errors import DataError
 from snellen.media.content import user
 from snellen.metrics import Metric, mean
 
+KIND = "interval"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "toolkit's code"
+SIZE = 3720
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 TASK = f"{LMMS}:lmms_eval/tasks/charades_sta"
 ALIASES: dict[str, dict[str, object]] = {"temporal_grounding_charades": {}}

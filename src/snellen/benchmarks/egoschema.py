@@ -1,6 +1,7 @@
 """EgoSchema: questions with five choices about three minutes of a person's own view.
 
-Paper    Mangalam et al. 2023, https://arxiv.org/abs/2308.09126 (NeurIPS, Datasets and Benchmarks).
+Paper    Mangalam et al. 2023, EgoSchema: A Diagnostic Benchmark for Very Long-form Video Language
+         Understanding, https://arxiv.org/abs/2308.09126 (NeurIPS, Datasets and Benchmarks).
 Data     egoschema/EgoSchema: questions.json with 5,031 questions, subset_answers.json with the
          answers to 500 of them, and videos/{q_uid}.mp4. `split=subset` has the 500 questions, and
          `split=full` all of them, with hidden answers to the others.
@@ -31,6 +32,11 @@ from snellen.benchmarks.families.draws import by_id
 from snellen.core import Benchmark, Capabilities, Presentation, Sample
 from snellen.data import DataFile, Row, find
 
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "toolkit's code"
+SIZE = 500
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 ALIASES = {"egoschema_subset": {"split": "subset"}}
 SCORINGS = videos.with_robust(

@@ -1,6 +1,7 @@
 """LongVideoBench: questions with up to five choices that refer to a moment of a long video.
 
-Paper    Wu et al. 2024, https://arxiv.org/abs/2407.15754 (NeurIPS, Datasets and Benchmarks).
+Paper    Wu et al. 2024, LongVideoBench: A Benchmark for Long-context Interleaved Video-Language
+         Understanding, https://arxiv.org/abs/2407.15754 (NeurIPS, Datasets and Benchmarks).
 Data     longvideobench/LongVideoBench on the Hugging Face hub (gated): lvb_val.json with 1,337
          questions, and videos/{video_path} in parts of a TAR file. lvb_test_wo_gt.json, without
          answers, can be passed as --data.
@@ -29,6 +30,11 @@ from snellen.benchmarks.families.draws import by_id
 from snellen.core import Benchmark, Capabilities, Presentation, Sample
 from snellen.data import DataFile, Row, find
 
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "toolkit's code"
+SIZE = 1337
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 ALIASES: dict[str, dict[str, object]] = {"longvideobench_val_v": {}, "LongVideoBench": {}}
 LEAVES = {

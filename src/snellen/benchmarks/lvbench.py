@@ -1,6 +1,7 @@
 """LVBench: questions with four choices about videos of more than half an hour.
 
-Paper    Wang et al. 2024, https://arxiv.org/abs/2406.08035 (ICCV 2025).
+Paper    Wang et al. 2024, LVBench: An Extreme Long Video Understanding Benchmark,
+         https://arxiv.org/abs/2406.08035 (ICCV 2025).
 Data     THUDM/LVBench@1dd4612d63907c2836627c665a7bbccc050df3b8: data/video_info.meta.jsonl with
          1,549 questions on 103 videos of YouTube, {key}.mp4, which users obtain themselves. A
          question ends with its choices, "(A) ...". The parquet file of lmms-lab/LVBench can also be
@@ -26,6 +27,11 @@ from snellen.benchmarks.families.choice_sets import rule
 from snellen.core import Benchmark, Capabilities, Presentation, Sample
 from snellen.data import DataFile, Row, find
 
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 1549
 AUTHORS = "THUDM/LVBench@1dd4612d63907c2836627c665a7bbccc050df3b8"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 NAMES = ("data/video_info.meta.jsonl", "video_info.meta.jsonl", "train-00000-of-00001.parquet")

@@ -1,6 +1,7 @@
 """MLVU: seven tasks with choices about long videos.
 
-Paper    Zhou et al. 2024, https://arxiv.org/abs/2406.04264 (CVPR 2025).
+Paper    Zhou et al. 2024, MLVU: Benchmarking Multi-task Long Video Understanding,
+         https://arxiv.org/abs/2406.04264 (CVPR 2025).
 Data     JUNJIE99/MLVU@fd060c10a43ea48a35100a22688a927b8e531199:data/{1_plotQA, ..., 7_topic_
          reasoning}.json with the 2,174 questions of the dev set, and video/{task}/ of MLVU/MVLU on
          the Hugging Face hub. The tasks sub_scene and summary, whose answers GPT-4 grades, are not
@@ -33,6 +34,11 @@ from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.metrics import Metric, macro_average, mean
 
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 2174
 COMMIT = "fd060c10a43ea48a35100a22688a927b8e531199"
 AUTHORS = f"JUNJIE99/MLVU@{COMMIT}"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
@@ -56,7 +62,10 @@ LEAVES = {
     **{"count": "perception/counting", "order": "reasoning/temporal"},
     **{"anomaly_reco": "reasoning/temporal", "topic_reasoning": "perception/scene"},
 }
-METRICS = {"m_avg": macro_average("task"), "accuracy": Metric(mean, better="higher")}
+METRICS = {
+    "m_avg": Metric(macro_average("task"), better="higher"),
+    "accuracy": Metric(mean, better="higher"),
+}
 SOURCE = f"{AUTHORS}:evaluation/multiple_choice_evaluation/choice_bench.py#L105-L119"
 SCORINGS = videos.with_robust(
     {

@@ -1,6 +1,7 @@
 """MMVU: questions of experts in 27 subjects about videos, with five choices or open.
 
-Paper    Zhao et al. 2025, https://arxiv.org/abs/2501.12380 (CVPR).
+Paper    Zhao et al. 2025, MMVU: Measuring Expert-Level Multi-Discipline Video Understanding,
+         https://arxiv.org/abs/2501.12380 (CVPR).
 Data     yale-nlp/MMVU on the Hugging Face hub and in the authors' repository: data/validation.json
          with 1,000 questions, and videos/{subject}/{number}.mp4, whose address is in `video`.
 Prompt   `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
@@ -31,6 +32,11 @@ from snellen.benchmarks.families.tasks import parse_letter, plain_words, wrong_l
 from snellen.core import Benchmark, Capabilities, Check, Presentation, Reading, Reply, Sample
 from snellen.data import DataFile, Row, find
 
+KIND = "mixed"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "toolkit's code"
+SIZE = 1000
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 ALIASES: dict[str, dict[str, object]] = {"mmvu_val": {}}
 RAISED = str.maketrans({sign: f"^{digit}" for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")})

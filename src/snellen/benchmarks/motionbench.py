@@ -1,6 +1,7 @@
 """MotionBench: questions with choices about fine motions in short videos.
 
-Paper    Hong et al. 2025, https://arxiv.org/abs/2501.02955 (CVPR 2025).
+Paper    Hong et al. 2025, MotionBench: Benchmarking and Improving Fine-grained Video Motion
+         Understanding for Vision Language Models, https://arxiv.org/abs/2501.02955 (CVPR 2025).
 Data     zai-org/MotionBench on the Hugging Face hub: MotionBench/video_info.meta.jsonl with 8,052
          questions, of which 4,018 have public answers (the others have the answer NA), and the
          videos in MotionBench/{public-dataset,self-collected}/. Questions end with their choices.
@@ -25,6 +26,11 @@ from snellen.benchmarks.families.choice_sets import rule
 from snellen.core import Benchmark, Capabilities, Presentation, Sample
 from snellen.data import DataFile, Row, find
 
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "toolkit's code"
+SIZE = 4018
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 ALIASES: dict[str, dict[str, object]] = {"motionbench_full": {}}
 NAMES = ("MotionBench/video_info.meta.jsonl", "video_info.meta.jsonl")

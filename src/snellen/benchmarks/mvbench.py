@@ -1,6 +1,7 @@
 """MVBench: twenty tasks about what changes over time in short videos.
 
-Paper    Li et al. 2023, https://arxiv.org/abs/2311.17005 (CVPR 2024).
+Paper    Li et al. 2023, MVBench: A Comprehensive Multi-modal Video Understanding Benchmark,
+         https://arxiv.org/abs/2311.17005 (CVPR 2024).
 Data     OpenGVLab/MVBench on the Hugging Face hub: json/{task}.json with 200 questions each, and
          video/*.zip. A video is {folder}/{name} in video/, where the folder depends on the task.
          The videos of NTU RGB+D must be obtained from their authors. episodic_reasoning has folders
@@ -36,6 +37,11 @@ from snellen.benchmarks.families.choice_sets import Parse
 from snellen.core import Benchmark, Capabilities, Presentation, Sample, Scoring
 from snellen.data import DataFile, Row, find
 
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 4000
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 ALIASES = {"MVBench": {"prompt": "official"}, "MVBench_MP4": {"prompt": "official"}}

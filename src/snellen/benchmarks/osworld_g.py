@@ -45,6 +45,11 @@ from snellen.media.content import Message, user
 from snellen.metrics import Metric, mean
 from snellen.metrics.only_tagged import only_tagged
 
+KIND = "point"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "toolkit's code"
+SIZE = 564
 Preset = Literal["lmms-eval", "vlmevalkit"]
 ALIASES = {"OSWorld_G": {"prompt": "vlmevalkit"}}
 SHEET = File(

@@ -56,6 +56,11 @@ from snellen.core import (
 from snellen.data import DataFile, Row, find
 from snellen.media.content import Image, Message, user
 
+KIND = "point"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 982
 AUTHORS = (
     "pointarena/pointarena@dcd82f29cfc80d6c2438e9be538ecfd241313d91:"
     "molmo_evaluator.py#L206-L274, #L325-L457, #L713-L730"

@@ -45,6 +45,11 @@ from snellen.media.content import user
 from snellen.metrics import Metric, macro_average, mean
 from snellen.metrics.iou import iou32, share_at
 
+KIND = "box"
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-NC-4.0"
+PROOF = "authors' code"
+SIZE = 45341
 SOURCE = "JierunChen/Ref-L4@bae942c852b52c5be1d8214c978e984294793b91:ref_l4/evaluation.py#L150-L330"
 HUB = "hf://datasets/JierunChen/Ref-L4@d62c4f4e5f3a639b34adab34e5c8ffeb39f168c1"
 Split = Literal["all", "val", "test"]

@@ -63,6 +63,11 @@ from snellen.media.content import user
 from snellen.metrics import Metric, macro_average, mean
 from snellen.metrics.iou import iou, iou32, share_at, shares_at
 
+KIND = "box"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "toolkit's code"
+SIZE = 57457
 INTERNVL = (
     "OpenGVLab/InternVL@2410d1dbf208f0e799459aff9376e5747dbf41a2:"
     "internvl_chat/eval/refcoco/evaluate_grounding.py#L187-L202"
@@ -107,7 +112,8 @@ _KIT_NUMBER = r"[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?"
 _KIT_BOX = re.compile(r"\[\s*" + r"(?:\s*,\s*|\s+)".join([f"({_KIT_NUMBER})"] * 4) + r"\s*\]")
 _FLOAT = r"(-?\d+(?:\.\d+)?)"
 _BOX = re.compile(rf"\[\s*{_FLOAT},\s*{_FLOAT},\s*{_FLOAT},\s*{_FLOAT}\s*\]")
-_FOUR = re.compile(r"\s*[,\s]\s*".join([_FLOAT] * 4))
+# Inside a number, no match can begin. Without the first group, long numbers take quadratic time.
+_FOUR = re.compile(r"(?:(?=-)|(?<!\d))" + r"\s*[,\s]\s*".join([_FLOAT] * 4))
 
 
 def refcoco(
@@ -256,7 +262,7 @@ def internvl_box(reply: Reply, sample: Sample) -> Reading:
 
 def qwen_vl_box(reply: Reply, sample: Sample) -> Reading:
     """Parse the first (x,y),(x,y). An earlier parenthesis can hide it."""
-    match = _QWEN_VL.search(reply.text)
+    match = _QWEN_VL.search(reply.text) if "),(" in reply.text else None
     try:
         corners = [[*map(float, text.split(","))] for text in match.groups()] if match else []
     except ValueError:

@@ -62,6 +62,11 @@ from snellen.data import DataFile, Row, find
 from snellen.media.content import user
 from snellen.metrics import Metric, mean
 
+KIND = "point"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 277
 AUTHORS = (
     "Zhoues/RoboRefer@d97a995ad28376720a4c8beb64915c58ed16c844:Evaluation/summarize_acc.py#L11-L122"
 )

@@ -58,6 +58,11 @@ from snellen.media.content import Image, Message, user
 from snellen.metrics import Metric, macro_average, mean
 from snellen.metrics.iou import iou, shares_at
 
+KIND = "point"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 1272
 SOURCE = "njucckevin/SeeClick@0ef37ac4d7aaf37ba7b990e3e3c3ca77e1fb8f93:pretrain/screenspot_test.py"
 Version = Literal["v1", "v2"]
 Part = Literal["all", "mobile", "desktop", "web"]

@@ -47,6 +47,11 @@ from snellen.data.published import File
 from snellen.media.content import Image, Message, system, user
 from snellen.metrics import Metric, mean
 
+KIND = "point"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 1581
 AUTHORS = "likaixin2000/ScreenSpot-Pro-GUI-Grounding@bd8bbbb470fbc4fda2a4fa9ec90bd2572507794e"
 Group = Literal["all", "Development", "Creative", "CAD", "Scientific", "Office", "OS"]
 Preset = Literal["gpt", "qwen2vl", "minicpmv", "vlmevalkit", "lmms-eval", "evalscope"]
@@ -265,7 +270,7 @@ def minicpmv_point(reply: Reply, sample: Sample) -> Reading:
     if four := re.search(r"<box>(\d+) (\d+) (\d+) (\d+)</box>", reply.text):
         values = [float(text) / 1000 for text in four.groups()]
         return grounding.point(*center(values), sample, "center of <box>")
-    return first_pair(r"(\d+) (\d+)", reply, sample, "two integers")
+    return first_pair(r"(?<!\d)(\d+) (\d+)", reply, sample, "two integers")
 
 
 def kimivl_point(reply: Reply, sample: Sample) -> Reading:

@@ -1,6 +1,7 @@
 """TempCompass: four tasks about the order, speed, direction, and change of what a video shows.
 
-Paper    Liu et al. 2024, https://arxiv.org/abs/2403.00476 (ACL Findings).
+Paper    Liu et al. 2024, TempCompass: Do Video LLMs Really Understand Videos?,
+         https://arxiv.org/abs/2403.00476 (ACL Findings).
 Data     llyx97/TempCompass@e1b463166400633e6061962d890a9ae85db29f70 under CC BY-NC 4.0: questions/
          {multi-choice,yes_no,caption_matching,captioning}.json with 1,580, 2,453, 1,503, and 2,004
          questions on 410 videos, and meta_info.json. videos/{id}.mp4 are in tempcompass_videos.zip
@@ -37,6 +38,12 @@ from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import user
 
+KIND = "mixed"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "CC-BY-NC-4.0"
+PROOF = "published outputs"
+SIZE = 7540
 COMMIT = "e1b463166400633e6061962d890a9ae85db29f70"
 RAW = f"https://raw.githubusercontent.com/llyx97/TempCompass/{COMMIT}"
 DIGESTS = {

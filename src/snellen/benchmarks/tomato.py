@@ -1,6 +1,7 @@
 """TOMATO: six kinds of motion whose order and rate only several frames show.
 
-Paper    Shangguan et al. 2024, https://arxiv.org/abs/2410.23266 (ICLR 2025).
+Paper    Shangguan et al. 2024, TOMATO: Assessing Visual Temporal Reasoning Capabilities in
+         Multimodal Foundation Models, https://arxiv.org/abs/2410.23266 (ICLR 2025).
 Data     yale-nlp/TOMATO@fe2025f4b9e1ce339618e0eecfd10f09caf67142: data/{count,direction,rotation,
          shape&trend,velocity&frequency,visual_cues}.json with 1,484 questions, and
          videos/{demonstration_type}/{key}.mp4, which the authors offer as a ZIP file.
@@ -33,6 +34,12 @@ from snellen.core import Benchmark, Capabilities, Judge, Presentation, Reading, 
 from snellen.data import DataFile, Row, find
 from snellen.media.content import Message, user
 
+KIND = "choice"
+NEEDS_JUDGE = True
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 1484
 COMMIT = "fe2025f4b9e1ce339618e0eecfd10f09caf67142"
 SOURCE = f"yale-nlp/TOMATO@{COMMIT}:src/parse_result.py#L52-L105"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"

@@ -1,6 +1,7 @@
 """TVBench: ten tasks in the form of MVBench that need the order of a video's frames.
 
-Paper    Cores et al. 2024, https://arxiv.org/abs/2410.07752 (BMVC 2025).
+Paper    Cores et al. 2024, TVBench: Redesigning Video-Language Evaluation,
+         https://arxiv.org/abs/2410.07752 (BMVC 2025).
 Data     FunAILab/TVBench on the Hugging Face hub: json/{task}.json with 2,525 questions in all, and
          video/{task}/. If a row has `start` and `end`, a model sees only this part of the video.
 Prompt   `official`: daniel-cores/tvbench@c3543228c873a56e835221467ff5e3b728d0785c:infer.ipynb, as
@@ -27,6 +28,11 @@ from snellen.benchmarks.families.choice_sets import rule
 from snellen.core import Benchmark, Capabilities, Presentation, Sample
 from snellen.data import DataFile, Row, find
 
+KIND = "choice"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 2525
 AUTHORS = "daniel-cores/tvbench@c3543228c873a56e835221467ff5e3b728d0785c"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 LEAVES = {

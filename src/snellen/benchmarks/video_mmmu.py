@@ -1,6 +1,7 @@
 """Video-MMMU: what a model learns from lectures, in three tracks of 300 questions.
 
-Paper    Hu et al. 2025, https://arxiv.org/abs/2501.13826.
+Paper    Hu et al. 2025, Video-MMMU: Evaluating Knowledge Acquisition from Multi-Discipline
+         Professional Videos, https://arxiv.org/abs/2501.13826.
 Data     lmms-lab/VideoMMMU on the Hugging Face hub: {Perception,Comprehension,Adaptation}/
          test-00000-of-00001.parquet, and the videos {Discipline}/{id}.mp4. The picture of a
          question in Adaptation is at the end of its video, {Discipline}/{id}.mp4, too.
@@ -46,6 +47,11 @@ from snellen.core import (
 from snellen.data import DataFile, Row, find, jsonl
 from snellen.metrics import mean
 
+KIND = "mixed"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 300
 OFFICIAL = "EvolvingLMMs-Lab/VideoMMMU@88b4ac3e:lmms_eval/tasks/videommmu/utils.py"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 TRACKS = ("perception", "comprehension", "adaptation")

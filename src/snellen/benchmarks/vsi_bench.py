@@ -1,6 +1,7 @@
 """VSI-Bench: where things are, and how large and how far, in videos of indoor spaces.
 
-Paper    Yang et al. 2024, https://arxiv.org/abs/2412.14171 (CVPR 2025).
+Paper    Yang et al. 2024, Thinking in Space: How Multimodal Large Language Models See, Remember,
+         and Recall Spaces, https://arxiv.org/abs/2412.14171 (CVPR 2025).
 Data     nyu-visionx/VSI-Bench on the Hugging Face hub: test-00000-of-00001.parquet or test.jsonl
          with 5,130 questions on 288 videos, and {arkitscenes,scannet,scannetpp}.zip with
          {dataset}/{scene_name}.mp4. VLMEvalKit's VSI-Bench.tsv and VSI-Bench-Debiased.tsv can also
@@ -51,6 +52,11 @@ from snellen.media.content import user
 from snellen.metrics import macro_average
 from snellen.metrics.only_tagged import only_tagged
 
+KIND = "mixed"
+LANGUAGES = ("en",)
+LICENSE = "unknown"
+PROOF = "authors' code"
+SIZE = 5130
 HUB = "https://huggingface.co/datasets/nyu-visionx/VSI-Bench/resolve/main"
 SHEET = File(
     name="VSI-Bench.tsv",

@@ -18,6 +18,9 @@ KINDS: Mapping[str, str] = {
     "number": "a number",
     "words": "a word, a number, or a phrase",
     "caption": "a sentence about the picture",
+    "box": "a box in the picture",
+    "point": "a point in the picture",
+    "interval": "a part of the video, in seconds",
     "chat": "a free answer of any length",
     "mixed": "answers of several of these kinds",
 }
