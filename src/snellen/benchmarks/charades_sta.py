@@ -48,7 +48,7 @@ from snellen.errors import DataError
 from snellen.media.content import user
 from snellen.metrics import Metric, mean
 
-KIND = "interval"
+KIND = "span"
 LANGUAGES = ("en",)
 LICENSE = "unknown"
 PROOF = "toolkit's code"

@@ -20,7 +20,7 @@ KINDS: Mapping[str, str] = {
     "caption": "a sentence about the picture",
     "box": "a box in the picture",
     "point": "a point in the picture",
-    "interval": "a part of the video, in seconds",
+    "span": "a part of the video, in seconds",
     "chat": "a free answer of any length",
     "mixed": "answers of several of these kinds",
 }
