@@ -91,10 +91,14 @@ HIGHER = {
     "pope": "accuracy f1 mean_accuracy mean_f1 precision recall",
     "realworldqa": "accuracy",
     "ref-l4": "accuracy accuracy@0.75 accuracy@0.9 class_accuracy class_macc iou macc",
-    "refcoco": "accuracy accuracy@0.1 accuracy@0.3 accuracy@0.7 accuracy@0.9 average average_iou iou",
+    "refcoco": """
+        accuracy accuracy@0.1 accuracy@0.3 accuracy@0.7 accuracy@0.9 average average_iou iou
+    """,
     "refspatial": "accuracy",
     "scienceqa": "accuracy",
-    "screenspot": "accuracy accuracy@0.1 accuracy@0.3 accuracy@0.5 accuracy@0.7 accuracy@0.9 average iou",
+    "screenspot": """
+        accuracy accuracy@0.1 accuracy@0.3 accuracy@0.5 accuracy@0.7 accuracy@0.9 average iou
+    """,
     "screenspot-pro": "accuracy",
     "seed-bench": "accuracy dimension_average",
     "simplevqa": "accuracy accuracy_given_attempted exact_match f1 is_correct",
