@@ -39,5 +39,7 @@ def test_a_machine_that_does_not_see_the_lock_has_another_folder_or_no_locks(
     with sharing_lock(tmp_path / "runs") as path:
         pass
     for unseen in (path, tmp_path / "elsewhere" / path.name):
-        with pytest.raises(StoreError, match=r"not the same folder there .* or an object store"):
+        with pytest.raises(
+            StoreError, match=r"not the same folder on this node .* or an object store"
+        ):
             check_shared(unseen)

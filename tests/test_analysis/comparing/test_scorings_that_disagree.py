@@ -42,8 +42,8 @@ def test_more_than_one_reply_in_twenty_is_noted(tmp_path: Path, first: int, is_n
     other = tiny.run(tmp_path, tiny.Says(in_sentences(first).say, "other"), own())
     note = (
         "official and robust score 2 of 20 replies differently (10.0 %). One of the two "
-        "scorings misreads these replies. Compare by --scoring robust too, or let a judge "
-        "decide (snellen judge)"
+        "scorings misreads these replies. Compare by --scoring robust too, or read such replies "
+        "in the viewer (snellen view)"
     )
 
     compared = compare(plain.run, other.run, benchmark=own()).comparisons
