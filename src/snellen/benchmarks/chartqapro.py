@@ -24,9 +24,7 @@ Proof    For the 1,200 generated pairs of the golden pack, each score equals tha
          script and of lmms-eval's (tests/parity). No model outputs are published.
 """
 
-import ast
 import re
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -52,6 +50,7 @@ from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import Message, user
 from snellen.metrics import Metric, mean
+from snellen.text.literals import literal
 
 KIND = "words"
 LANGUAGES = ("en",)
@@ -211,9 +210,8 @@ def quoted(text: str) -> str:
 def items(text: str) -> list[str] | None:
     """The items of a Python list. None if the text is no list."""
     try:
-        with warnings.catch_warnings(action="ignore"):
-            value = ast.literal_eval(text)
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        value = literal(text)
+    except ValueError:
         return None
     return [str(item).strip(" '") for item in value] if isinstance(value, list) else None
 

@@ -23,7 +23,6 @@ Proof    For 700 generated pairs of a reply and an answer, every verdict and the
          `vlmevalkit` and `robust` are checked on examples worked out by hand.
 """
 
-import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -49,6 +48,7 @@ from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import user
 from snellen.metrics import Metric, macro_average, mean
+from snellen.text.literals import literal
 
 SOURCE = "bytedance/MTVQA@efc6a78a701516a76649430e1100c98e2904a7d8:scripts/acc.py#L6-L29"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
@@ -126,10 +126,10 @@ def questions(row: Row) -> Iterator[Mapping[str, Any]]:
         yield row
         return
     try:
-        pairs = ast.literal_eval(row["qa_pairs"])
+        pairs: Any = literal(row["qa_pairs"])
         for number, pair in enumerate(pairs):
             yield {**row, **pair, "index": f"{row['id']}_{number}", "category": row["lang"]}
-    except (KeyError, SyntaxError, TypeError, ValueError, MemoryError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise DataError(
             f"mtvqa: row {row.position + 1} cannot be read: {error!r}. Its fields must be id, "
             "lang, and qa_pairs, a list of questions and answers as text. Check that it is the "

@@ -20,7 +20,7 @@ Proof    Both other scorings equal their authors' code on 400 generated pairs (t
          model outputs are published.
 """
 
-from ast import literal_eval
+import json
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -44,6 +44,7 @@ from snellen.data.published import File
 from snellen.media.content import Message, user
 from snellen.metrics import Metric, mean
 from snellen.metrics.only_tagged import only_tagged
+from snellen.text.literals import literal
 
 KIND = "point"
 LANGUAGES = ("en",)
@@ -136,7 +137,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
     else:
         image = authors_files.picture(row)
     kind = str(row.get("box_type", "bbox")).lower()
-    places = row["box_coordinates"] if "box_coordinates" in row else literal_eval(row["bbox"])
+    places: Any = row["box_coordinates"] if "box_coordinates" in row else literal(row["bbox"])
     places = grounding.numbers(places, len(places), "box_coordinates")
     if kind == "bbox":
         places = grounding.corners(grounding.numbers(places, 4, "box_coordinates"))
@@ -165,7 +166,7 @@ def middle(target: str) -> str:
     """The mean of the corners of a target, or the reply to a target that does not exist."""
     if target == REFUSAL:
         return "[-1, -1]"
-    values = literal_eval(target)
+    values = json.loads(target)
     half = len(values) / 2
     return f"[{sum(values[::2]) / half:.2f}, {sum(values[1::2]) / half:.2f}]"
 

@@ -22,7 +22,6 @@ Proof    All scorings equal their authors' code on 500 generated pairs (tests/pa
 
 import json
 import re
-from ast import literal_eval
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
@@ -61,6 +60,7 @@ from snellen.core import (
 from snellen.data import DataFile, Row, find
 from snellen.media.content import user
 from snellen.metrics import Metric, mean
+from snellen.text.literals import literal
 
 KIND = "point"
 LANGUAGES = ("en",)
@@ -199,7 +199,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
 
 def relative_reply(sample: Sample, answer: str) -> str:
     """A point in pixels as shares of the picture's size, in the middle of the pixel."""
-    x, y = literal_eval(answer)
+    x, y = grounding.numbers(answer, 2, "answer")
     width, height = mask_size(sample)
     return f"[({(x + 0.5) / width:.4f}, {(y + 0.5) / height:.4f})]"
 
@@ -368,8 +368,8 @@ def kit_literal(text: str) -> Any:
     if text.startswith("```"):
         _, line, rest = text.partition("\n")
         text = (rest if line else text.lstrip("`")).strip().removesuffix("```").strip()
-    for loads in (json.loads, literal_eval):
-        with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+    for loads in (json.loads, literal):
+        with suppress(ValueError, RecursionError):
             value = loads(text)
             if value is not None:
                 return value

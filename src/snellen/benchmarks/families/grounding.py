@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-from ast import literal_eval
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -24,6 +23,7 @@ from snellen.media.images import sized
 from snellen.metrics import Columns, Metric, mean, metric
 from snellen.metrics.iou import iou
 from snellen.stats import Estimate
+from snellen.text.literals import literal
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
@@ -79,7 +79,7 @@ def numbers(value: object, count: int, field: str) -> tuple[float, ...]:
     """
     items: Any = value
     if isinstance(value, str):
-        items = literal_eval(value) if value.startswith(("[", "(")) else texts(value)
+        items = literal(value) if value.startswith(("[", "(")) else texts(value)
     is_list = isinstance(items, list | tuple) and len(items) == count
     if not is_list or not all(isinstance(item, int | float) for item in items):
         raise ValueError(f"{field} must be a list of {count} numbers, not {value!r}")

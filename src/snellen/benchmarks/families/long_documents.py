@@ -9,13 +9,12 @@ EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/ta
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Sequence
 from math import isclose, isinf
 
 from snellen.benchmarks.families.edit_distance import plain_similarity, similarity
+from snellen.text.literals import literal
 
 EXACT = re.compile(
     r"\b\d+(-\d+|\s\d+)?\b|\b\d{4}[-\s]\d{2}[-\s]\d{2}\b|\b\d{4}[-\s]\d{2}\b"
@@ -156,9 +155,8 @@ def _items(text: str) -> list[str]:
 
 def _literal(text: str) -> object:
     try:
-        with warnings.catch_warnings(action="ignore"):
-            return ast.literal_eval(text)
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return literal(text)
+    except ValueError:
         return NO_LITERAL
 
 

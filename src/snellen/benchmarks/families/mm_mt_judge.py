@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from snellen.core import Judge, Reading, Reply, Sample, Scoring
 from snellen.media.content import Message, system, user
 from snellen.metrics import Columns, Metric, mean
 from snellen.stats import Estimate
+from snellen.text.literals import literal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,8 +91,8 @@ def rating(words: str, _: Sample) -> Reading:
     a number, as in the authors' code."""
     match = RATING.search(words)
     try:
-        number = float(ast.literal_eval(match[1])) if match else math.nan
-    except (SyntaxError, ValueError, OverflowError):
+        number = float(str(literal(match[1]))) if match else math.nan
+    except ValueError:
         number = math.nan
     return Reading(answer=number if math.isfinite(number) else None, rule="double brackets")
 

@@ -1,6 +1,5 @@
 """How VSI-Bench's authors, lmms-eval, and VLMEvalKit parse and score numbers and letters."""
 
-import ast
 import math
 import re
 
@@ -10,6 +9,7 @@ from snellen.answers.value import final_value
 from snellen.benchmarks.families.spatial_letters import settled_letter
 from snellen.benchmarks.families.tasks import parse_letter
 from snellen.core import Reading, Reply, Sample
+from snellen.text.literals import literal
 
 AUTHORS = (
     "vision-x-nyu/thinking-in-space@51e089c3ae69b9435e9489058610f5b3964c56a8:"
@@ -133,9 +133,8 @@ def vlmevalkit(reply: Reply, sample: Sample) -> Reading:
     text = reply.text
     if text.strip().startswith("[") and text.strip().endswith("]"):
         try:
-            items = ast.literal_eval(text)
-        # Deeply nested brackets exhaust the stack or the parser's memory.
-        except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+            items = literal(text)
+        except ValueError:
             return Reading(answer=None, rule="not a list")
         text = str(items[0]) if isinstance(items, list) and items else text
     text = INVISIBLE.sub("", text.strip())
