@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import snellen
+from tests.driver_rows import write_rows
 from tests.heavy.ray_clusters import node, own_cluster, wait_for
 from tests.servers import Server, completion, serving
 from tests.stores import Bucket
@@ -48,13 +49,7 @@ def server() -> Iterator[Server]:
 def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SNELLEN_HOME", str(tmp_path / "home"))
-    lines = [
-        {"id": f"q{number}", "question": f"[{number}]?", "A": "x", "B": "y", "answer": "A"}
-        for number in range(N)
-    ]
-    path = tmp_path / "mine.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
+    return write_rows(tmp_path, N)
 
 
 class Runs:

@@ -18,6 +18,7 @@ import pytest
 
 import snellen
 from snellen.store import Key
+from tests.driver_rows import write_rows
 from tests.servers import Server, completion, serving
 from tests.stores import Bucket, Machine
 
@@ -36,13 +37,7 @@ def server() -> Iterator[Server]:
 def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SNELLEN_HOME", str(tmp_path / "home"))
-    lines = [
-        {"id": f"q{number}", "question": f"[{number}]?", "A": "x", "B": "y", "answer": "A"}
-        for number in range(N)
-    ]
-    path = tmp_path / "mine.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
+    return write_rows(tmp_path, N)
 
 
 def asking(rows: Path, server: Server, *options: str) -> list[str]:

@@ -35,6 +35,7 @@ from snellen.benchmarks.families import choice_sets, key_values
 from snellen.benchmarks.families.edit_distance import plain_similarity
 from snellen.benchmarks.families.html_tables import teds
 from snellen.benchmarks.families.tasks import parse_verbatim
+from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -47,7 +48,6 @@ from snellen.core import (
     Scoring,
 )
 from snellen.data import DataFile, Filtered, Row, find
-from snellen.data.published import File
 from snellen.media.content import user
 from snellen.metrics import Columns, Metric, mean, metric
 from snellen.stats import Estimate
@@ -74,13 +74,7 @@ SOURCE = (
     "Benchmarks/CC-OCR/evaluation/evaluator"
 )
 ALIASES = {"CCOCR": {"track": "all"}}
-FILES_PUBLISHED = (
-    File(
-        name="CCOCR.tsv",
-        url="https://opencompass.openxlab.space/utils/VLMEval/CCOCR.tsv",
-        md5="f8927b76510ffe04e59d45e3f8e8b620",
-    ),
-)
+FILES_PUBLISHED = (own_sheet("CCOCR", md5="f8927b76510ffe04e59d45e3f8e8b620"),)
 SMALL = {"kie": 1e-6, "doc_parsing": 0.0}
 """What the authors add to the number of pictures, if it is not 1e-9."""
 BY_CHARACTER = ("Arabic", "Japanese", "Korean")

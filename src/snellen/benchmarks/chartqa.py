@@ -44,6 +44,7 @@ from typing import Any, Literal
 from snellen.answers.value import cleaned, number
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.tasks import parse_phrase, parse_value, parse_verbatim
+from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -74,11 +75,7 @@ LICENSE = "GPL-3.0"
 PROOF = "toolkit's code"
 SIZE = 2500
 ALIASES = {"ChartQA_TEST": {"split": "test", "prompt": "vlmevalkit"}}
-SHEET = File(
-    name="ChartQA_TEST.tsv",
-    url="https://opencompass.openxlab.space/utils/VLMEval/ChartQA_TEST.tsv",
-    md5="c902e0aa9be5582a7aad6dcf52734b42",
-)
+SHEET = own_sheet("ChartQA_TEST", md5="c902e0aa9be5582a7aad6dcf52734b42")
 
 Split = Literal["test", "val"]
 Questions = Literal["all", "human", "augmented"]

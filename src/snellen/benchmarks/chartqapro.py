@@ -35,6 +35,7 @@ from snellen.benchmarks.families.edit_distance import similarity
 from snellen.benchmarks.families.judged import prompts
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.tasks import parse_phrase, parse_value, parse_verbatim
+from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -47,7 +48,6 @@ from snellen.core import (
     Scoring,
 )
 from snellen.data import DataFile, Row, find
-from snellen.data.published import File
 from snellen.media.content import Message, user
 from snellen.metrics import Metric, mean
 from snellen.text.literals import literal
@@ -64,13 +64,7 @@ ALIASES = {
     "ChartQAPro_CoT": {"prompt": "cot"},
     "ChartQAPro_PoT": {"prompt": "pot"},
 }
-FILES_PUBLISHED = (
-    File(
-        name="chartqapro.tsv",
-        url="https://opencompass.openxlab.space/utils/VLMEval/chartqapro.tsv",
-        md5="27653ea8dd8dd3a85bc4f432db96447a",
-    ),
-)
+FILES_PUBLISHED = (own_sheet("chartqapro", md5="27653ea8dd8dd3a85bc4f432db96447a"),)
 EXACT = ("Fact Checking", "Multi Choice")
 WORD = re.compile(r"(?<!['\w])(\w[^,]*?)(?!['\w])")
 

@@ -45,6 +45,7 @@ from snellen.benchmarks.families import authors_files, choice_sets
 from snellen.benchmarks.families.dynamath import REVISION, VERDICT, kind_of, scorings
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.lmms_eval import THINK_THEN_ANSWER
+from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -147,13 +148,7 @@ def dynamath(
 
 def published(**_: object) -> tuple[File, ...]:
     """VLMEvalKit's TSV file. The authors publish each picture as a separate file."""
-    return (
-        File(
-            name="DynaMath.tsv",
-            url="https://opencompass.openxlab.space/utils/VLMEval/DynaMath.tsv",
-            md5="b8425ad9a7114571fc9366e013699494",
-        ),
-    )
+    return (own_sheet("DynaMath", md5="b8425ad9a7114571fc9366e013699494"),)
 
 
 # -- rows

@@ -73,6 +73,7 @@ from typing import Any, Literal
 
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families import questions as _questions
+from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.benchmarks.families.vqa import blip_question
 from snellen.core import (
     Benchmark,
@@ -114,11 +115,7 @@ PROOF = "authors' code"
 SIZE = 12_578
 ALIASES = {"GQA_TestDev_Balanced": {"split": "testdev_balanced", "prompt": "vlmevalkit"}}
 HOST = "https://downloads.cs.stanford.edu/nlp/data/gqa"
-SHEET = File(
-    name="GQA_TestDev_Balanced.tsv",
-    url="https://opencompass.openxlab.space/utils/VLMEval/GQA_TestDev_Balanced.tsv",
-    md5="99b62f22e224d9b2f32dcbe41359d1c9",
-)
+SHEET = own_sheet("GQA_TestDev_Balanced", md5="99b62f22e224d9b2f32dcbe41359d1c9")
 
 Split = Literal[
     "testdev_balanced",

@@ -38,6 +38,7 @@ from snellen.benchmarks.families.judged import for_the_judge
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import parse_letter
+from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -67,11 +68,7 @@ REVISION = "e5795f17189ce1243231250af7d8c112ae2c5a57"
 SOURCE = f"Yijia-Xiao/LogicVista@{REVISION}:eval/extract_accuracy.py#L74-L155"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 FILES_PUBLISHED = (
-    File(
-        name="LogicVista.tsv",
-        url="https://opencompass.openxlab.space/utils/VLMEval/LogicVista.tsv",
-        md5="41c5d33adf33765c399e0e6ae588c061",
-    ),
+    own_sheet("LogicVista", md5="41c5d33adf33765c399e0e6ae588c061"),
     File(
         name="dataset.json",
         url=f"https://raw.githubusercontent.com/Yijia-Xiao/LogicVista/{REVISION}/data/dataset.json",

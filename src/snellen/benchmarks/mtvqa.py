@@ -33,6 +33,7 @@ from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.questions import WRONG, Unfolded
 from snellen.benchmarks.families.tasks import parse_phrase, parse_verbatim
+from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -44,7 +45,6 @@ from snellen.core import (
     Scoring,
 )
 from snellen.data import Row, find
-from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import user
 from snellen.metrics import Metric, macro_average, mean
@@ -58,11 +58,7 @@ LICENSE = "unknown"
 PROOF = "authors' code"
 SIZE = None
 ALIASES: dict[str, dict[str, str]] = {"MTVQA_TEST": {}}
-SHEET = File(
-    name="MTVQA_TEST.tsv",
-    url="https://opencompass.openxlab.space/utils/VLMEval/MTVQA_TEST.tsv",
-    md5="d87c17dbab934b7cd89c0a3c1c5657f4",
-)
+SHEET = own_sheet("MTVQA_TEST", md5="d87c17dbab934b7cd89c0a3c1c5657f4")
 FILES_PUBLISHED = (SHEET,)
 ASK = "Answer the question using a word or phrase in the language of the question."
 WITHOUT_SPACES = ("JA", "KO", "TH")

@@ -103,12 +103,7 @@ def mvbench(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
-    task, window = row["task"], (float(row.get("start") or 0), row.get("end"))
-    video = videos.clip(data_file, f"{FOLDERS[task]}/{row['video']}", ("video", "videos"), window)
-    choices = [str(choice) for choice in row["candidates"]]
-    letter = videos.last_letter_of(str(row["answer"]), choices)
-    name = f"{task}|{row.get('id', row.position)}"
-    return videos.question(video, name, row["question"], choices, letter, {"task": task})
+    return videos.task_question(row, data_file, FOLDERS[row["task"]])
 
 
 def text_of(sample: Sample, prompt: Preset) -> str:

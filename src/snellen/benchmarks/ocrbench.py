@@ -43,6 +43,7 @@ from typing import Any, Literal
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import parse_phrase, parse_verbatim
+from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -71,11 +72,7 @@ LICENSE = "MIT"
 PROOF = "authors' code"
 SIZE = 1000
 ALIASES = {"OCRBench": {"split": "ocrbench", "prompt": "vlmevalkit"}}
-SHEET = File(
-    name="OCRBench.tsv",
-    url="https://opencompass.openxlab.space/utils/VLMEval/OCRBench.tsv",
-    md5="e953d98a987cc6e26ef717b61260b778",
-)
+SHEET = own_sheet("OCRBench", md5="e953d98a987cc6e26ef717b61260b778")
 FULL = File(
     name="OCRBench/FullTest.json",
     url=f"https://raw.githubusercontent.com/Yuliang-Liu/MultimodalOCR/{REVISION}/OCRBench/OCRBench/FullTest.json",

@@ -27,6 +27,7 @@ from typing import Any, Literal
 
 from snellen.benchmarks.families import authors_files, grounding
 from snellen.benchmarks.families.grounding import KIT, LMMS_EVAL, inside, places
+from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -53,11 +54,7 @@ PROOF = "toolkit's code"
 SIZE = 564
 Preset = Literal["lmms-eval", "vlmevalkit"]
 ALIASES = {"OSWorld_G": {"prompt": "vlmevalkit"}}
-SHEET = File(
-    name="OSWorld_G.tsv",
-    url="https://opencompass.openxlab.space/utils/VLMEval/OSWorld_G.tsv",
-    md5="eee81b61210f580cbc98b11c6bced928",
-)
+SHEET = own_sheet("OSWorld_G", md5="eee81b61210f580cbc98b11c6bced928")
 PROMPT = (
     "Identify the UI target for the instruction and output exactly one click point as [x, y]. You "
     "may use either normalized coordinates in [0, 1] or absolute pixel coordinates. If the target "

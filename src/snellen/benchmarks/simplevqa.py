@@ -34,6 +34,7 @@ from snellen.benchmarks.families.judged import check, judge_of_all, judged, pres
 from snellen.benchmarks.families.judges import CHINESE
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import parse_verbatim
+from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import Benchmark, Interop, Published, Reading, Reply, Sample, Scoring
 from snellen.data import Row, find, jsonl
 from snellen.data.published import File
@@ -51,11 +52,7 @@ LICENSE = "Apache-2.0"
 PROOF = "authors' code"
 SIZE = 2025
 ALIASES = {"SimpleVQA": {"prompt": "vlmevalkit"}}
-SHEET = File(
-    name="SimpleVQA.tsv",
-    url="https://opencompass.openxlab.space/utils/VLMEval/SimpleVQA.tsv",
-    md5="e3ce3c11df59a2a15d37489a8b245a87",
-)
+SHEET = own_sheet("SimpleVQA", md5="e3ce3c11df59a2a15d37489a8b245a87")
 LABELS = {"正确": "correct", "错误": "incorrect", "未尝试": "not attempted"}
 KEY = "预测答案0"
 """What the judge calls the only reply that it is asked about."""

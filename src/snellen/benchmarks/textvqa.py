@@ -47,6 +47,7 @@ from typing import Any, Literal
 import orjson
 
 from snellen.benchmarks.families import authors_files, vqa
+from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -88,11 +89,7 @@ ALIASES = {
     "textvqa_test": {"split": "test", "prompt": "llava"},
 }
 HOST = "https://dl.fbaipublicfiles.com/textvqa"
-SHEET = File(
-    name="TextVQA_VAL.tsv",
-    url="https://opencompass.openxlab.space/utils/VLMEval/TextVQA_VAL.tsv",
-    md5="b233b31f551bbf4056f2f955da3a92cd",
-)
+SHEET = own_sheet("TextVQA_VAL", md5="b233b31f551bbf4056f2f955da3a92cd")
 ARCHIVES = {"val": "train_val_images.zip", "test": "test_images.zip"}
 FOLDERS = {"val": "train_images", "test": "test_images"}
 

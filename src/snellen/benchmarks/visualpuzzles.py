@@ -34,6 +34,7 @@ from typing import Literal
 from snellen.benchmarks.families import choice_sets
 from snellen.benchmarks.families.authors_files import texts
 from snellen.benchmarks.families.draws import by_id, undecided
+from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import Benchmark, Interop, Reading, Reply, Sample, Scoring
 from snellen.core.prompts import lettered
 from snellen.data import DataFile, Row, find
@@ -50,11 +51,7 @@ LICENSE = "unknown"
 PROOF = "authors' code"
 SIZE = 1168
 ALIASES = {"VisualPuzzles": {"prompt": "vlmevalkit"}}
-SHEET = File(
-    name="VisualPuzzles.tsv",
-    url="https://opencompass.openxlab.space/utils/VLMEval/VisualPuzzles.tsv",
-    md5="12bcc3f6dd7a11b33ffcd526b5601076",
-)
+SHEET = own_sheet("VisualPuzzles", md5="12bcc3f6dd7a11b33ffcd526b5601076")
 LEAVES = {
     "Algorithmic": "reasoning/mathematical",
     "Analogical": "reasoning/logic",

@@ -31,6 +31,7 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.benchmarks.families import choice_sets, results
+from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     UNMAPPED,
     Benchmark,
@@ -43,7 +44,6 @@ from snellen.core import (
     Sample,
 )
 from snellen.data import DataFile, Row, find
-from snellen.data.published import File
 from snellen.media.content import Message, system, user
 
 SCORER = (
@@ -59,13 +59,7 @@ LICENSE = "Apache-2.0"
 PROOF = "authors' code"
 SIZE = 1000
 ALIASES = {"VisuLogic": {"prompt": "vlmevalkit"}}
-FILES_PUBLISHED = (
-    File(
-        name="VisuLogic.tsv",
-        url="https://opencompass.openxlab.space/utils/VLMEval/VisuLogic.tsv",
-        md5="b0820b5ec1e01dfe3951927f0def73b6",
-    ),
-)
+FILES_PUBLISHED = (own_sheet("VisuLogic", md5="b0820b5ec1e01dfe3951927f0def73b6"),)
 LETTERS = ("A", "B", "C", "D")
 KINDS = ("Quantitative", "Spatial", "Positional", "Attribute", "Stylistic")
 LEAVES = {**{f"{kind} Reasoning": "reasoning/logic" for kind in KINDS}, "Other": UNMAPPED}

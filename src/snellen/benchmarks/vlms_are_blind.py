@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Literal
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.tasks import is_target, parse_phrase, parse_verbatim, parse_yes_no
+from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -49,7 +50,6 @@ from snellen.core import (
     Scoring,
 )
 from snellen.data import Row, find
-from snellen.data.published import File
 from snellen.media.content import user
 from snellen.metrics import Metric, macro_average, mean
 from snellen.metrics.by_category import by_category
@@ -67,13 +67,7 @@ LICENSE = "MIT"
 PROOF = "toolkit's code"
 SIZE = 8016
 ALIASES = {"VLMBlind": {"prompt": "vlmevalkit"}, "vlmsareblind": {"prompt": "lmms-eval"}}
-FILES_PUBLISHED = (
-    File(
-        name="VLMBlind.tsv",
-        url="https://opencompass.openxlab.space/utils/VLMEval/VLMBlind.tsv",
-        md5="e0f960236afe08f9fa48e8ccc908b2a9",
-    ),
-)
+FILES_PUBLISHED = (own_sheet("VLMBlind", md5="e0f960236afe08f9fa48e8ccc908b2a9"),)
 Preset = Literal["official", "vlmevalkit", "lmms-eval"]
 PROMPTS = {
     "official": "{question}",

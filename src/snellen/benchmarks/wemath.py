@@ -47,6 +47,7 @@ from snellen.benchmarks.families import authors_files, choice_sets
 from snellen.benchmarks.families.lmms_eval import THINK_THEN_ANSWER
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import is_target, parse_letter, wrong_letter
+from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -149,13 +150,7 @@ def wemath(
 
 def published(**_: object) -> tuple[File, ...]:
     """VLMEvalKit's TSV file. The authors publish each picture as a separate file."""
-    return (
-        File(
-            name="WeMath.tsv",
-            url="https://opencompass.openxlab.space/utils/VLMEval/WeMath.tsv",
-            md5="b5e969a075f01290a542411fb7766388",
-        ),
-    )
+    return (own_sheet("WeMath", md5="b5e969a075f01290a542411fb7766388"),)
 
 
 # -- rows

@@ -55,6 +55,17 @@ def video_of(sample: Sample) -> str:
     return str(sample.data["video"])
 
 
+def task_question(row: Row, data_file: DataFile, folder: str) -> Sample:
+    """Make a sample from a row of MVBench or of a benchmark in its form. The videos are in
+    `folder`, below video/ or videos/."""
+    task, window = row["task"], (float(row.get("start") or 0), row.get("end"))
+    video = clip(data_file, f"{folder}/{row['video']}", ("video", "videos"), window)
+    choices = [str(choice) for choice in row["candidates"]]
+    letter = last_letter_of(str(row["answer"]), choices)
+    name = f"{task}|{row.get('id', row.position)}"
+    return question(video, name, row["question"], choices, letter, {"task": task})
+
+
 def question(
     video: Video,
     sample_id: str,

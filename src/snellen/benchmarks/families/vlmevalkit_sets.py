@@ -15,9 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple, cast
 
+from snellen.data.published import File
 from snellen.errors import CatalogError
 
 Kind = Literal["MCQ", "Y/N", "VQA"]
+HOST = "https://opencompass.openxlab.space/utils/VLMEval"
 
 
 class PublishedSheet(NamedTuple):
@@ -42,6 +44,11 @@ def sets() -> Mapping[str, PublishedSheet]:
         name: PublishedSheet(name, cast(Kind, kind), md5 or None, url)
         for name, kind, md5, url in rows
     }
+
+
+def own_sheet(name: str, md5: str) -> File:
+    """VLMEvalKit's TSV file of a data set that has a benchmark of its own here."""
+    return File(name=f"{name}.tsv", url=f"{HOST}/{name}.tsv", md5=md5)
 
 
 def published_set(name: str) -> PublishedSheet:
