@@ -5,10 +5,12 @@ import importlib
 from collections import defaultdict
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from snellen import registry
 from snellen.registry.facts import KINDS, LANGUAGES, LICENSES, PROOFS, BenchmarkFacts, facts_of
+from snellen.registry.outlines import CONSTANTS, outline
 from tests.golden_data import FOLDER
 from tests.parity import engine
 from tests.parity.test_page import ROOT
@@ -33,6 +35,18 @@ def test_every_bundled_benchmark_states_its_facts_in_the_known_words(
     assert (facts.size is None) == (entry.name in UNCOUNTED)
     if facts.kind in JUDGED_KINDS:
         assert facts.needs_judge
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_every_constant_of_a_benchmark_is_a_literal_that_can_be_read_without_an_import(
+    entry: registry.Entry,
+) -> None:
+    module = importlib.import_module(f"snellen.benchmarks.{entry.function}")
+    constants = {name: getattr(module, name) for name in CONSTANTS if hasattr(module, name)}
+
+    file = entry.file()
+    assert file is not None
+    assert {**outline(file).constants} == msgspec.json.decode(msgspec.json.encode(constants))
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)

@@ -63,6 +63,29 @@ def test_the_names_that_benchmarks_of_this_package_share_mean_what_they_did() ->
             assert registry.entry_of(alias) is not None
 
 
+@pytest.mark.parametrize(
+    ("name", "benchmark"),
+    {
+        "V*": "vstar",
+        "We-Math": "wemath",
+        "VideoMMMU": "video-mmmu",
+        "RefSpatialBench": "refspatial",
+        "ScreenSpot Pro": "screenspot-pro",
+        "MathVerse_MINI": "mathverse",
+        "InfographicVQA": "info-vqa",
+        "Humanity's Last Exam": "hle",
+    }.items(),
+)
+def test_the_names_on_model_cards_are_known_in_any_spelling(name: str, benchmark: str) -> None:
+    entry = registry.entry_of(name)
+    assert entry is not None and entry.name == benchmark
+
+
+def test_a_spelling_of_two_names_with_different_options_is_refused_with_both() -> None:
+    with pytest.raises(CatalogError, match="HRBench4K or hrbench4k"):
+        registry.entry_of("HR-Bench 4K")
+
+
 def test_a_file_with_an_alias_of_a_known_benchmark_is_refused(tmp_path: Path) -> None:
     source = Path(__file__).parents[1] / "plugin_package/src/lettercount/letter_count.py"
     file = tmp_path / "letter_count.py"

@@ -82,15 +82,17 @@ ALIASES = {
     "MathVerse_MINI": {"version": "all"},
     "mathverse_testmini": {"version": "all"},
     "MathVerse_MINI_Vision_Only_cot": {"version": "vision-only", "prompt": "cot"},
-    **{
-        f"MathVerse_MINI_{name.replace(' ', '_')}": {"version": version}
-        for version, name in VERSIONS.items()
-        if version != "text-only"
-    },
-    **{
-        f"mathverse_testmini_{version.replace('-', '_')}": {"version": version}
-        for version in VERSIONS
-    },
+    "MathVerse_MINI_Text_Dominant": {"version": "text-dominant"},
+    "MathVerse_MINI_Text_Lite": {"version": "text-lite"},
+    "MathVerse_MINI_Vision_Intensive": {"version": "vision-intensive"},
+    "MathVerse_MINI_Vision_Dominant": {"version": "vision-dominant"},
+    "MathVerse_MINI_Vision_Only": {"version": "vision-only"},
+    "mathverse_testmini_text_dominant": {"version": "text-dominant"},
+    "mathverse_testmini_text_lite": {"version": "text-lite"},
+    "mathverse_testmini_vision_intensive": {"version": "vision-intensive"},
+    "mathverse_testmini_vision_dominant": {"version": "vision-dominant"},
+    "mathverse_testmini_vision_only": {"version": "vision-only"},
+    "mathverse_testmini_text_only": {"version": "text-only"},
 }
 SUBJECTS = ("Plane Geometry", "Solid Geometry", "Functions")
 

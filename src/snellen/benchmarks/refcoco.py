@@ -90,7 +90,14 @@ Split = Literal[
 Preset = Literal["internvl", "qwen-vl", "lmms-eval", "lmms-eval-grounding"]
 SPLITS: tuple[Split, ...] = get_args(Split)[1:]
 ALIASES = {
-    name.replace("_", "_bbox_rec_"): {"split": name, "prompt": "lmms-eval"} for name in SPLITS
+    "refcoco_bbox_rec_val": {"split": "refcoco_val", "prompt": "lmms-eval"},
+    "refcoco_bbox_rec_testA": {"split": "refcoco_testA", "prompt": "lmms-eval"},
+    "refcoco_bbox_rec_testB": {"split": "refcoco_testB", "prompt": "lmms-eval"},
+    "refcoco+_bbox_rec_val": {"split": "refcoco+_val", "prompt": "lmms-eval"},
+    "refcoco+_bbox_rec_testA": {"split": "refcoco+_testA", "prompt": "lmms-eval"},
+    "refcoco+_bbox_rec_testB": {"split": "refcoco+_testB", "prompt": "lmms-eval"},
+    "refcocog_bbox_rec_val": {"split": "refcocog_val", "prompt": "lmms-eval"},
+    "refcocog_bbox_rec_test": {"split": "refcocog_test", "prompt": "lmms-eval"},
 }
 PROMPTS = {
     "internvl": "Please provide the bounding box coordinate of the region this sentence describes: "

@@ -75,7 +75,9 @@ Preset = Literal["official", "molmo", "robobrain", "gemini", "qwen", "lmms-eval"
 PARTS: tuple[Part, ...] = ("location", "placement", "unseen")
 ALIASES = {
     "RefSpatial": {"prompt": "vlmevalkit"},
-    **{f"refspatial_{part}": {"part": part, "prompt": "lmms-eval"} for part in PARTS},
+    "refspatial_location": {"part": "location", "prompt": "lmms-eval"},
+    "refspatial_placement": {"part": "placement", "prompt": "lmms-eval"},
+    "refspatial_unseen": {"part": "unseen", "prompt": "lmms-eval"},
 }
 PROMPTS = {
     "official": "{prompt} {suffix}",

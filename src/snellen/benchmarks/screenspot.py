@@ -77,14 +77,12 @@ KIT_MD5 = {
     "ScreenSpot_v2_Web": "01cd0877ee1b735a6d5190b053ba9482",
 }
 ALIASES = {
-    **{
-        name: {
-            "version": "v2" if "v2" in name else "v1",
-            "part": name.rpartition("_")[2].lower(),
-            "prompt": "vlmevalkit",
-        }
-        for name in KIT_MD5
-    },
+    "ScreenSpot_Mobile": {"version": "v1", "part": "mobile", "prompt": "vlmevalkit"},
+    "ScreenSpot_Desktop": {"version": "v1", "part": "desktop", "prompt": "vlmevalkit"},
+    "ScreenSpot_Web": {"version": "v1", "part": "web", "prompt": "vlmevalkit"},
+    "ScreenSpot_v2_Mobile": {"version": "v2", "part": "mobile", "prompt": "vlmevalkit"},
+    "ScreenSpot_v2_Desktop": {"version": "v2", "part": "desktop", "prompt": "vlmevalkit"},
+    "ScreenSpot_v2_Web": {"version": "v2", "part": "web", "prompt": "vlmevalkit"},
     "screenspot_rec_test": {"version": "v1", "prompt": "lmms-eval"},
     "screenspot_v2": {"version": "v2", "prompt": "lmms-eval"},
 }

@@ -63,7 +63,14 @@ KIT_MD5 = {
     "Office": "8756c128cf567274c2647423ccc4eaf0",
     "OS": "49c3eaaa7df6d22475c39120fe8f1c06",
 }
-ALIASES = {f"ScreenSpot_Pro_{group}": {"group": group, "prompt": "vlmevalkit"} for group in KIT_MD5}
+ALIASES = {
+    "ScreenSpot_Pro_Development": {"group": "Development", "prompt": "vlmevalkit"},
+    "ScreenSpot_Pro_Creative": {"group": "Creative", "prompt": "vlmevalkit"},
+    "ScreenSpot_Pro_CAD": {"group": "CAD", "prompt": "vlmevalkit"},
+    "ScreenSpot_Pro_Scientific": {"group": "Scientific", "prompt": "vlmevalkit"},
+    "ScreenSpot_Pro_Office": {"group": "Office", "prompt": "vlmevalkit"},
+    "ScreenSpot_Pro_OS": {"group": "OS", "prompt": "vlmevalkit"},
+}
 GPT_SYSTEM = (
     "You are an expert in using electronic devices and interacting with graphic interfaces. You "
     "should not call any external tools."

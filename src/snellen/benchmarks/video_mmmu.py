@@ -55,7 +55,11 @@ SIZE = 300
 OFFICIAL = "EvolvingLMMs-Lab/VideoMMMU@88b4ac3e:lmms_eval/tasks/videommmu/utils.py"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 TRACKS = ("perception", "comprehension", "adaptation")
-ALIASES = {f"video_mmmu_{track}": {"track": track} for track in TRACKS}
+ALIASES = {
+    "video_mmmu_perception": {"track": "perception"},
+    "video_mmmu_comprehension": {"track": "comprehension"},
+    "video_mmmu_adaptation": {"track": "adaptation"},
+}
 PHRASES = (
     *BEFORE,
     *("are ", "in total ", "total ", "identify ", "recognize ", "calculated as ", "counted as "),

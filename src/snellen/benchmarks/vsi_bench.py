@@ -73,7 +73,9 @@ FILES_PUBLISHED = (
 NAMES = ("test-00000-of-00001.parquet", "test.jsonl", "VSI-Bench.tsv", "VSI-Bench-Debiased.tsv")
 ALIASES = {
     "vsibench": {"prompt": "official"},
-    **{f"VSI-Bench_{n}frame": {"prompt": "vlmevalkit"} for n in (32, 64, 128)},
+    "VSI-Bench_32frame": {"prompt": "vlmevalkit"},
+    "VSI-Bench_64frame": {"prompt": "vlmevalkit"},
+    "VSI-Bench_128frame": {"prompt": "vlmevalkit"},
 }
 DIRECTIONS = tuple(f"object_rel_direction_{level}" for level in ("easy", "medium", "hard"))
 LEAVES = {

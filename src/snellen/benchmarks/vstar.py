@@ -1,4 +1,4 @@
-"""V*Bench: small objects in large photographs, their attributes and positions.
+"""V*: small objects in large photographs, their attributes and positions.
 
 Paper    Wu and Xie 2024, V*: Guided Visual Search as a Core Mechanism in Multimodal LLMs,
          https://arxiv.org/abs/2312.14135 (CVPR).

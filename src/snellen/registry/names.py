@@ -20,7 +20,9 @@ OWN_DATA = (*TEXT, *(f"{ending}.gz" for ending in TEXT), ".parquet", ".xlsx")
 
 
 def resolve(name: str) -> tuple[Entry, Mapping[str, Any]]:
-    """Return the benchmark and the options that a name stands for. Names from other tools work too.
+    """Return the benchmark and the options that a name stands for. Names from other tools work too,
+    and so does the name that begins the first line of a benchmark's docstring (`V*`), in any case
+    and with any separators.
 
     A name in the exact spelling of another tool means that tool's benchmark, even if Snellen has a
     benchmark with the same name in lowercase. For example, `A-OKVQA` means VLMEvalKit's data set.
@@ -139,15 +141,26 @@ def _match(name: str, known: Sequence[Entry]) -> tuple[Entry, Mapping[str, Any]]
     for entry in known:
         if is_same_name(entry.name, name):
             return entry, {}
+    letters = _letters(name)
+    for entry in known:
+        title = _letters(entry.title.partition(":")[0])
+        if letters and letters in (_letters(entry.name), title):
+            return entry, {}
     alike = [
         (alias, entry, options)
         for entry in known
         for alias, options in entry.aliases.items()
-        if alias.lower() == name.lower()
+        if _letters(alias) == letters
     ]
     if alike and all(match[1:] == alike[0][1:] for match in alike):
         return alike[0][1:]
     _refuse(name, known, [alias for alias, _, _ in alike])
+
+
+def _letters(name: str) -> str:
+    """Return a name without case and separators: `We-Math` becomes `wemath`. `+` and `*` remain,
+    because they are parts of names (RefCOCO+, V*)."""
+    return "".join(c for c in name.lower() if c.isalnum() or c in "+*")
 
 
 def _refuse(name: str, known: Sequence[Entry], alike: Sequence[str]) -> NoReturn:

@@ -15,7 +15,7 @@ import msgspec
 
 from snellen.home import home
 
-FORMAT = 2
+FORMAT = 3
 CONSTANTS = (
     "ALIASES",
     "KIND",
@@ -25,7 +25,6 @@ CONSTANTS = (
     "OTHER_SIZES",
     "PROOF",
     "SIZE",
-    "TAGS",
 )
 """The constants that are read from a benchmark's file. The values of the constants must be
 literals."""
