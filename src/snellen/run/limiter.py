@@ -7,6 +7,7 @@ All runs that use the same server share one limiter.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,8 +35,10 @@ a process alone could also rise at the expense of the others."""
 GAIN = 1.02
 """A larger number of requests is better than a smaller one if its rate of replies is higher by this
 factor."""
-PRECISION = 0.1
-"""The search for the best number ends when its step is below this fraction of the number."""
+PRECISION = 0.06
+"""The search after a doubling ends when its step is below this fraction of the number."""
+NEIGHBOR_PRECISION = 0.1
+"""The same for the search among the neighbors of a number, which ends after one step."""
 
 
 Bound = Callable[[int], str | None]
@@ -180,9 +183,9 @@ class AutoLimit:
     """Finds the number of concurrent requests with which a server is fastest.
 
     1. The limit grows by one with every reply, so it doubles in one round trip.
-    2. If doubling the requests no longer increases the rate of replies, larger and smaller numbers
-       near the last limit are tried, with a step that halves whenever neither is better. Each
-       number is measured for one round trip.
+    2. If doubling the requests no longer increases the rate of replies, numbers near the one before
+       the doubling are tried, with a step that halves whenever neither a larger nor a smaller
+       number is better. Each number is measured for one round trip.
     3. The best number is kept for a minute. Then its neighbors are tried. If none is better, the
        best number is kept for twice as long. If more requests are better, the limit grows again.
 
@@ -211,6 +214,8 @@ class AutoLimit:
         first."""
         self._before: _Stage | None = None
         """The measurements before the last doubling; None if there are none."""
+        self._shortest = math.inf
+        """The shortest mean duration of a request in a stage of growth, in seconds."""
         self._search: _Search | None = None
         """The search for the best number; None while the limit grows."""
         self._held_until: float | None = None
@@ -258,17 +263,15 @@ class AutoLimit:
         stage, before = self.stage, self._before
         if stage.replies >= stage.start and self.limit >= 2 * stage.start:
             if before and self._is_full(stage, before):
-                # A process of several sees little of what more requests would bring to all, so it
-                # starts with too many rather than too few.
-                start = stage.levels // stage.replies if self._others else stage.start
-                self._start_search(start, start // 4)
+                self._search_near(stage, before, now)
                 return
             self._before = stage
+            self._shortest = min(self._shortest, stage.seconds / stage.replies)
             if stage.start > self._rejected_level:
                 self._rejected_level = 0
                 self._forget_seconds = FORGET_SECONDS
             self._next_stage()
-        if slot.level < int(self.limit) // 2:
+        if slot.level < int(self.limit) // 2 or self.limit >= 2 * stage.start:
             return
         self.bounded_by = self._bound(int(self.limit) + 1)
         if self.bounded_by is not None:
@@ -289,6 +292,21 @@ class AutoLimit:
         """The requests that other processes are assumed to have in flight, each this number."""
         return 0.0 if self._all_grow else self._others * number
 
+    def _search_near(self, stage: _Stage, before: _Stage, now: float) -> None:
+        """Search for the best number after a doubling that did not help."""
+        if self._others:
+            # A process of several sees little of what more requests would bring to all, so it
+            # starts with too many rather than too few.
+            start = stage.levels // stage.replies
+            self._start_search(start, start // 4)
+            return
+        # The number before the doubling was not too large. Its replies took no longer than those
+        # that were measured while the number grew.
+        search = _Search(before.start, before.start // 2, self._bound, GAIN)
+        search.expect(before.start * before.replies / before.seconds, self._shortest)
+        self._search, self._all_grow = search, False
+        self._try_next(search, now)
+
     def _start_search(self, start: float, step: float) -> None:
         gain = 1 + (GAIN - 1) / (1 + self._others)
         self._search = _Search(start, step, self._bound, gain)
@@ -297,15 +315,18 @@ class AutoLimit:
         self._next_stage(skip=start)  # until the number of requests in flight has settled
 
     def _search_on(self, search: _Search, now: float) -> None:
+        """Add the measurements of a number to a search, and try the next number."""
+        search.add(self.limit, self.stage, self.stage.rate(self._elsewhere(search.start)))
+        self._try_next(search, now)
+
+    def _try_next(self, search: _Search, now: float) -> None:
         """Try the next number. If the search is over, keep the best number as the limit."""
-        search.stages[self.limit] = self.stage
-        search.rates[self.limit] = self.stage.rate(self._elsewhere(search.start))
         number = search.next_number()
         if number is not None:
             rise = max(0.0, number - self.limit)
             self.limit = number
             self._next_stage(skip=rise)
-        elif search.best > search.start:
+        elif search.best > search.start and not search.follows_growth:
             self._before = search.stages[search.best]
             self._search = None
             self.limit = search.best
@@ -331,30 +352,53 @@ class _Search:
         """The first number to try."""
         self.best = start
         """The best number so far."""
-        self.rates: dict[float, float] = {}
-        """The rate of replies for each number that was tried."""
         self.stages: dict[float, _Stage] = {}
         """The measurements for each number that was tried."""
+        self.follows_growth = False
+        """Whether the first number is the last from which doubling helped."""
+        self._rates: dict[float, float] = {}
+        self._shortest = 0.0
+        """The shortest mean duration of a request, in seconds; 0 if it is not known."""
         self._step = max(1.0, step)
         self._bound = bound
         self._gain = gain
 
+    def expect(self, rate: float, shortest: float) -> None:
+        """Assume the rate of the first number, from which doubling helped, until it is measured.
+        `shortest` is the shortest mean duration of a request so far, in seconds."""
+        self.follows_growth = True
+        self._rates[self.start] = rate
+        self._shortest = shortest
+
+    def add(self, number: float, stage: _Stage, rate: float) -> None:
+        """Add the measurements and the rate of replies of a number that was tried."""
+        if rate * self._gain < self._rates.get(number, 0.0):  # the assumed rate was wrong
+            self._step = max(1.0, number // 4)
+        self.stages[number] = stage
+        self._rates[number] = rate
+
     def next_number(self) -> float | None:
         """Return the next number to try; None if the search is over."""
-        while self._step >= max(1.0, PRECISION * self.best):
-            rate = self.rates[self.best]
+        precision = PRECISION if self.follows_growth else NEIGHBOR_PRECISION
+        while self._step >= max(1.0, precision * self.best):
+            rate = self._rates[self.best]
             less, more = self.best - self._step, self.best + self._step
-            if less >= START and less not in self.rates:
+            if less >= START and less not in self._rates and not self._is_too_few(less):
                 return less
-            if self.rates.get(less, 0.0) * self._gain >= rate:
+            if self._rates.get(less, 0.0) * self._gain >= rate:
                 self.best = less
-            elif more not in self.rates and self._bound(int(more)) is None:
+            elif more not in self._rates and self._bound(int(more)) is None:
                 return more
-            elif self.rates.get(more, 0.0) > self._gain * rate:
+            elif self._rates.get(more, 0.0) > self._gain * rate:
                 self.best = more
             else:
                 self._step //= 2
-        return None
+        return None if self.best in self.stages else self.best  # not measured yet
+
+    def _is_too_few(self, number: float) -> bool:
+        """Whether a number is worse than the best one, even if its requests took the shortest
+        time."""
+        return self._gain * number < self._shortest * self._rates[self.best]
 
 
 def _below(level: int) -> int:
