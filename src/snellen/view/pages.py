@@ -24,11 +24,13 @@ from snellen.core.benchmark import Benchmark
 from snellen.errors import plain
 from snellen.store import DEPTH, Key, differing
 from snellen.text.amounts import duration
+from snellen.view._answers import laid_out
 from snellen.view._board import Board
 from snellen.view._comparing import Compares
 from snellen.view._indexes import Indexes
 from snellen.view._text import CUT, excerpt, visible, with_marks
 from snellen.view.index import Index
+from snellen.view.marks import MarkLayer, ParsedAnswer, has_marks, layers, right_answer, timeline
 from snellen.view.query import FLIPS, PAGE, SORTS, Chosen, Wanted
 from snellen.view.runs import RESTED, Listed, Runs, is_being_written
 from snellen.view.samples import (
@@ -84,6 +86,7 @@ class Pages:
         self.runs = Runs(*roots)
         self.indexes = Indexes()
         self.compares = Compares(benchmarks)
+        self._benchmarks = benchmarks
         self._counted: dict[tuple[Path, str], Counted] = {}
         self._counting: set[tuple[Path, str]] = set()
 
@@ -208,11 +211,20 @@ class Pages:
             other_index = None if other is None else self.indexes.of(other.path).file
             chosen = Chosen(connection, wanted, scoring, best_score(run, scoring), other_index)
             before, after, number = chosen.around(row)
+            shown_story = story(run, index, connection, row)
             return _page(
                 "sample.html",
                 run=run,
                 wanted=wanted,
-                story=story(run, index, connection, row),
+                story=shown_story,
+                layers=self._layers(
+                    run,
+                    shown_story,
+                    [
+                        ParsedAnswer(result.scoring, result.typed, result.scoring == scoring)
+                        for result in shown_story.results
+                    ],
+                ),
                 line=lines(connection, [row], scoring)[0],
                 scoring=scoring,
                 best=marked_best(run, scoring),
@@ -255,6 +267,7 @@ class Pages:
                     raise NotThere(f"{first.name} has no sample {key.sample!r}.")
                 before, after, number = chosen.around(row)
                 stories = [self._story(run, key) for run in runs]
+                alike = len({_shown(run_story) for run_story in stories if run_story}) == 1
                 texts = [
                     sample_story.final.reply if sample_story and sample_story.final else ""
                     for sample_story in stories
@@ -265,8 +278,8 @@ class Pages:
                 return _page(
                     "beside_sample.html",
                     stories=stories,
-                    alike=len({_shown(sample_story) for sample_story in stories if sample_story})
-                    == 1,
+                    alike=alike,
+                    layers=self._side_layers(runs, stories, scoring, alike),
                     diffs=diffs,
                     sample=key,
                     before=None if before is None else key_of(connection, before),
@@ -323,6 +336,33 @@ class Pages:
         with index.connect() as connection:
             row = find(connection, key)
             return None if row is None else story(run, index, connection, row)
+
+    def _layers(
+        self, run: Listed, shown: Story | None, answers: Sequence[ParsedAnswer]
+    ) -> list[MarkLayer]:
+        if shown is None or shown.question is None:
+            return []
+        right = right_answer(run.manifest, shown.question, self._benchmarks)
+        return layers(shown.question, right, answers)
+
+    def _side_layers(
+        self, runs: Sequence[Listed], stories: Sequence[Story | None], scoring: str, alike: bool
+    ) -> list[list[MarkLayer]]:
+        """The layers for each run. If all runs were shown the same media, the answers of all runs
+        are drawn over them."""
+        own = [
+            [
+                ParsedAnswer(run.model, result.typed)
+                for result in (run_story.results if run_story else ())
+                if result.scoring == scoring
+            ]
+            for run, run_story in zip(runs, stories, strict=True)
+        ]
+        every = [parsed for group in own for parsed in group]
+        return [
+            self._layers(run, run_story, every if alike else group)
+            for run, run_story, group in zip(runs, stories, own, strict=True)
+        ]
 
     def _line(self, run: Listed, key: Any, scoring: str) -> Any:
         with self.indexes.of(run.path).connect() as connection:
@@ -479,10 +519,11 @@ def _templates() -> jinja2.Environment:
         "seconds": lambda value: f"{value:,.2f} s",
         "duration": duration,
         "words": _words,
+        "answer": laid_out,
     }
     environment.globals |= {
         "key": _key, "comparison_lines": comparison_lines, "distinction": distinction,
-        "query": _query, "CUT": CUT, "PAGE": PAGE,
+        "query": _query, "timeline": timeline, "has_marks": has_marks, "CUT": CUT, "PAGE": PAGE,
     }  # fmt: skip
     return environment
 
