@@ -109,7 +109,7 @@ def test_an_agreement_is_stated_where_there_is_a_rule(
 
 
 def test_a_picture_of_the_sample_is_drawn_upon_where_the_page_has_it() -> None:
-    few_shot = {"media": [OTHER, PICTURE], "sample_media": [PICTURE]}
+    few_shot: Any = {"media": [OTHER, PICTURE], "sample_media": [PICTURE]}
     (layer,) = drawn(BOX, **few_shot)
     assert layer.paths(0) == [] and len(layer.paths(1)) == 1
     # The benchmark's prompt shows a picture that the sample itself does not have.
