@@ -238,7 +238,7 @@ def _scores(sample: RunSample) -> dict[str, Any]:
                 "state": row.state,
                 "version": row.version,
                 "parts": row.parts,
-                "candidates": [str(answer) for answer in row.candidates],
+                "candidates": [answer_text(answer) for answer in row.candidates],
             },
         }
         for row in sample.scores
