@@ -75,7 +75,6 @@ def test_the_right_answer_comes_first_and_equal_answers_share_a_layer() -> None:
 
 def test_what_has_no_shape_is_not_drawn() -> None:
     assert drawn("A", 3.0, ("a", "b"), TableAnswer(rows=()), PolygonAnswer(points=())) == []
-    assert layers(None, BOX, []) == []
 
 
 # By hand: 20 x 20 boxes that share a quarter, a third, and nothing.

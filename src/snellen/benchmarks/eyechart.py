@@ -262,11 +262,7 @@ def eyechart(
                 parse=_parse,
                 score=_score,
                 partial=True,
-                metrics={
-                    "accuracy": metrics.mean,
-                    **{ladder.metric: _end(task, ladder) for task, ladder in ladders.items()},
-                    **{name: metric for task in own for name, metric in task.metrics.items()},
-                },
+                metrics=_metrics(ladders, own),
             )
         },
         max_answer_tokens=max([64, *(task.max_answer_tokens for task in own)]),
@@ -291,6 +287,14 @@ def _sizes(text: str) -> tuple[int, ...]:
             f"eyechart:sizes must be distinct heights in pixels, such as 4+8+16, but is {text!r}."
         )
     return tuple(map(int, words))
+
+
+def _metrics(ladders: Mapping[str, Ladder], own: Sequence[ChartTask]) -> dict[str, metrics.Metric]:
+    return {
+        "accuracy": metrics.mean,
+        **{ladder.metric: _end(task, ladder) for task, ladder in ladders.items()},
+        **{name: metric for task in own for name, metric in task.metrics.items()},
+    }
 
 
 def _end(task: str, ladder: Ladder) -> metrics.Metric:

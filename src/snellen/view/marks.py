@@ -29,7 +29,8 @@ from snellen.metrics.iou import iou
 from snellen.scoring.replies import sample_of
 from snellen.store import Question
 from snellen.view._text import excerpt
-from snellen.view.samples import SampleMedium
+from snellen.view.runs import Listed
+from snellen.view.samples import SampleMedium, Story
 
 Shape = BoxAnswer | PointAnswer | PolygonAnswer | IntervalAnswer
 SHAPES = 200
@@ -139,12 +140,10 @@ def right_answer(
 
 
 def layers(
-    question: Question | None, right: Answer | None, answers: Sequence[ParsedAnswer]
+    question: Question, right: Answer | None, answers: Sequence[ParsedAnswer]
 ) -> list[MarkLayer]:
     """The layers of the right answer and of the parsed answers, for answers that have shapes. Equal
     answers share a layer."""
-    if question is None:
-        return []
     on_page = _positions(question)
     shared: dict[Answer, list[ParsedAnswer]] = {}
     for parsed in answers:
@@ -170,6 +169,52 @@ def layers(
                 )
             )
     return drawn
+
+
+def sample_layers(
+    run: Listed, story: Story, scoring: str, benchmarks: Sequence[str | Benchmark] = ()
+) -> list[MarkLayer]:
+    """The layers on the page of a sample. At first, the answers of other scorings are hidden."""
+    answers = [
+        ParsedAnswer(result.scoring, result.typed, result.scoring == scoring)
+        for result in story.results
+    ]
+    return _with_right(run, story, answers, benchmarks)
+
+
+def side_layers(
+    runs: Sequence[Listed],
+    stories: Sequence[Story | None],
+    scoring: str,
+    alike: bool,
+    benchmarks: Sequence[str | Benchmark] = (),
+) -> list[list[MarkLayer]]:
+    """The layers for each of several runs side by side. If all of them were shown the same media
+    (`alike`), each has the answers of all."""
+    own = [
+        [
+            ParsedAnswer(run.model, result.typed)
+            for result in (story.results if story else ())
+            if result.scoring == scoring
+        ]
+        for run, story in zip(runs, stories, strict=True)
+    ]
+    every = [parsed for answers in own for parsed in answers]
+    return [
+        _with_right(run, story, every if alike else answers, benchmarks) if story else []
+        for run, story, answers in zip(runs, stories, own, strict=True)
+    ]
+
+
+def _with_right(
+    run: Listed,
+    story: Story,
+    answers: Sequence[ParsedAnswer],
+    benchmarks: Sequence[str | Benchmark],
+) -> list[MarkLayer]:
+    if story.question is None:
+        return []
+    return layers(story.question, right_answer(run.manifest, story.question, benchmarks), answers)
 
 
 def shapes_of(answer: Answer) -> list[Shape]:

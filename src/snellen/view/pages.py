@@ -30,7 +30,7 @@ from snellen.view._comparing import Compares
 from snellen.view._indexes import Indexes
 from snellen.view._text import CUT, excerpt, visible, with_marks
 from snellen.view.index import Index
-from snellen.view.marks import MarkLayer, ParsedAnswer, has_marks, layers, right_answer, timeline
+from snellen.view.marks import has_marks, sample_layers, side_layers, timeline
 from snellen.view.query import FLIPS, PAGE, SORTS, Chosen, Wanted
 from snellen.view.runs import RESTED, Listed, Runs, is_being_written
 from snellen.view.samples import (
@@ -217,14 +217,7 @@ class Pages:
                 run=run,
                 wanted=wanted,
                 story=shown_story,
-                layers=self._layers(
-                    run,
-                    shown_story,
-                    [
-                        ParsedAnswer(result.scoring, result.typed, result.scoring == scoring)
-                        for result in shown_story.results
-                    ],
-                ),
+                layers=sample_layers(run, shown_story, scoring, self._benchmarks),
                 line=lines(connection, [row], scoring)[0],
                 scoring=scoring,
                 best=marked_best(run, scoring),
@@ -268,19 +261,12 @@ class Pages:
                 before, after, number = chosen.around(row)
                 stories = [self._story(run, key) for run in runs]
                 alike = len({_shown(run_story) for run_story in stories if run_story}) == 1
-                texts = [
-                    sample_story.final.reply if sample_story and sample_story.final else ""
-                    for sample_story in stories
-                ]
-                diffs: list[Any] = [None] * len(runs)
-                if len(runs) == 2:
-                    diffs = list(with_marks(*texts) or diffs)
                 return _page(
                     "beside_sample.html",
                     stories=stories,
                     alike=alike,
-                    layers=self._side_layers(runs, stories, scoring, alike),
-                    diffs=diffs,
+                    layers=side_layers(runs, stories, scoring, alike, self._benchmarks),
+                    diffs=_differences(stories),
                     sample=key,
                     before=None if before is None else key_of(connection, before),
                     after=None if after is None else key_of(connection, after),
@@ -336,33 +322,6 @@ class Pages:
         with index.connect() as connection:
             row = find(connection, key)
             return None if row is None else story(run, index, connection, row)
-
-    def _layers(
-        self, run: Listed, shown: Story | None, answers: Sequence[ParsedAnswer]
-    ) -> list[MarkLayer]:
-        if shown is None or shown.question is None:
-            return []
-        right = right_answer(run.manifest, shown.question, self._benchmarks)
-        return layers(shown.question, right, answers)
-
-    def _side_layers(
-        self, runs: Sequence[Listed], stories: Sequence[Story | None], scoring: str, alike: bool
-    ) -> list[list[MarkLayer]]:
-        """The layers for each run. If all runs were shown the same media, the answers of all runs
-        are drawn over them."""
-        own = [
-            [
-                ParsedAnswer(run.model, result.typed)
-                for result in (run_story.results if run_story else ())
-                if result.scoring == scoring
-            ]
-            for run, run_story in zip(runs, stories, strict=True)
-        ]
-        every = [parsed for group in own for parsed in group]
-        return [
-            self._layers(run, run_story, every if alike else group)
-            for run, run_story, group in zip(runs, stories, own, strict=True)
-        ]
 
     def _line(self, run: Listed, key: Any, scoring: str) -> Any:
         with self.indexes.of(run.path).connect() as connection:
@@ -463,6 +422,13 @@ def distinction(run: Listed, runs: Sequence[Listed]) -> str:
         if value is not None
     }
     return "; ".join(parts)
+
+
+def _differences(stories: Sequence[Story | None]) -> list[Any]:
+    """For each story, its reply with the differences from the other reply marked; None if there are
+    not exactly two, or if a reply is too long."""
+    texts = [story.final.reply if story and story.final else "" for story in stories]
+    return list((with_marks(*texts) if len(texts) == 2 else None) or [None] * len(texts))
 
 
 def _shown(story: Story) -> tuple[tuple[str, str | None], ...]:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from snellen.answers.places import single_answer
 from snellen.benchmarks.families.chart_scenes import (
     LETTERS,
     ChartTask,
@@ -17,7 +16,7 @@ from snellen.benchmarks.families.chart_scenes import (
     inside,
     shape,
 )
-from snellen.benchmarks.families.grounding import as_text, box_of, robust_iou
+from snellen.benchmarks.families.grounding import as_text, box_of, robust_iou, robust_target
 from snellen.benchmarks.families.grounding import inside as inside_box
 from snellen.core import BoxAnswer, PointAnswer, Reading, Reply, Sample
 from snellen.media.drawing import UNIT
@@ -29,6 +28,8 @@ SMALLEST, LARGEST = 12, 40
 """The heights of letters, in pixels."""
 GAP = 4
 """The least distance between letters, in pixels."""
+KINDS = {"point": PointAnswer, "box": BoxAnswer}
+"""The kind of answer of each task."""
 QUESTION = (
     "The picture is {side} pixels wide and {side} pixels high. "
     "Where in it is the letter {letter}?\n{form}"
@@ -70,20 +71,12 @@ def _numbers(text: str) -> tuple[float, ...]:
     return tuple(map(float, re.findall(r"[0-9.]+", text)))
 
 
-def _parse(reply: Reply, _: Sample, task: str) -> Reading:
+def _parse(reply: Reply, sample: Sample, task: str) -> Reading:
     """Parse the only point or box of a reply, as pixels of the original picture."""
-    result = single_answer(reply.text)
-    if not result.answers:
-        return Reading(answer=None, rule=result.rule)
-    (values,) = result.answers
-    if len(values) != (2 if task == "point" else 4):
-        return Reading(answer=None, rule=f"not a {task}")
-    if task == "point":
-        return Reading(answer=PointAnswer(x=values[0], y=values[1]), rule=result.rule)
-    left, top, right, bottom = values
-    return Reading(
-        answer=BoxAnswer(left=left, top=top, right=right, bottom=bottom), rule=result.rule
-    )
+    reading = robust_target(reply, sample)
+    if reading.answer is not None and not isinstance(reading.answer, KINDS[task]):
+        return Reading(answer=None, rule=f"{reading.rule}: not a {task}")
+    return reading
 
 
 def _point(sample: Sample) -> PointAnswer:
