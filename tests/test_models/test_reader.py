@@ -355,6 +355,17 @@ def test_with_another_question_s_picture_it_is_nowhere_near(task: str) -> None:
     )
 
 
+@pytest.mark.parametrize("task", ["point", "box"])
+def test_a_place_is_in_pixels_of_the_size_that_the_question_states(task: str) -> None:
+    sample, picture = own_samples(task)[0]
+    enlarged = np.repeat(np.repeat(images.pixels(Image(picture)), 3, axis=0), 3, axis=1)
+    numbers = [
+        [float(number) for number in text.strip("[]").split(", ")]
+        for text in (respond(sample.question, encoded(enlarged)), sample.target or "")
+    ]
+    assert numbers[0] == pytest.approx(numbers[1], abs=1.0)
+
+
 def test_a_table_is_read_wherever_its_page_lies() -> None:
     sample, page = own_samples("table")[0]
     pixels = np.pad(images.pixels(Image(page)), ((40, 9), (20, 31), (0, 0)), constant_values=255)
