@@ -132,7 +132,7 @@ def test_every_option_of_a_run_is_on_the_page_of_options() -> None:
     }
     listed = set(re.findall(r"^\| `(--[a-z-]+)` ", page, re.MULTILINE))
     of_the_command = {"--model", "--benchmark", "--estimate", "--no-score", "--fail-under"}
-    of_the_command |= {"--quiet", "--also"}
+    of_the_command |= {"--fail-over", "--quiet", "--also"}
     assert listed == flags - of_the_command - {"--json"}
 
 

@@ -2,6 +2,7 @@
 
 import html
 import json
+import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -166,6 +167,24 @@ def test_metrics_get_each_kind_as_it_is() -> None:
 def test_runs_with_such_answers_are_exported(tmp_path: Path, to: str) -> None:
     written, _ = export(run(tmp_path / "run"), to, out=tmp_path, benchmark=benchmark())
     assert written.stat().st_size
+
+
+@pytest.mark.parametrize("to", ["inspect", "every-eval-ever", "lm-eval"])
+def test_formats_with_scores_have_such_answers_in_words(tmp_path: Path, to: str) -> None:
+    path, out = run(tmp_path / "run"), tmp_path / "out"
+    out.mkdir()
+    export(path, to, out=out, benchmark=benchmark())
+    text = ""
+    for file in filter(Path.is_file, out.rglob("*")):
+        if zipfile.is_zipfile(file):
+            with zipfile.ZipFile(file) as archive:
+                text += "".join(archive.read(name).decode() for name in archive.namelist())
+        else:
+            text += file.read_text()
+    for answer, _, words in ANSWERS.values():
+        if not isinstance(answer, str | float | tuple):
+            assert words in text
+    assert "Answer(" not in text and "Answers(" not in text
 
 
 def test_the_viewer_shows_them_in_words(tmp_path: Path) -> None:

@@ -138,6 +138,8 @@ def test_the_prompts_show_the_pages_that_they_state() -> None:
     ]
     evidence = samples(pages="evidence")
     assert [len(sample.media) for sample in evidence] == [1, 1, 1, 1, 1, 1, 0, 2]
+    assert [len(sample.media) for sample in samples(pages="first:2")] == [2] * len(evidence)
+    assert [len(sample.media) for sample in samples(pages="first:200")] == [3] * len(evidence)
     (message,) = mmlongbench_doc(data=BUNDLED).prompt(first, ())
     assert message.content == (first.question, *first.media)
     (message,) = mmlongbench_doc("lmms-eval", data=BUNDLED).prompt(first, ())

@@ -5,6 +5,7 @@ the golden pack's README.
 """
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from snellen.benchmarks.mp_docvqa import mp_docvqa
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.errors import DataError
+from snellen.errors import DataError, UsageError
+from snellen.media.content import Image
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mp_docvqa"
 
@@ -108,6 +110,34 @@ def test_all_pages_are_shown_in_order_or_only_the_page_with_the_answer() -> None
 
     assert labels(mp_docvqa(data=BUNDLED), 3) == [f"images/lett0001_p{n}.jpg" for n in range(3)]
     assert labels(mp_docvqa(pages="oracle", data=BUNDLED), 3) == ["images/lett0001_p2.jpg"]
+
+
+def test_the_first_pages_are_shown_and_no_other_page_is_needed(tmp_path: Path) -> None:
+    shutil.copytree(BUNDLED, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "images/lett0001_p2.jpg").unlink()
+    benchmark = mp_docvqa(pages="first:2", data=tmp_path)
+    samples = [*map(benchmark.read, benchmark.data)]
+    assert [page.label for page in samples[3].media] == [
+        f"images/lett0001_p{number}.jpg" for number in range(2)
+    ]
+    assert all(page.width for page in samples[3].media if isinstance(page, Image))
+    # A document has as many pages as before.
+    assert [sample.tags for sample in samples] == [
+        sample.tags for sample in map(mp_docvqa(data=BUNDLED).read, mp_docvqa(data=BUNDLED).data)
+    ]
+    assert benchmark.notes == (
+        "only the first 2 pages are shown of each document, so the page with the answer may be "
+        "missing",
+    )
+    assert mp_docvqa(data=BUNDLED).notes == ()
+    assert "only the first page is" in mp_docvqa(pages="first:1", data=BUNDLED).notes[0]
+
+
+@pytest.mark.parametrize("pages", ["", "first", "first:0", "first:-1", "first:1.5", "some", "ALL"])
+def test_pages_that_make_no_sense_are_refused(pages: str) -> None:
+    words = f"mp-docvqa:pages must be one of all, first:N, oracle, not {pages!r}"
+    with pytest.raises(UsageError, match=words):
+        mp_docvqa(pages=pages, data=BUNDLED)
 
 
 def test_a_page_that_is_no_number_is_an_error(tmp_path: Path) -> None:

@@ -203,7 +203,36 @@ def test_a_metric_where_lower_is_better_has_no_floor(snellen: Snellen) -> None:
 
     assert done.code == 2
     assert "lower is better for acuity, so a value below 5 is not a failure" in done.err
+    assert "Use --fail-over for it" in done.err
     assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("limit", "code", "words"),
+    [
+        ("localization=0.5", 0, ""),
+        ("localization=0.1", 1, "; at most 0.1 is required\n"),
+        ("accuracy=0.5", 2, "higher is better for accuracy, so a value above 0.5 is not a failure"),
+        ("acuity=3", 2, "--fail-over: no such metric 'acuity'"),
+        ("localization=wide", 2, "'--fail-over': 'wide' is not a number"),
+    ],
+)
+def test_a_metric_where_lower_is_better_has_a_ceiling(
+    snellen: Snellen, limit: str, code: int, words: str
+) -> None:
+    ask = ("run", "-m", "baseline/reader", "-b", "eyechart:tasks=point", "--limit", "12")
+    done = snellen(*ask, "--fail-over", limit)
+
+    assert done.code == code
+    assert words in done.err
+
+
+def test_a_metric_without_a_value_is_over_its_ceiling(snellen: Snellen) -> None:
+    ask = ("run", "-m", "baseline/first", "-b", "eyechart:tasks=point", "--limit", "12")
+    done = snellen(*ask, "--fail-over", "localization=100", "--fail-under", "accuracy=0")
+
+    assert done.code == 1
+    assert "localization has no value; at most 100 is required" in done.err
 
 
 def test_a_part_of_what_a_run_already_has_is_reported_with_the_rest_and_that_is_said(

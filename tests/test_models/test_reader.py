@@ -295,10 +295,11 @@ def test_opened_by_its_name_it_answers_many_at_once() -> None:
 
 
 def test_it_knows_nothing_of_what_draws_or_asks() -> None:
-    source = Path(snellen.__file__).parent / "models" / "reader.py"
+    folder = Path(snellen.__file__).parent / "models"
     imported = {
         node.module
-        for node in ast.walk(ast.parse(source.read_bytes()))
+        for name in ("reader.py", "reader_places.py", "reader_shapes.py", "reader_tables.py")
+        for node in ast.walk(ast.parse((folder / name).read_bytes()))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("snellen")
     }
     assert imported == {
@@ -307,4 +308,71 @@ def test_it_knows_nothing_of_what_draws_or_asks() -> None:
         "snellen.media",
         "snellen.core.model",
         "snellen.core.profile",
+        "snellen.models.reader_places",
+        "snellen.models.reader_shapes",
+        "snellen.models.reader_tables",
     }
+
+
+OWN = eyechart(seed=5, n=3 * 64, tasks="point+box+table")
+
+
+@cache
+def own_samples(task: str) -> tuple[tuple[Sample, bytes], ...]:
+    rows = (OWN.sample(row.position, row) for row in OWN.data)
+    return tuple((sample, shown(sample)) for sample in rows if sample.tags["task"] == task)
+
+
+def shown(sample: Sample) -> bytes:
+    request = OWN.request(sample)
+    assert request is not None
+    medium = request.messages[0].content[0]
+    assert isinstance(medium, Image) and isinstance(medium.source, bytes)
+    return medium.source
+
+
+def own_score(sample: Sample, picture: bytes) -> float:
+    scoring = OWN.scorings["official"]
+    reading = scoring.parse(Reply(text=respond(sample.question, picture)), sample)
+    value = total_score(scoring.score(reading, sample))
+    assert value is not None
+    return value
+
+
+@pytest.mark.parametrize(("task", "least"), [("point", 0.95), ("box", 0.9), ("table", 0.95)])
+def test_places_and_tables_are_seen(task: str, least: float) -> None:
+    assert share([own_score(*pair) for pair in own_samples(task)]) >= least
+
+
+@pytest.mark.parametrize("task", ["point", "box"])
+def test_with_another_question_s_picture_it_is_nowhere_near(task: str) -> None:
+    pairs = own_samples(task)
+    others = [*pairs[1:], pairs[0]]
+    # A letter covers at most 40² of 336² pixels: 1.4 %, and 3.3 standard errors of 64 answers.
+    assert (
+        share([own_score(pair[0], other[1]) for pair, other in zip(pairs, others, strict=True)])
+        <= 0.063
+    )
+
+
+@pytest.mark.parametrize("task", ["point", "box"])
+def test_a_place_is_in_pixels_of_the_size_that_the_question_states(task: str) -> None:
+    sample, picture = own_samples(task)[0]
+    enlarged = np.repeat(np.repeat(images.pixels(Image(picture)), 3, axis=0), 3, axis=1)
+    numbers = [
+        [float(number) for number in text.strip("[]").split(", ")]
+        for text in (respond(sample.question, encoded(enlarged)), sample.target or "")
+    ]
+    assert numbers[0] == pytest.approx(numbers[1], abs=1.0)
+
+
+def test_a_table_is_read_wherever_its_page_lies() -> None:
+    sample, page = own_samples("table")[0]
+    pixels = np.pad(images.pixels(Image(page)), ((40, 9), (20, 31), (0, 0)), constant_values=255)
+    assert respond(sample.question, encoded(255 - pixels)) == sample.target
+
+
+def test_a_page_without_rules_has_no_table() -> None:
+    canvas = Canvas(100, 100)
+    canvas.draw("H", 10 * UNIT, 10 * UNIT, 20 * UNIT)
+    assert respond(own_samples("table")[0][0].question, canvas.png()) == ""

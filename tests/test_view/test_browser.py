@@ -293,6 +293,88 @@ def test_a_picture_is_enlarged_zoomed_and_moved(page: Page, viewer: Viewer, fold
     expect(large).to_have_count(0)
 
 
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Viewer, Path]]:
+    """A viewer of a run whose answers are boxes and points, and the run's folder."""
+    out = tmp_path_factory.mktemp("places")
+    plan = api.Plan(
+        benchmarks=[registry.benchmark("eyechart:tasks=box+point")],
+        models=["baseline/reader"],
+        out=out,
+        limit=4,
+    )
+    run = api.run_plan(plan)[0].run
+    with viewing(out) as open_viewer:
+        yield open_viewer, run.relative_to(out)
+
+
+def on_screen(page: Page, selector: str) -> list[float]:
+    """The left, top, right, and bottom of an element on the screen."""
+    page.wait_for_load_state("networkidle")
+    edges: list[float] = page.locator(selector).first.evaluate(
+        "e => { const b = e.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; }"
+    )
+    return edges
+
+
+def assert_box_is_over_its_letter(page: Page, picture: str, mark: str) -> None:
+    """Compare the right box on the screen with its place in the picture of 336 pixels. The first
+    box of the chart is that of the row: (80.4375, 201.3125) to (110.4375, 231.3125)."""
+    left, top, right, bottom = on_screen(page, picture)
+    scale = (right - left) / 336
+    expected = [left + 80.4375 * scale, top + 201.3125 * scale]
+    expected += [left + 110.4375 * scale, top + 231.3125 * scale]
+    assert bottom - top == pytest.approx(336 * scale, abs=1)
+    # The picture on the page has a border of a pixel.
+    assert on_screen(page, mark) == pytest.approx(expected, abs=2.5)
+
+
+@pytest.mark.parametrize("width", [1300, 390])
+def test_boxes_are_over_what_they_name_at_any_width_and_zoom(
+    page: Page, places: tuple[Viewer, Path], width: int
+) -> None:
+    viewer, run = places
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{viewer.address}sample/{run}?s=box-0")
+    expect(page.locator(".legend")).to_contain_text("IoU 0.9")
+    assert_box_is_over_its_letter(page, ".zoom img", ".zoom .line.mark-right path")
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    page.locator(".zoom").click()
+    expect(page.locator(".lens .line")).to_have_count(2)
+    for key in ("+", "+", "-", "0"):
+        page.keyboard.press(key)
+        assert_box_is_over_its_letter(page, ".lens img", ".lens .line.mark-right path")
+    page.keyboard.press("2")
+    expect(page.locator(".lens .line:not([hidden])")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.locator(".lens")).to_have_count(0)
+    # What was hidden in the enlarged picture is hidden on the page.
+    expect(page.get_by_role("checkbox")).to_have_count(2)
+    expect(page.get_by_role("checkbox", name="official")).not_to_be_checked()
+
+
+def test_marks_are_shown_and_hidden_by_keys_and_boxes(
+    page: Page, places: tuple[Viewer, Path]
+) -> None:
+    viewer, run = places
+    page.goto(f"{viewer.address}sample/{run}?s=point-0")
+    expect(page.locator(".legend")).to_contain_text("pixels away")
+    visible = page.locator(".zoom .line:not([hidden])")
+    expect(visible).to_have_count(2)
+    page.keyboard.press("1")
+    expect(visible).to_have_count(1)
+    page.get_by_role("checkbox", name="official").click()
+    expect(visible).to_have_count(0)
+    page.keyboard.press("m")
+    expect(visible).to_have_count(2)
+    expect(page.get_by_role("checkbox", checked=True)).to_have_count(2)
+    page.keyboard.press("m")
+    expect(visible).to_have_count(0)
+    page.keyboard.press("n")  # the next sample shows its marks
+    page.wait_for_url("**s=box-1**")
+    expect(page.locator(".zoom .line:not([hidden])")).to_have_count(2)
+
+
 def test_nothing_that_a_model_says_runs(page: Page, viewer: Viewer) -> None:
     run = "hostile/model/0"
     for path in ("", f"run/{run}", f"samples/{run}", f"sample/{run}?s=long"):

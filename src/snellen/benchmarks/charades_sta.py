@@ -92,6 +92,7 @@ def charades_sta(data: Path | None = None) -> Benchmark:
         ),
         procedure=Procedure(group_by=video_of, frames="uniform:32"),
         presentation=Presentation(
+            target_answer=target,
             capabilities=Capabilities(
                 tag="",
                 leaves={"": "reasoning/temporal"},
@@ -132,6 +133,12 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
         target=f"{start} - {end}",
         data={"video": row["video"]},
     )
+
+
+def target(sample: Sample) -> IntervalAnswer:
+    """The interval as an object."""
+    start, _, end = (sample.target or "").partition(" - ")
+    return IntervalAnswer(start=float(start), end=float(end))
 
 
 def video_of(sample: Sample) -> str:

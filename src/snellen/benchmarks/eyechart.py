@@ -17,9 +17,12 @@ Data     The pictures are drawn from `seed`, without a download. Each has `side`
          of the letters, and as long as the letters are high.
          `contrast`: the difference between the ink and the paper falls from 128 gray levels (of
          255) to 1.
-         The other four tasks ask for the color of a shape (colors), the number of circles, from 1
-         to 20 (counts), which quarter of the picture contains a square (positions), or on which
-         side of a square a circle is (relations).
+         Four more tasks ask for the color of a shape (colors), the number of circles, from 1 to 20
+         (counts), which quarter of the picture contains a square (positions), or on which side of a
+         square a circle is (relations).
+         Three tasks are not part of the default. `point` and `box` ask where a letter is, of five
+         letters that are 12 to 40 pixels high (families/chart_places.py). `table` shows a page with
+         a ruled table of 3 to 6 rows and 2 to 4 columns (families/chart_page.py).
 Prompt   The prompt is Snellen's own: the picture, a question, and the form of the answer (QUESTIONS
          below).
 Scoring  `official`: Snellen's own rule. The whole reply is the answer. Case, surrounding spaces,
@@ -28,10 +31,16 @@ Scoring  `official`: Snellen's own rule. The whole reply is the answer. Case, su
          position. Scoring letter by letter gives a finer scale (Bailey et al. 1991, Invest.
          Ophthalmol. Vis. Sci. 32, 422). If a reply does not have exactly five letters (a ? counts
          as a letter), the positions of its letters are unknown, so the reply is unparsed.
-         For tasks that are not ladders, an answer is either right or wrong.
+         For tasks that are not ladders, an answer is either right or wrong, except in two tasks.
+         A `point` is right if it is in the square of the letter. The score of a `box` is its IoU,
+         and that of a `table` is TEDS (families/html_tables.py). A reply with another number of
+         points or boxes than one is unparsed. Coordinates are pixels of the original picture.
          `accuracy` is the mean score. `acuity` is the height in pixels at which 55 % of the letters
          are read, halfway between guessing (10 %) and 100 %. Each of the other ladders has a metric
-         for the level at which 55 % of its letters are read.
+         for the level at which 55 % of its letters are read. `localization` is the distance in
+         pixels from the center of the letter within which half of the points lie, and
+         `box_localization` that from the right edges within which all edges of half of the boxes
+         lie. A reply without an answer counts as farther away than all others.
 Proof    None needed: the benchmark and its scoring are defined here.
 """
 
@@ -48,7 +57,21 @@ from typing import Any, Literal
 import orjson
 
 from snellen import metrics
+from snellen.benchmarks.families import chart_page, chart_places
+from snellen.benchmarks.families.chart_scenes import (
+    BLACK,
+    LETTERS,
+    MARGIN,
+    WHITE,
+    ChartTask,
+    Draw,
+    Scene,
+    inside,
+    pick,
+    shape,
+)
 from snellen.core import (
+    Answer,
     Benchmark,
     Capabilities,
     Check,
@@ -72,13 +95,12 @@ PROOF = "own"
 SIZE = 648
 ALIASES: dict[str, dict[str, object]] = {}
 
-LETTERS = "CDHKNORSVZ"
 PER_ROW = 5
 SIZES = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32)
 TURNED = "AFGJLPRTUY"
 """The letters for the ladder `rotation`. No turned letter looks like another letter in this list,
 and no letter looks the same upside down."""
-BLACK, WHITE, MIDDLE = 0, 255, 128
+MIDDLE = 128
 NOISE = 24
 """The standard deviation of the noise, in gray levels from 0 to 255. With the darkest ink, 1 pixel
 in 2,000 is clipped."""
@@ -92,6 +114,8 @@ COLORS = {
     "brown": (120, 75, 35),
     "black": (20, 20, 20),
 }
+OWN_TASKS: Mapping[str, ChartTask] = {**chart_places.TASKS, **chart_page.TASKS}
+"""The tasks that have files of their own. They are not part of the default."""
 CAPABILITIES = Capabilities(
     tag="task",
     leaves={
@@ -100,15 +124,13 @@ CAPABILITIES = Capabilities(
         "counts": "perception/counting",
         "positions": "perception/spatial",
         "relations": "perception/spatial",
+        **{name: task.capability for name, task in OWN_TASKS.items()},
     },
     source="ours",
 )
 QUARTERS = ("top left", "top right", "bottom left", "bottom right")
 SIDES = {"left": (-1, 0), "right": (1, 0), "above": (0, -1), "below": (0, 1)}
 MOST = 20
-MARGIN = 8
-"""The width, in pixels, of the empty margin along the edges of the picture, and along the edges of
-each quarter."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,16 +238,17 @@ def eyechart(
     if data is not None:
         raise UsageError(f"eyechart draws its own pictures and reads no data. Leave out {data}.")
     kinds = tasks.split("+")
-    unknown = [kind for kind in kinds if kind not in QUESTIONS]
-    if unknown or len(set(kinds)) < len(kinds):
+    known = (*QUESTIONS, *OWN_TASKS)
+    if len(set(kinds)) < len(kinds) or not set(kinds) <= set(known):
         raise UsageError(
-            f"eyechart:tasks must be one or more of {'+'.join(QUESTIONS)}, without repetition, "
+            f"eyechart:tasks must be one or more of {'+'.join(known)}, without repetition, "
             f"but is {tasks!r}."
         )
     if n < 1:
         raise UsageError(f"eyechart:n must be at least 1, but is {n}.")
     chart = _Chart(seed=seed, sizes=_sizes(sizes), size=size, side=side)
     ladders = {task: ladder for task, ladder in LADDERS.items() if task in kinds}
+    own = [OWN_TASKS[kind] for kind in kinds if kind in OWN_TASKS]
     return Benchmark(
         name="eyechart",
         asks=2,
@@ -239,13 +262,10 @@ def eyechart(
                 parse=_parse,
                 score=_score,
                 partial=True,
-                metrics={
-                    "accuracy": metrics.mean,
-                    **{ladder.metric: _end(task, ladder) for task, ladder in ladders.items()},
-                },
+                metrics=_metrics(ladders, own),
             )
         },
-        max_answer_tokens=64,
+        max_answer_tokens=max([64, *(task.max_answer_tokens for task in own)]),
         check=Check(
             says=lambda _, answer: answer,
             wrong=_wrong,
@@ -255,6 +275,7 @@ def eyechart(
             break_down_by=("task", *ladders),
             capabilities=CAPABILITIES,
             ladders={task: ladder.metric for task, ladder in ladders.items()},
+            target_answer=_target if own else None,
         ),
     )
 
@@ -266,6 +287,14 @@ def _sizes(text: str) -> tuple[int, ...]:
             f"eyechart:sizes must be distinct heights in pixels, such as 4+8+16, but is {text!r}."
         )
     return tuple(map(int, words))
+
+
+def _metrics(ladders: Mapping[str, Ladder], own: Sequence[ChartTask]) -> dict[str, metrics.Metric]:
+    return {
+        "accuracy": metrics.mean,
+        **{ladder.metric: _end(task, ladder) for task, ladder in ladders.items()},
+        **{name: metric for task in own for name, metric in task.metrics.items()},
+    }
 
 
 def _end(task: str, ladder: Ladder) -> metrics.Metric:
@@ -280,29 +309,7 @@ def _end(task: str, ladder: Ladder) -> metrics.Metric:
     )
 
 
-# -- rows, which describe the pictures; positions and sizes are in sixteenths of a pixel
-
-Draw = Callable[[int], int]
-"""A function that draws a random integer from 0 up to, but not including, a limit."""
-Shape = list[Any]
-"""The kind, x, y, side, color, and turn of a shape: the arguments of `Canvas.draw`, in JSON
-types."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Scene:
-    """The right answer, and what the picture shows. The shapes are drawn first, then strokes over
-    the shapes, then noise.
-
-    `strokes` contains a seed, the number of strokes, and their length. `noise` contains a seed and
-    a standard deviation.
-    """
-
-    answer: str
-    shapes: list[Shape]
-    paper: int = WHITE
-    strokes: tuple[int, int, int] | None = None
-    noise: tuple[int, int] | None = None
+# -- rows, which describe the pictures
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -339,6 +346,8 @@ class _Chart:
                 level = levels[number % len(levels)]
                 label = ladder.label(level)
                 scene = self._row(draw, task, level)
+            elif task in OWN_TASKS:
+                scene = OWN_TASKS[task].scene(draw, self.side)
             else:
                 scene = SCENES[task](draw, self.side)
             yield {
@@ -346,16 +355,11 @@ class _Chart:
                 "task": task,
                 "level": label,
                 "answer": scene.answer,
-                "picture": {
-                    "side": self.side,
-                    "paper": scene.paper,
-                    "shapes": scene.shapes,
-                    "strokes": scene.strokes,
-                    "noise": scene.noise,
-                },
+                "picture": scene.picture(self.side),
+                **({"question": scene.question} if scene.question else {}),
             }
 
-    def _row(self, draw: Draw, task: str, level: int) -> _Scene:
+    def _row(self, draw: Draw, task: str, level: int) -> Scene:
         """Draw a row of letters at a level of a ladder. The properties that other ladders vary stay
         fixed."""
         side = (level if task == "letters" else self.size) * UNIT
@@ -364,14 +368,14 @@ class _Chart:
         turn = level - 2 * level * draw(2) if task == "rotation" else 0
         # Turned letters extend beyond their squares.
         over = side // 4 if turn else 0
-        x = _inside(draw, self.side, (2 * PER_ROW - 1) * side + 2 * over) + over
-        y = _inside(draw, self.side, side + 2 * over) + over
+        x = inside(draw, self.side, (2 * PER_ROW - 1) * side + 2 * over) + over
+        y = inside(draw, self.side, side + 2 * over) + over
         alphabet = LADDERS[task].alphabet
         row = [alphabet[draw(len(alphabet))] for _ in range(PER_ROW)]
-        return _Scene(
+        return Scene(
             answer="".join(row),
             shapes=[
-                _shape(letter, x + 2 * k * side, y, side, (ink, ink, ink), turn)
+                shape(letter, x + 2 * k * side, y, side, (ink, ink, ink), turn)
                 for k, letter in enumerate(row)
             ],
             paper=paper,
@@ -384,23 +388,23 @@ def _below(random: Random, limit: int) -> int:
     return int(random.random() * limit)
 
 
-def _colors(draw: Draw, room: int) -> _Scene:
+def _colors(draw: Draw, room: int) -> Scene:
     """Draw a disc or square of 8 to 80 pixels. Each color channel varies by up to 15 of 255
     levels."""
-    name = _pick(draw, tuple(COLORS))
+    name = pick(draw, tuple(COLORS))
     color = [value - 15 + draw(31) for value in COLORS[name]]
     side = (8 + draw(73)) * UNIT
-    x, y = _inside(draw, room, side), _inside(draw, room, side)
-    return _Scene(answer=name, shapes=[_shape(_pick(draw, ("disc", "square")), x, y, side, color)])
+    x, y = inside(draw, room, side), inside(draw, room, side)
+    return Scene(answer=name, shapes=[shape(pick(draw, ("disc", "square")), x, y, side, color)])
 
 
-def _counts(draw: Draw, room: int) -> _Scene:
+def _counts(draw: Draw, room: int) -> Scene:
     """Draw 1 to 20 discs of 12 to 32 pixels that are at least 4 pixels apart."""
     wanted = 1 + draw(MOST)
     discs: list[tuple[int, int, int]] = []
     while len(discs) < wanted:
         side = (12 + draw(21)) * UNIT
-        x, y = _inside(draw, room, side), _inside(draw, room, side)
+        x, y = inside(draw, room, side), inside(draw, room, side)
         # Centers and distances are doubled, so that they are integers.
         if all(
             (2 * x + side - 2 * ox - other) ** 2 + (2 * y + side - 2 * oy - other) ** 2
@@ -408,59 +412,43 @@ def _counts(draw: Draw, room: int) -> _Scene:
             for ox, oy, other in discs
         ):
             discs.append((x, y, side))
-    return _Scene(answer=str(wanted), shapes=[_shape("disc", x, y, side) for x, y, side in discs])
+    return Scene(answer=str(wanted), shapes=[shape("disc", x, y, side) for x, y, side in discs])
 
 
-def _positions(draw: Draw, room: int) -> _Scene:
+def _positions(draw: Draw, room: int) -> Scene:
     """Draw a square of 6 to 40 pixels that is completely inside one quarter of the picture."""
     quarter = draw(len(QUARTERS))
     side = (6 + draw(35)) * UNIT
     half = room // 2
-    x = quarter % 2 * half * UNIT + _inside(draw, half, side)
-    y = quarter // 2 * half * UNIT + _inside(draw, half, side)
-    return _Scene(answer=QUARTERS[quarter], shapes=[_shape("square", x, y, side)])
+    x = quarter % 2 * half * UNIT + inside(draw, half, side)
+    y = quarter // 2 * half * UNIT + inside(draw, half, side)
+    return Scene(answer=QUARTERS[quarter], shapes=[shape("square", x, y, side)])
 
 
-def _relations(draw: Draw, room: int) -> _Scene:
+def _relations(draw: Draw, room: int) -> Scene:
     """Draw a square and a disc of 12 to 40 pixels. The disc is to the left of the square, to the
     right of it, above it, or below it, and at most 27 degrees off that direction."""
-    answer = _pick(draw, tuple(SIDES))
+    answer = pick(draw, tuple(SIDES))
     right, down = SIDES[answer]
     while True:
         square, disc = ((12 + draw(29)) * UNIT for _ in range(2))
-        x, y = _inside(draw, room, square), _inside(draw, room, square)
-        disc_x, disc_y = _inside(draw, room, disc), _inside(draw, room, disc)
+        x, y = inside(draw, room, square), inside(draw, room, square)
+        disc_x, disc_y = inside(draw, room, disc), inside(draw, room, disc)
         # The distance between the centers, doubled so that it is an integer.
         across = 2 * disc_x + disc - 2 * x - square
         along = 2 * disc_y + disc - 2 * y - square
         towards, aside = right * across + down * along, down * across + right * along
         if towards > square + disc + 8 * UNIT and towards > 2 * abs(aside):
-            shapes = [_shape("square", x, y, square), _shape("disc", disc_x, disc_y, disc)]
-            return _Scene(answer=answer, shapes=shapes)
+            shapes = [shape("square", x, y, square), shape("disc", disc_x, disc_y, disc)]
+            return Scene(answer=answer, shapes=shapes)
 
 
-SCENES: Mapping[str, Callable[[Draw, int], _Scene]] = {
+SCENES: Mapping[str, Callable[[Draw, int], Scene]] = {
     "colors": _colors,
     "counts": _counts,
     "positions": _positions,
     "relations": _relations,
 }
-
-
-def _inside(draw: Draw, room: int, length: int) -> int:
-    """Draw a random start position for an object of length `length` within `room` pixels, with a
-    margin at both ends."""
-    return MARGIN * UNIT + draw((room - 2 * MARGIN) * UNIT - length + 1)
-
-
-def _pick(draw: Draw, names: Sequence[str]) -> str:
-    return names[draw(len(names))]
-
-
-def _shape(
-    what: str, x: int, y: int, side: int, color: Sequence[int] = (BLACK,) * 3, turn: int = 0
-) -> Shape:
-    return [what, x, y, side, list(color), turn]
 
 
 # -- samples
@@ -469,7 +457,7 @@ def _shape(
 def _sample(_: int, row: Row) -> Sample:
     return Sample(
         id=row["id"],
-        question=QUESTIONS[row["task"]],
+        question=row.get("question") or QUESTIONS[row["task"]],
         choices=CHOICES.get(row["task"], ()),
         target=row["answer"],
         tags={
@@ -495,6 +483,8 @@ def _drawn(data: bytes) -> bytes:
     picture = orjson.loads(data)
     side, paper = picture["side"], picture["paper"]
     canvas = Canvas(side, side, (paper,) * 3)
+    for rule in picture.get("rules", ()):
+        canvas.fill(*rule)
     for what, x, y, width, color, turn in picture["shapes"]:
         canvas.draw(what, x, y, width, color, turn)
     if picture["strokes"]:
@@ -513,10 +503,18 @@ def _drawn(data: bytes) -> bytes:
 SEPARATORS = re.compile(r"[\s,;|-]+")
 
 
+def _target(sample: Sample) -> Answer | None:
+    """The right answer as an object, for tasks that have files of their own."""
+    task = OWN_TASKS.get(sample.tags["task"])
+    return None if task is None else task.target(sample)
+
+
 def _parse(reply: Reply, sample: Sample) -> Reading:
+    task = sample.tags["task"]
+    if task in OWN_TASKS:
+        return OWN_TASKS[task].parse(reply, sample)
     text = reply.text.strip(" \t\r\n*\"'`").removesuffix(".")
     text = re.sub(r"\Aanswer:", "", text.lower()).strip(" \t\r\n*\"'`")
-    task = sample.tags["task"]
     if task in LADDERS:
         row = SEPARATORS.sub("", text).upper()
         if len(row) == PER_ROW and re.fullmatch("[A-Z?]+", row):
@@ -536,6 +534,8 @@ def _score(reading: Reading, sample: Sample) -> float:
     is right, else 0."""
     if reading.answer is None or sample.target is None:
         return 0.0
+    if sample.tags["task"] in OWN_TASKS:
+        return OWN_TASKS[sample.tags["task"]].score(reading, sample)
     if sample.tags["task"] not in LADDERS:
         return float(reading.answer == sample.target)
     assert isinstance(reading.answer, str)
@@ -547,6 +547,8 @@ def _wrong(sample: Sample) -> str:
     """A wrong answer of the right form: the number plus one, the next choice, or the next letter of
     the alphabet in each position."""
     target, task = sample.target or "", sample.tags["task"]
+    if task in OWN_TASKS:
+        return OWN_TASKS[task].wrong
     if task == "counts":
         return str(int(target) + 1)
     if sample.choices:

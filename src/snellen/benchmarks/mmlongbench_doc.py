@@ -11,7 +11,7 @@ Prompt   `official`: the question, then the first 120 pages, run_api.py#L29-L63.
          `lmms-eval`: the pages, then the question with a line on the form of the answer,
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/
          mmlongbench_doc/mmlongbench_doc.yaml. There, only the pages with the evidence are shown,
-         which is `pages=evidence` here.
+         which is `pages=evidence` here. `pages=first:N` shows the first N pages.
 Scoring  `official`: GPT-4o extracts the answer and its format (eval/extract_answer.py), and rules
          score it by the format of the right answer (eval/eval_score.py#L6-L157). If nothing can be
          extracted, or the rules stop with an exception, the score is 0 (run_lvlm.py#L101-L108). The
@@ -45,6 +45,7 @@ from snellen.benchmarks.families.long_documents import (
     official,
     vlmevalkit,
 )
+from snellen.benchmarks.families.page_policy import PagePolicy
 from snellen.benchmarks.families.results import rows_with
 from snellen.benchmarks.families.tasks import parse_verbatim
 from snellen.core import (
@@ -102,12 +103,12 @@ LEAVES = {
 }
 
 Preset = Literal["official", "lmms-eval"]
-Pages = Literal["all", "evidence"]
 
 
 def mmlongbench_doc(
-    prompt: Preset = "official", pages: Pages = "all", data: Path | None = None
+    prompt: Preset = "official", pages: str = "all", data: Path | None = None
 ) -> Benchmark:
+    policy = PagePolicy.of(pages, "mmlongbench-doc", "evidence")
     data_file = find(
         data, "mmlongbench-doc", ("data/samples.json", "samples.json"), FILES_PUBLISHED
     )
@@ -117,7 +118,7 @@ def mmlongbench_doc(
         name="mmlongbench-doc",
         asks=1,
         data=table,
-        sample=lambda _, row: to_sample(row, data_file, pages),
+        sample=lambda _, row: to_sample(row, data_file, policy),
         prompt=lambda sample, _: message(sample, prompt),
         scorings=rules,
         max_answer_tokens=1024,
@@ -132,6 +133,7 @@ def mmlongbench_doc(
         presentation=Presentation(
             break_down_by=(*KINDS, *SOURCES.values(), "doc_type"),
             metric_tags=("answerable",),
+            notes=policy.notes,
             capabilities=Capabilities(
                 tag="last", leaves=LEAVES, source="https://arxiv.org/abs/2407.01523, section 3.1"
             ),
@@ -145,16 +147,17 @@ def published(**_: object) -> tuple[File, ...]:
     return FILES_PUBLISHED
 
 
-def to_sample(row: Row, data_file: DataFile, pages: Pages) -> Sample:
+def to_sample(row: Row, data_file: DataFile, policy: PagePolicy) -> Sample:
     numbers, sources = (
         authors_files.texts(row[name]) for name in ("evidence_pages", "evidence_sources")
     )
     stem = str(row["doc_id"]).rpartition("/")[2].removesuffix(".pdf")
-    every = range(1, MOST_PAGES + 1)
-    shown = dict.fromkeys(map(int, numbers)) if pages == "evidence" else every
+    by_evidence = policy.name == "evidence"
+    first = range(1, (policy.most or MOST_PAGES) + 1)
+    shown = dict.fromkeys(map(int, numbers)) if by_evidence else first
     names = (f"tmp/{stem}_{number}.png" for number in shown)
     existing = [name for name in names if (data_file.folder / name).is_file()]
-    if not existing and (pages == "all" or numbers):
+    if not existing and (numbers or not by_evidence):
         raise ValueError(
             f"there is no page {data_file.folder}/tmp/{stem}_1.png. Render {row['doc_id']} at "
             "144 dpi with the authors' run_api.py, or with pdftoppm"

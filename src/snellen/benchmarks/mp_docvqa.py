@@ -11,6 +11,7 @@ Prompt   The organizers prescribe no prompt. All pages come first, in order.
          tasks/multidocvqa/multidocvqa_val.yaml. 32 tokens.
          `page`: Snellen's own, which also requests a last line "Page: N". 64 tokens.
          `pages=oracle` shows only the page with the answer, as a setting of the authors does.
+         `pages=first:N` shows the first N pages.
 Scoring  `official`: rubenpt91/MP-DocVQA-Framework@7939f521fe5a82a442f54831b1c0e96daab331d9:
          metrics.py#L20-L85. Texts are in lowercase and without blanks at their ends; inner blanks
          count. A similarity of exactly 1/2 is kept. An empty reply has ANLS 0, and so has "none",
@@ -32,6 +33,7 @@ from typing import Literal
 
 from snellen.benchmarks.families import authors_files, choice_sets, documents
 from snellen.benchmarks.families.edit_distance import plain_similarity
+from snellen.benchmarks.families.page_policy import PagePolicy
 from snellen.benchmarks.families.results import replies_of, rows_with
 from snellen.benchmarks.families.tasks import parse_phrase
 from snellen.core import (
@@ -71,7 +73,6 @@ MOST_PAGES = 20
 NO_ANSWER = ("", "none", "NA")
 
 Preset = Literal["lmms-eval", "page"]
-Pages = Literal["all", "oracle"]
 PROMPTS = {
     "lmms-eval": documents.SHORT,
     "page": documents.SHORT + " Then add a line with the number of the page that has the answer, "
@@ -82,10 +83,11 @@ PROMPTS = {
 def mp_docvqa(
     split: documents.Split = "val",
     prompt: Preset = "lmms-eval",
-    pages: Pages = "all",
+    pages: str = "all",
     data: Path | None = None,
 ) -> Benchmark:
     names = (f"{split}.json", f"question_answers/{split}.json", f"{split}.parquet")
+    policy = PagePolicy.of(pages, "mp-docvqa", "oracle")
     data_file = find(data, "mp-docvqa", names)
     table, file = authors_files.table(data_file, documents.questions)
     rules = scorings()
@@ -94,7 +96,7 @@ def mp_docvqa(
         name="mp-docvqa",
         asks=1,
         data=table,
-        sample=lambda _, row: to_sample(row, data_file, pages),
+        sample=lambda _, row: to_sample(row, data_file, policy),
         prompt=lambda sample, _: (
             user(*sample.media, PROMPTS[prompt].format(question=sample.question)),
         ),
@@ -105,6 +107,7 @@ def mp_docvqa(
         procedure=Procedure(group_by=lambda sample: str(sample.data["document"])),
         presentation=Presentation(
             break_down_by=("pages",),
+            notes=policy.notes,
             metric_tags=("answer_type", "answer_page"),
             capabilities=Capabilities(
                 tag="", leaves={"": "OCR/document"}, source="https://arxiv.org/abs/2212.05935"
@@ -122,20 +125,21 @@ def mp_docvqa(
     )
 
 
-def to_sample(row: Row, data_file: DataFile, pages: Pages) -> Sample:
+def to_sample(row: Row, data_file: DataFile, policy: PagePolicy) -> Sample:
     names = authors_files.texts(row.get("page_ids"))
     cells = [row.get(f"image_{number}") for number in range(1, MOST_PAGES + 1)]
-    media = choice_sets.pictures([cell for cell in cells if cell is not None], data_file)
-    if not media:
-        media = choice_sets.pictures([f"{name}.jpg" for name in names], data_file, "images/")
-    if not media:
+    in_row = [cell for cell in cells if cell is not None]
+    every = in_row or [f"{name}.jpg" for name in names]
+    if not every:
         raise ValueError("the fields page_ids and image_1 have no page")
     page, kind = row.get("answer_page_idx"), str(row.get("answer_type") or "string")
-    count = len(media)
-    if pages == "oracle":
+    count = len(every)
+    shown = every[: policy.most]
+    if policy.name == "oracle":
         if page is None or not 0 <= int(page) < count:
             raise ValueError(f"answer_page_idx is {page!r}, which is not one of {count} pages")
-        media = (media[int(page)],)
+        shown = [every[int(page)]]
+    media = choice_sets.pictures(shown, data_file, "" if in_row else "images/")
     references = documents.answers_of(row)
     return Sample(
         id=documents.id_of(row),

@@ -30,10 +30,12 @@ from snellen.benchmarks.families.grounding import KIT, LMMS_EVAL, inside, places
 from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     Benchmark,
+    BoxAnswer,
     Capabilities,
     Check,
     Interop,
     PointAnswer,
+    PolygonAnswer,
     Presentation,
     Reading,
     Reply,
@@ -93,6 +95,7 @@ def osworld_g(prompt: Preset = "lmms-eval", data: Path | None = None) -> Benchma
         ),
         presentation=Presentation(
             break_down_by=("box_type",),
+            target_answer=target,
             capabilities=Capabilities(
                 tag="box_type", leaves=LEAVES, source="arXiv:2505.13227, section 2"
             ),
@@ -166,6 +169,20 @@ def middle(target: str) -> str:
     values = json.loads(target)
     half = len(values) / 2
     return f"[{sum(values[::2]) / half:.2f}, {sum(values[1::2]) / half:.2f}]"
+
+
+def target(sample: Sample) -> BoxAnswer | PolygonAnswer | None:
+    """The box or the polygon. A refusal has neither."""
+    values: Any = sample.data["box"]
+    match sample.tags["box_type"]:
+        case "bbox":
+            return grounding.target_box(sample)
+        case "polygon" if len(values) == 4:
+            (left, right), (top, bottom) = sorted(values[::2]), sorted(values[1::2])
+            return BoxAnswer(left=left, top=top, right=right, bottom=bottom)
+        case "polygon" if len(values) % 2 == 0:
+            return PolygonAnswer(points=tuple(zip(values[::2], values[1::2], strict=True)))
+    return None
 
 
 # -- scoring

@@ -86,6 +86,7 @@ def ref_l4(split: Split = "all", data: Path | None = None) -> Benchmark:
         ),
         presentation=Presentation(
             break_down_by=("size",),
+            target_answer=grounding.target_box,
             metric_tags=("category",),
             capabilities=Capabilities(
                 tag="", leaves={"": "perception/object"}, source="arXiv:2406.16866, section 3"

@@ -156,6 +156,7 @@ def refcoco(
         ),
         presentation=Presentation(
             break_down_by=("split",),
+            target_answer=grounding.target_box,
             capabilities=Capabilities(
                 tag="", leaves={"": "perception/object"}, source="arXiv:1608.00272, section 1"
             ),

@@ -136,6 +136,7 @@ def screenspot(
         ),
         presentation=Presentation(
             break_down_by=("cell", "platform", "data_type", "data_source"),
+            target_answer=grounding.target_box,
             capabilities=Capabilities(
                 tag="", leaves={"": "perception/spatial"}, source="arXiv:2401.10935, section 4"
             ),

@@ -136,6 +136,7 @@ def screenspot_pro(
         ),
         presentation=Presentation(
             break_down_by=("group", "ui_type", "group_ui_type", "application", "platform"),
+            target_answer=grounding.target_box,
             capabilities=Capabilities(
                 tag="", leaves={"": "perception/spatial"}, source="arXiv:2504.07981, section 3"
             ),

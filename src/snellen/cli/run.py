@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from snellen import api, report, scoring, store
-from snellen.cli import _floors, _plan_file
+from snellen.cli import _limits, _plan_file
 from snellen.cli._complete import benchmarks, models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, leave_at_once
 from snellen.cli._groups import GroupedCommand, grouped
@@ -83,9 +83,19 @@ EXAMPLES = (
     "floors",
     multiple=True,
     metavar="METRIC=X",
-    callback=_floors.floors,
+    callback=_limits.parse_limits,
     help="Exit with 1 if this metric of the headline scoring is below X (0.6, not 60 %); "
     "repeatable. Not for metrics where lower is better.",
+)
+@grouped(
+    OUTPUT,
+    "--fail-over",
+    "ceilings",
+    multiple=True,
+    metavar="METRIC=X",
+    callback=_limits.parse_limits,
+    help="Exit with 1 if this metric of the headline scoring is above X; repeatable. Not for "
+    "metrics where higher is better.",
 )
 @grouped(
     OUTPUT,
@@ -110,7 +120,8 @@ def command(
     benchmarks: tuple[str, ...],
     only_estimate: bool,
     no_score: bool,
-    floors: Mapping[str, float],
+    floors: tuple[_limits.Limit, ...],
+    ceilings: tuple[_limits.Limit, ...],
     companions: tuple[str, ...],
     quiet: bool,
     as_json: bool,
@@ -130,7 +141,8 @@ def command(
     if driver is not None:
         driver.ended(api.run_plan(plan, driver.show, leave_at_once), plan.out)
         return DONE
-    _floors.check_floors(floors, plan.benchmarks, no_score=no_score)
+    limits = (*floors, *ceilings)
+    _limits.check_limits(limits, plan.benchmarks, no_score=no_score)
     is_sweep = len(options["prompt"]) > 1 or any(part.setting for part in plan.by_setting())
     if not quiet:
         _say_sizes(benchmarks, is_estimate=only_estimate)
@@ -170,7 +182,7 @@ def command(
             report.print_companions(results, companions)
         except UsageError as error:  # the results were shown, so the exit code stays theirs
             _say(f"--also: {error}")
-    return _ending(finished, floors, options["until_stderr"], options["part"])
+    return _ending(finished, limits, options["until_stderr"], options["part"])
 
 
 def _say_sizes(specs: Sequence[str], *, is_estimate: bool) -> None:
@@ -285,14 +297,14 @@ def _show_without_probe(result: Result) -> None:
 
 def _ending(
     finished: Sequence[api.Finished],
-    floors: Mapping[str, float],
+    limits: Sequence[_limits.Limit],
     most_stderr: float | None,
     part: RunPart | None,
 ) -> int:
     """Print what remains to be done, if anything. Returns the exit code."""
     code = DONE
     unfinished = False
-    known = {metric for run in finished if run.result for metric in _floors.metrics_of(run.result)}
+    known = {metric for run in finished if run.result for metric in _limits.metrics_of(run.result)}
     for run in finished:
         name = run.progress.name
         # Results do not count the turns that are asked but not scored. The progress does.
@@ -312,7 +324,7 @@ def _ending(
         else:
             if run.scope_note is not None and part is None:
                 _say(run.scope_note)
-            lines, shortfall = _floors.shortfalls(floors, run.result, known)
+            lines, shortfall = _limits.shortfalls(limits, run.result, known)
             for line in lines:
                 _say(f"{name}: {line}")
             code = max(code, shortfall)

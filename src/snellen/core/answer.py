@@ -164,6 +164,16 @@ def answer_words(answer: Answer) -> str:
             return "; ".join(f"{name}: {answer_words(of)}" for name, of in answer.answers.items())
 
 
+def answer_text(answer: Answer) -> str:
+    """The answer as text for other tools' files: typed answers as in `answer_words`, and others as
+    Python prints them.
+
+    >>> answer_text(1.0), answer_text(PointAnswer(x=1, y=2))
+    ('1.0', 'point (1, 2)')
+    """
+    return answer_words(answer) if isinstance(answer, AnswerKind) else str(answer)
+
+
 def _number(value: float) -> str:
     return f"{value:.10g}"
 

@@ -1,8 +1,9 @@
 """How a benchmark's results are presented: the breakdowns, and what their categories mean."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from snellen.core.answer import Answer
 from snellen.core.sample import Sample
 
 UNMAPPED = "unmapped"
@@ -41,5 +42,8 @@ class Presentation:
     still read."""
     capabilities: Capabilities | None = None
     """The capabilities that the categories require. None: there are no results by capability."""
+    target_answer: Callable[[Sample], Answer | None] | None = None
+    """Returns the right answer as an object, such as a box, so that the viewer can draw it over the
+    picture. None: the right answer is text."""
     notes: tuple[str, ...] = ()
     """Notes that are shown with every result."""

@@ -19,6 +19,7 @@ from uuid import UUID
 
 import orjson
 
+from snellen.core.answer import answer_text
 from snellen.data import placed
 from snellen.errors import DataError
 from snellen.interop._layout import CHOICES, ID, QUESTION, REPEAT, REPLY, choices_of, repeat_of
@@ -303,7 +304,7 @@ def _attribution(row: ScoreRow, number: int | None) -> list[dict[str, Any]]:
         {
             "turn_idx": number or 0,
             "source": "output.raw" if number is None else f"messages[{number}].content",
-            "extracted_value": str(row.answer),
+            "extracted_value": answer_text(row.answer),
             "extraction_method": row.rule or "unknown",
             "is_terminal": True,
         }

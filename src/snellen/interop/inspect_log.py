@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from snellen.core.answer import answer_text
 from snellen.data import placed
 from snellen.errors import DataError
 from snellen.interop._layout import CHOICES, ID, QUESTION, REPEAT, REPLY, choices_of, repeat_of
@@ -231,13 +232,13 @@ def _scores(sample: RunSample) -> dict[str, Any]:
     return {
         _score_name(sample, row): {
             "value": row.score,
-            "answer": None if row.answer is None else str(row.answer),
+            "answer": None if row.answer is None else answer_text(row.answer),
             "explanation": f"read by the rule {row.rule!r}" if row.rule else None,
             "metadata": {
                 "state": row.state,
                 "version": row.version,
                 "parts": row.parts,
-                "candidates": [str(answer) for answer in row.candidates],
+                "candidates": [answer_text(answer) for answer in row.candidates],
             },
         }
         for row in sample.scores

@@ -17,6 +17,7 @@ from typing import Any
 
 import orjson
 
+from snellen.core.answer import answer_text
 from snellen.data import placed
 from snellen.interop.exchange import (
     RunFacts,
@@ -107,7 +108,7 @@ def scoring_facts(repeats: Iterable[RunSample], scoring: str) -> list[dict[str, 
             "score": row.score,
             "state": row.state,
             "reply": row.reply,
-            "answer": None if row.answer is None else str(row.answer),
+            "answer": None if row.answer is None else answer_text(row.answer),
             "rule": row.rule,
             "version": row.version,
         }

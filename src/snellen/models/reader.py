@@ -15,6 +15,12 @@ the same picture and question always give the same reply.
 
 - Positions: The answer is the part of the picture that contains the center of the ink.
 
+- Places: The piece of ink that resembles the letter most is the letter. The answer is the center
+  of the piece, or its box.
+
+- Tables: Long straight pieces of ink are the rules of the table. The letters between them are
+  recognized cell by cell.
+
 - Relations: The answer states on which side of the other piece the circle or the square lies. The
   rounder piece is the circle.
 
@@ -31,7 +37,6 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby, pairwise
 from statistics import median
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,41 +46,22 @@ from snellen.core.profile import Profile
 from snellen.errors import MediaError, Rejected
 from snellen.media import images
 from snellen.media.content import Image, Message, Video
+from snellen.models.reader_places import LOCATED, located_letter
+from snellen.models.reader_shapes import (
+    LETTERS,
+    LISTED,
+    SOLID,
+    Ink,
+    InkBox,
+    Pixels,
+    ink_of,
+    ink_pieces,
+    ink_spans,
+    letter_bitmap,
+    likeness_of,
+)
+from snellen.models.reader_tables import PAGE_WITH_TABLE, table_html
 
-Pixels = NDArray[np.uint8] | NDArray[np.float64]
-"""A picture of shape (height, width, 3), in RGB, with values from 0 to 255."""
-Ink = NDArray[np.float64]
-"""An array of shape (height, width). A value is 0 where the picture has the background's color, and
-1 where the picture differs most from that color."""
-
-LETTERS = {
-    "A": "..#.. .#.#. #...# ##### #...#",
-    "B": "####. #...# ####. #...# ####.",
-    "C": ".###. #...# #.... #...# .###.",
-    "D": "####. #...# #...# #...# ####.",
-    "E": "##### #.... ####. #.... #####",
-    "F": "##### #.... ####. #.... #....",
-    "G": ".###. #.... #..## #...# .###.",
-    "H": "#...# #...# ##### #...# #...#",
-    "I": ".###. ..#.. ..#.. ..#.. .###.",
-    "J": "....# ....# ....# #...# .###.",
-    "K": "#..## #.#.. ##... #.#.. #..##",
-    "L": "#.... #.... #.... #.... #####",
-    "M": "#...# ##.## #.#.# #...# #...#",
-    "N": "#...# ##..# #.#.# #..## #...#",
-    "O": ".###. #...# #...# #...# .###.",
-    "P": "####. #...# ####. #.... #....",
-    "Q": ".###. #...# #.#.# #..## .####",
-    "R": "####. #...# ####. #..#. #...#",
-    "S": ".###. #.... .###. ....# .###.",
-    "T": "##### ..#.. ..#.. ..#.. ..#..",
-    "U": "#...# #...# #...# #...# .###.",
-    "V": "#...# #...# .#.#. .#.#. ..#..",
-    "W": "#...# #...# #.#.# #.#.# .#.#.",
-    "X": "#...# .#.#. ..#.. .#.#. #...#",
-    "Y": "#...# .#.#. ..#.. ..#.. ..#..",
-    "Z": "##### ...#. ..#.. .#... #####",
-}
 # The mean colors for these names in R. Munroe's survey of 2010, xkcd.com/color/rgb.
 COLORS = {
     "red": (229, 0, 0),
@@ -107,8 +93,6 @@ EMPTY = 40
 """The maximum difference between the pixels of an empty screen, on a scale from 0 to 255. Even an
 empty screen has compression artifacts."""
 ORDINALS = {"first": 0, "second": 1, "third": 2, "last": -1}
-SOLID = 0.5
-"""Pixels with a higher ink value than this are ink. All other pixels are background."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Reader:
@@ -147,17 +131,21 @@ class Reader:
             pixels = images.pixels(pictures[0])
         except MediaError as error:
             raise Rejected(str(error)) from error
-        ink = _ink(_calmed(pixels))
+        ink = ink_of(_calmed(pixels))
         if ink is None:
             return ""
+        if match := LOCATED.search(question):
+            return located_letter(ink, match[1], question)
+        if PAGE_WITH_TABLE.search(question):
+            return table_html(ink, question)
         if re.search(r"\bletters?\b", question):
             return _letters(ink, question)
         if re.search(r"\bcolou?r\b", question):
             return _color(pixels, ink, request.choices)
         if re.search(r"\bhow many\b", question, re.IGNORECASE):
-            return str(len(_pieces(ink > SOLID)))
+            return str(len(ink_pieces(ink > SOLID)))
         if match := re.search(r"\bwhere is the (\w+), seen from the\b", question, re.IGNORECASE):
-            return _relation(_pieces(ink > SOLID), match[1])
+            return _relation(ink_pieces(ink > SOLID), match[1])
         if re.search(r"\b(where|which (part|quarter))\b", question, re.IGNORECASE):
             return _position(ink, request.choices)
         return ""
@@ -203,67 +191,6 @@ def _blurred(pixels: NDArray[np.uint8], width: int) -> NDArray[np.float64]:
     return mean
 
 
-def _ink(pixels: Pixels) -> Ink | None:
-    """Return how much each pixel differs from the color at the edges of the picture, or None if no
-    pixel differs from that color."""
-    edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
-    background = np.median(edge, axis=0)
-    far: Ink = np.maximum.reduce([np.abs(pixels[:, :, k] - background[k]) for k in range(3)])
-    most = float(far.max())
-    return far / most if most else None
-
-
-def _spans(there: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return the ranges of consecutive True values. Each range consists of its first index and the
-    index after its last."""
-    ends = np.flatnonzero(np.diff(there, prepend=False, append=False)).tolist()
-    return list(zip(ends[::2], ends[1::2], strict=True))
-
-
-class _Box(NamedTuple):
-    """The bounding box of a piece of ink with `area` pixels. `bottom` and `right` are exclusive."""
-
-    top: int
-    bottom: int
-    left: int
-    right: int
-    area: int
-
-    @property
-    def center(self) -> tuple[float, float]:
-        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
-
-
-def _pieces(inked: NDArray[np.bool_]) -> list[_Box]:
-    """Return the bounding boxes of the connected pieces of ink. Two pixels are connected if they
-    share a side or a corner."""
-    lines, ends = np.nonzero(np.diff(inked, axis=1, prepend=False, append=False))
-    runs = list(zip(lines[::2].tolist(), ends[::2].tolist(), ends[1::2].tolist(), strict=True))
-    # A union-find forest of runs. The entry of a run is another run of the same piece, and the
-    # entry of a root is the root itself.
-    joined: list[int] = []
-    on_line: dict[int, list[tuple[int, int, int]]] = {}
-
-    def first(run: int) -> int:
-        while joined[run] != run:
-            run = joined[run]
-        return run
-
-    for run, (line, start, end) in enumerate(runs):
-        joined.append(run)
-        for other, other_start, other_end in on_line.get(line - 1, ()):
-            if start <= other_end and other_start <= end:
-                joined[first(run)] = first(other)
-        on_line.setdefault(line, []).append((run, start, end))
-    boxes: dict[int, _Box] = {}
-    for run, (line, start, end) in enumerate(runs):
-        box = boxes.get(first(run), _Box(line, line, start, end, 0))
-        boxes[first(run)] = _Box(
-            box.top, line + 1, min(box.left, start), max(box.right, end), box.area + end - start
-        )
-    return list(boxes.values())
-
-
 # -- letters that come and go
 
 COME_AND_GO = re.compile(r"\b(on the screen now|letters come and go)\b", re.IGNORECASE)
@@ -276,7 +203,7 @@ def _letter_on(picture: Image, letters: str) -> str:
     pixels = images.pixels(picture)
     if (pixels.max(axis=(0, 1)) - pixels.min(axis=(0, 1))).max() < EMPTY:
         return ""
-    ink = _ink(_calmed(pixels))
+    ink = ink_of(_calmed(pixels))
     return "" if ink is None else _letters(ink, letters)
 
 
@@ -295,8 +222,6 @@ def _came(seen: Sequence[str], question: str) -> str:
 
 # -- letters
 
-LISTED = re.compile(r"\b[A-Z](?:, [A-Z]\b)+")
-
 
 def _letters(ink: Ink, question: str) -> str:
     """Return the letters in the row, from left to right. If the question lists letters, only those
@@ -308,7 +233,7 @@ def _letters(ink: Ink, question: str) -> str:
     read = ""
     for top, bottom, left, right in _places(inked, int(number[1]) if number else None):
         letter = inked[top:bottom, left:right].astype(float)
-        likeness = [_likeness(letter, _resized(name, letter.shape)) for name in names]
+        likeness = [likeness_of(letter, letter_bitmap(name, letter.shape)) for name in names]
         read += names[int(np.argmax(likeness))]
     return read
 
@@ -323,11 +248,11 @@ def _places(inked: NDArray[np.bool_], n: int | None) -> list[tuple[int, int, int
     columns: NDArray[np.bool_] = np.logical_or.reduce(inked, axis=0)
     lines = np.flatnonzero(inked.any(axis=1))
     top, bottom = int(lines[0]), int(lines[-1]) + 1
-    spans = _spans(columns)
+    spans = ink_spans(columns)
     if n is None:
         spans = _merged(spans, (bottom - top) / 2)
     elif spans[-1][1] - spans[0][0] < n / 2 * (bottom - top) and (
-        places := _in_line(_pieces(inked), inked, n)
+        places := _in_line(ink_pieces(inked), inked, n)
     ):
         return places
     else:
@@ -336,13 +261,13 @@ def _places(inked: NDArray[np.bool_], n: int | None) -> list[tuple[int, int, int
 
 
 def _in_line(
-    pieces: Sequence[_Box], inked: NDArray[np.bool_], n: int
+    pieces: Sequence[InkBox], inked: NDArray[np.bool_], n: int
 ) -> list[tuple[int, int, int, int]]:
     """Return the positions of the `n` letters in a row, estimated from the pieces that look like
     letters in line. If no two pieces are in line, return an empty list."""
     large = [piece for piece in pieces if piece.bottom - piece.top >= SMALLEST]
 
-    def like(box: _Box) -> list[_Box]:
+    def like(box: InkBox) -> list[InkBox]:
         slack = (box.bottom - box.top) / 6
         return [
             other
@@ -405,34 +330,6 @@ def _merged(spans: Sequence[tuple[int, int]], gap: float) -> list[tuple[int, int
     return merged
 
 
-@lru_cache(maxsize=64)
-def _resized(name: str, shape: tuple[int, int]) -> Ink:
-    """Resize the bitmap of a letter to a shape. Each value of the result is the fraction of a pixel
-    that is ink."""
-    cells = np.array([[cell == "#" for cell in line] for line in LETTERS[name].split()])
-    used = np.flatnonzero(cells.any(axis=0))
-    cells = cells[:, used[0] : used[-1] + 1].astype(float)
-    resized: Ink = _shares(shape[0], cells.shape[0]) @ cells @ _shares(shape[1], cells.shape[1]).T
-    return resized
-
-
-def _shares(pixels: int, cells: int) -> NDArray[np.float64]:
-    """Divide a line into `pixels` equal pixels, and the same line into `cells` equal cells. Return
-    which fraction of each pixel each cell covers. The result has the shape (pixels, cells)."""
-    pixel, cell, step = np.arange(pixels)[:, None], np.arange(cells)[None, :], pixels / cells
-    shared: NDArray[np.float64] = np.minimum(pixel + 1, (cell + 1) * step) - np.maximum(
-        pixel, cell * step
-    )
-    return np.maximum(0.0, shared)
-
-
-def _likeness(a: Ink, b: Ink) -> float:
-    """Return the correlation of two pictures, or 0 if one of the pictures is constant."""
-    da, db = a - a.mean(), b - b.mean()
-    size = float(np.sqrt((da * da).sum() * (db * db).sum()))
-    return float((da * db).sum()) / size if size else 0.0
-
-
 # -- colors, counts, positions
 
 
@@ -459,13 +356,13 @@ def _position(ink: Ink, choices: Sequence[str]) -> str:
     return min(choices, key=away, default="")
 
 
-def _relation(pieces: Sequence[_Box], subject: str) -> str:
+def _relation(pieces: Sequence[InkBox], subject: str) -> str:
     """Return the side of the other piece on which the subject (circle or square) lies, or "" if
     there are not exactly two pieces."""
     if len(pieces) != 2:
         return ""
 
-    def filled(box: _Box) -> float:
+    def filled(box: InkBox) -> float:
         return box.area / ((box.bottom - box.top) * (box.right - box.left))
 
     circle, square = sorted(pieces, key=filled)

@@ -30,7 +30,10 @@ MODELS: Mapping[str, tuple[str, str]] = {
     "baseline/eager": ("baseline", "answers as soon as it is asked, blindly"),
     "baseline/after:SECONDS": ("baseline", "answers SECONDS after it was asked, blindly"),
     "baseline/blind-history": ("baseline", "answers by how often it was asked, blindly"),
-    "baseline/reader": ("reader", "a small classical reader of letters, colors, and counts"),
+    "baseline/reader": (
+        "reader",
+        "a small classical reader of letters, shapes, places, and tables",
+    ),
     "hf/PATH_OR_NAME": ("hf", "a model in a folder or on the hub, run here by transformers"),
     "hf-stream/PATH": ("hf_stream", "a Qwen-VL model in a folder, run here, that watches streams"),
     "vllm/NAME": ("vllm", "a model in a folder or on the hub, run here by vLLM, without a server"),

@@ -19,19 +19,22 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import orjson
 
-from snellen.core.answer import Answer, answer_words
+from snellen.core.answer import Answer, AnswerKind, ChoiceAnswer, answer_words
 from snellen.errors import StoreError
 from snellen.store import EventRecord, Key, Placed, Question, ReplyRecord, Run, ScoreRow
 from snellen.view._text import excerpt
 
-VERSION = 3
+VERSION = 4
 FILE = "view.sqlite"
 HEAD = 1024
 """The number of bytes at the beginning of a file that identify the file."""
 SHOWN = 160
 """The maximum number of a text's characters that a list shows."""
+TYPED = 100_000
+"""The maximum size of an answer's JSON, in bytes, that is indexed in full."""
 EVENT_TEXT = 2_000
 """The maximum number of an event's characters that are indexed."""
 PATIENCE = 5.0
@@ -67,7 +70,7 @@ CREATE TABLE IF NOT EXISTS tags (tag TEXT, value TEXT, row INTEGER,
     PRIMARY KEY (tag, value, row)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS scores (
     scoring TEXT, row INTEGER, score REAL, state TEXT, rule TEXT, answer TEXT,
-    candidates TEXT, key INTEGER, PRIMARY KEY (scoring, row)) WITHOUT ROWID;
+    candidates TEXT, key INTEGER, typed TEXT, PRIMARY KEY (scoring, row)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS readings ON scores (scoring, state, row);
 CREATE INDEX IF NOT EXISTS worths ON scores (scoring, score, row, key);
 -- For joins between two runs: `key` is a digest of the sample's key, equal in every run.
@@ -396,12 +399,13 @@ class _Taking:
         shown = None if score.answer is None else _words(score.answer)
         candidates = [*map(answer_words, score.candidates)]
         self._do(
-            "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(score.scoring, row, score.score, score.state, score.rule),
                 None if shown is None else excerpt(shown, 2 * SHOWN),
                 orjson.dumps(candidates).decode() if candidates else None,
                 _digest(key[:3]),
+                _typed(score.answer),
             ),
         )
 
@@ -469,6 +473,17 @@ def _words(answer: Answer) -> str:
     become readable text."""
     plain = isinstance(answer, float | tuple)
     return orjson.dumps(answer).decode() if plain else answer_words(answer)
+
+
+def _typed(answer: Answer | None) -> str | None:
+    """The JSON of an answer that a line of text does not show in full: a box, a table, a long text.
+    None for other answers, and for those that are too large."""
+    is_long = isinstance(answer, str) and len(answer) > 2 * SHOWN
+    is_typed = isinstance(answer, AnswerKind) and not isinstance(answer, ChoiceAnswer)
+    if not (is_long or is_typed):
+        return None
+    text = msgspec.json.encode(answer)
+    return text.decode() if len(text) <= TYPED else None
 
 
 def _digest(key: Sequence[Any]) -> int:

@@ -24,11 +24,13 @@ from snellen.core.benchmark import Benchmark
 from snellen.errors import plain
 from snellen.store import DEPTH, Key, differing
 from snellen.text.amounts import duration
+from snellen.view._answers import laid_out
 from snellen.view._board import Board
 from snellen.view._comparing import Compares
 from snellen.view._indexes import Indexes
 from snellen.view._text import CUT, excerpt, visible, with_marks
 from snellen.view.index import Index
+from snellen.view.marks import has_marks, sample_layers, side_layers, timeline
 from snellen.view.query import FLIPS, PAGE, SORTS, Chosen, Wanted
 from snellen.view.runs import RESTED, Listed, Runs, is_being_written
 from snellen.view.samples import (
@@ -84,6 +86,7 @@ class Pages:
         self.runs = Runs(*roots)
         self.indexes = Indexes()
         self.compares = Compares(benchmarks)
+        self._benchmarks = benchmarks
         self._counted: dict[tuple[Path, str], Counted] = {}
         self._counting: set[tuple[Path, str]] = set()
 
@@ -208,11 +211,13 @@ class Pages:
             other_index = None if other is None else self.indexes.of(other.path).file
             chosen = Chosen(connection, wanted, scoring, best_score(run, scoring), other_index)
             before, after, number = chosen.around(row)
+            shown_story = story(run, index, connection, row)
             return _page(
                 "sample.html",
                 run=run,
                 wanted=wanted,
-                story=story(run, index, connection, row),
+                story=shown_story,
+                layers=sample_layers(run, shown_story, scoring, self._benchmarks),
                 line=lines(connection, [row], scoring)[0],
                 scoring=scoring,
                 best=marked_best(run, scoring),
@@ -255,19 +260,13 @@ class Pages:
                     raise NotThere(f"{first.name} has no sample {key.sample!r}.")
                 before, after, number = chosen.around(row)
                 stories = [self._story(run, key) for run in runs]
-                texts = [
-                    sample_story.final.reply if sample_story and sample_story.final else ""
-                    for sample_story in stories
-                ]
-                diffs: list[Any] = [None] * len(runs)
-                if len(runs) == 2:
-                    diffs = list(with_marks(*texts) or diffs)
+                alike = len({_shown(run_story) for run_story in stories if run_story}) == 1
                 return _page(
                     "beside_sample.html",
                     stories=stories,
-                    alike=len({_shown(sample_story) for sample_story in stories if sample_story})
-                    == 1,
-                    diffs=diffs,
+                    alike=alike,
+                    layers=side_layers(runs, stories, scoring, alike, self._benchmarks),
+                    diffs=_differences(stories),
                     sample=key,
                     before=None if before is None else key_of(connection, before),
                     after=None if after is None else key_of(connection, after),
@@ -425,6 +424,13 @@ def distinction(run: Listed, runs: Sequence[Listed]) -> str:
     return "; ".join(parts)
 
 
+def _differences(stories: Sequence[Story | None]) -> list[Any]:
+    """For each story, its reply with the differences from the other reply marked; None if there are
+    not exactly two, or if a reply is too long."""
+    texts = [story.final.reply if story and story.final else "" for story in stories]
+    return list((with_marks(*texts) if len(texts) == 2 else None) or [None] * len(texts))
+
+
 def _shown(story: Story) -> tuple[tuple[str, str | None], ...]:
     """The kinds and digests of the media that were shown with a question."""
     return tuple(
@@ -479,10 +485,11 @@ def _templates() -> jinja2.Environment:
         "seconds": lambda value: f"{value:,.2f} s",
         "duration": duration,
         "words": _words,
+        "answer": laid_out,
     }
     environment.globals |= {
         "key": _key, "comparison_lines": comparison_lines, "distinction": distinction,
-        "query": _query, "CUT": CUT, "PAGE": PAGE,
+        "query": _query, "timeline": timeline, "has_marks": has_marks, "CUT": CUT, "PAGE": PAGE,
     }  # fmt: skip
     return environment
 

@@ -9,9 +9,11 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import msgspec
 import orjson
 
 from snellen import registry
+from snellen.core.answer import Answer
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import SnellenError
@@ -104,6 +106,8 @@ class ScoringResult(NamedTuple):
     """The source of the scoring's rules."""
     verdicts: list[tuple[str, str]]
     """The judges' verdicts, as pairs of the judge's model and the text."""
+    typed: Answer | None = None
+    """The answer as an object, if it is more than a line of text."""
 
 
 @dataclass(kw_only=True)
@@ -375,14 +379,14 @@ def _scoring_results(
     results = []
     for name in scorings(listed, connection):
         score_row = connection.execute(
-            "SELECT score, state, rule, answer, candidates FROM scores WHERE scoring = ? AND "
-            "row = ?",
+            "SELECT score, state, rule, answer, candidates, typed FROM scores WHERE scoring = ? "
+            "AND row = ?",
             (name, row),
         ).fetchone()
         if score_row is None:
             continue
         source = report.scorings[name].source if report and name in report.scorings else ""
-        score, state, rule, answer, candidates = score_row
+        score, state, rule, answer, candidates, typed = score_row
         results.append(
             ScoringResult(
                 scoring=name,
@@ -393,6 +397,7 @@ def _scoring_results(
                 candidates=[] if candidates is None else orjson.loads(candidates),
                 source=source,
                 verdicts=_verdicts(listed, name, key, final),
+                typed=None if typed is None else msgspec.json.decode(typed, type=Answer),
             )
         )
     return results

@@ -117,6 +117,12 @@ def box_of(sample: Sample) -> Box:
     return box[0], box[1], box[2], box[3]
 
 
+def target_box(sample: Sample) -> BoxAnswer:
+    """Return the reference box as an answer, as `Presentation.target_answer` does."""
+    left, top, right, bottom = box_of(sample)
+    return BoxAnswer(left=left, top=top, right=right, bottom=bottom)
+
+
 def of_size(box: Sequence[float], size: Sequence[int]) -> Box:
     """Convert a box from pixels to shares of the picture's width and height."""
     (left, top, right, bottom), (width, height) = box, size

@@ -65,6 +65,10 @@ class Canvas:
         mixed = below * (full_cover - cover) + np.array(color) * cover
         self.pixels[top:bottom, left:right] = (mixed + full_cover // 2) // full_cover
 
+    def fill(self, left: int, top: int, width: int, height: int, color: Color = (0, 0, 0)) -> None:
+        """Fill a rectangle. Unlike those of shapes, its position and size are in pixels."""
+        self.pixels[max(0, top) : max(0, top + height), max(0, left) : max(0, left + width)] = color
+
     def add_noise(self, seed: int, deviation: int) -> None:
         """Add gray noise to every pixel. `deviation` is the standard deviation, in pixel values
         from 0 to 255."""

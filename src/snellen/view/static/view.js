@@ -4,6 +4,32 @@
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const first = (selector) => document.querySelector(selector);
 
+// -- answers on pictures
+
+// A layer is one answer, on all pictures of the page and in the enlarged picture.
+function setLayer(number, on) {
+  for (const part of all(`g[data-layer="${number}"]`)) part.toggleAttribute("hidden", !on);
+  for (const box of all(`input[data-layer="${number}"]`)) box.checked = on;
+}
+
+function toggleLayer(number) {
+  const box = first(`input[data-layer="${number}"]`);
+  if (box) setLayer(number, !box.checked);
+  return Boolean(box);
+}
+
+function toggleMarks() {
+  const boxes = all("input[data-layer]");
+  const on = !boxes.some((box) => box.checked);
+  for (const box of boxes) setLayer(box.dataset.layer, on);
+  return boxes.length > 0;
+}
+
+document.addEventListener("change", (event) => {
+  const box = event.target.closest("input[data-layer]");
+  if (box) setLayer(box.dataset.layer, box.checked);
+});
+
 // -- keys
 
 let at = -1;
@@ -43,12 +69,14 @@ const keys = {
     return true;
   },
   "?": () => { first("#help").showModal(); return true; },
+  m: toggleMarks,
+  ...Object.fromEntries([..."123456789"].map((number) => [number, () => toggleLayer(number)])),
 };
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   const target = event.target;
-  if (target.closest("input, select, textarea, dialog[open]")) {
+  if (target.closest("input:not([type=checkbox]), select, textarea, dialog[open]")) {
     if (event.key === "Escape" && target.matches("input")) target.blur();
     return;
   }
@@ -161,13 +189,21 @@ function look(image) {
   close.textContent = "Close";
   const hint = document.createElement("span");
   hint.className = "hint small";
-  lens.append(large, close, hint);
+  const marks = image.parentElement.querySelector(".marks")?.cloneNode(true);
+  lens.append(large, ...(marks ? [marks] : []), close, hint);
   document.body.append(lens);
   let scale = 1, x = 0, y = 0;
   const show = () => {
     large.style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
     large.classList.toggle("near", scale >= 2);
-    hint.textContent = `${Math.round(100 * scale)} % of ${large.naturalWidth} × ${large.naturalHeight} · wheel or + − to zoom, 0 to fit, drag to move`;
+    if (marks) {
+      // Not by a transform, which would scale the strokes, too.
+      Object.assign(marks.style, {
+        left: `${x}px`, top: `${y}px`,
+        width: `${scale * large.naturalWidth}px`, height: `${scale * large.naturalHeight}px`,
+      });
+    }
+    hint.textContent = `${Math.round(100 * scale)} % of ${large.naturalWidth} × ${large.naturalHeight} · wheel or + − to zoom, 0 to fit, drag to move${marks ? ", m to hide marks" : ""}`;
   };
   const fit = () => {
     scale = Math.min(innerWidth / large.naturalWidth, innerHeight / large.naturalHeight);
@@ -197,6 +233,8 @@ function look(image) {
     if (event.key === "+" || event.key === "=") zoom(1.25);
     else if (event.key === "-") zoom(0.8);
     else if (event.key === "0") fit();
+    else if (event.key === "m") toggleMarks();
+    else if (/^[1-9]$/.test(event.key)) toggleLayer(event.key);
   });
   close.addEventListener("click", () => lens.close());
   lens.addEventListener("close", () => lens.remove());

@@ -1,0 +1,103 @@
+"""Shared by the tasks of the eye chart: scenes of shapes, random positions, and the form of a task
+that has a file of its own.
+
+Positions and sizes of shapes are in sixteenths of a pixel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from snellen.core import Answer, Reading, Reply, Sample
+from snellen.media.drawing import UNIT
+from snellen.metrics import Metric
+
+LETTERS = "CDHKNORSVZ"
+"""Sloan's ten letters."""
+BLACK, WHITE = 0, 255
+MARGIN = 8
+"""The width, in pixels, of the empty margin along the edges of the picture, and along the edges of
+each quarter."""
+
+Draw = Callable[[int], int]
+"""A function that draws a random integer from 0 up to, but not including, a limit."""
+Shape = list[Any]
+"""The kind, x, y, side, color, and turn of a shape: the arguments of `Canvas.draw`, in JSON
+types."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """The right answer, and what the picture shows. The rules are drawn first, then shapes, then
+    strokes over the shapes, then noise."""
+
+    answer: str
+    """The right answer, in the form that the question requests."""
+    shapes: list[Shape]
+    """The shapes, in the order in which they are drawn."""
+    paper: int = WHITE
+    """The gray level of the background."""
+    strokes: tuple[int, int, int] | None = None
+    """The seed, the number, and the length of random strokes; None: no strokes."""
+    noise: tuple[int, int] | None = None
+    """The seed and the standard deviation of noise; None: no noise."""
+    rules: tuple[tuple[int, int, int, int], ...] = ()
+    """The left, top, width, and height of black bars, in pixels."""
+    box: tuple[float, float, float, float] | None = None
+    """The left, top, right, and bottom of what the question asks about, in pixels."""
+    question: str = ""
+    """The question; empty if all samples of the task have the same question."""
+
+    def picture(self, side: int) -> Mapping[str, Any]:
+        """The field of a row that describes the picture, in JSON types. `side` is in pixels."""
+        return {
+            "side": side,
+            "paper": self.paper,
+            "shapes": self.shapes,
+            "strokes": self.strokes,
+            "noise": self.noise,
+            **({"rules": self.rules} if self.rules else {}),
+            **({"box": self.box, "size": (side, side)} if self.box else {}),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChartTask:
+    """A task of the eye chart that has a file of its own."""
+
+    scene: Callable[[Draw, int], Scene]
+    """Draws a scene with a question for a picture with this side, in pixels."""
+    parse: Callable[[Reply, Sample], Reading]
+    """Parses the answer in a reply, as `Scoring.parse` does."""
+    score: Callable[[Reading, Sample], float]
+    """The score of a reading, from 0 to 1."""
+    target: Callable[[Sample], Answer | None]
+    """The right answer as an object."""
+    wrong: str
+    """An answer of the right form that is wrong for every sample."""
+    capability: str
+    """The leaf of the capability tree."""
+    metrics: Mapping[str, Metric]
+    """Further metrics, keyed by name."""
+    max_answer_tokens: int = 64
+    """The token limit of a reply."""
+
+
+def inside(draw: Draw, room: int, length: int) -> int:
+    """Draw a random start position for an object of length `length` within `room` pixels, with a
+    margin at both ends."""
+    return MARGIN * UNIT + draw((room - 2 * MARGIN) * UNIT - length + 1)
+
+
+def pick(draw: Draw, names: Sequence[str]) -> str:
+    """Draw one of the names."""
+    return names[draw(len(names))]
+
+
+def shape(
+    what: str, x: int, y: int, side: int, color: Sequence[int] = (BLACK,) * 3, turn: int = 0
+) -> Shape:
+    """Return a shape with its top left corner at (x, y)."""
+    return [what, x, y, side, list(color), turn]
