@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
+from snellen.core.coordinates import Coordinates
 from snellen.core.sample import Sample
 from snellen.errors import UsageError
 from snellen.media.content import Message
@@ -69,6 +70,10 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     figures: list[Figure] = []
     """Published figures. If a figure may come from other settings, the field `unknown` states
     this."""
+
+    def __post_init__(self) -> None:
+        if self.coordinates:
+            Coordinates.read(self.coordinates)
 
     def is_of(self, benchmark: str) -> bool:
         """Return whether these settings are for this benchmark in Snellen. `benchmark` is the
