@@ -22,7 +22,8 @@ class CoordinatesSection:
         self._uses: dict[str, CoordinateUse] = {}
         self._faults: list[tuple[int, CoordinateUse, Numbers]] = []
         """For each scoring that depends on coordinates: its index among the findings, its use of
-        coordinates, and a column that is 1 for the replies that cannot be in them."""
+        coordinates, and a column that is 2 for replies that cannot be in them, 1 for other
+        replies, and 0 for questions without a reply."""
         for index, name in enumerate(scorer.names):
             use = scorer.benchmark.scorings[name].coordinates
             if use is not None:
@@ -32,13 +33,15 @@ class CoordinatesSection:
 
     def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
         for index, use, column in self._faults:
-            column.append(use.effective.is_fault(findings[index].reading.rule))
+            is_fault = use.effective.is_fault(findings[index].reading.rule)
+            column.append((scored.reply is not None) + is_fault)
 
     def summarize(self, draft: Draft) -> Part:
         notes: list[str] = []
         for (name, use), column in zip(self._uses.items(), self.columns, strict=True):
             if name in draft.reported:
-                notes += _notes(name, use, int(column.values.sum()), len(draft.table))
+                replies, faults = (int((column.values >= least).sum()) for least in (1, 2))
+                notes += _notes(name, use, faults, replies)
         return {}, notes
 
 
