@@ -4,8 +4,10 @@ model. Expected numbers are worked out by hand."""
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +15,9 @@ import pytest
 import snellen
 from snellen import recipes, registry
 from snellen.benchmarks.families.masks import encoded
-from snellen.core import Reply, Sample
+from snellen.core import PointAnswer, Reply, Sample
 from snellen.core.coordinates import CoordinateUse
+from snellen.core.model import Sizes
 from snellen.core.scoring import total_score
 from snellen.errors import UsageError
 from snellen.media.content import Image
@@ -229,3 +232,24 @@ def test_a_recipe_with_other_words_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(UsageError, match=r"mine\.toml.*'percent' is none of 0-1"):
         recipes.load(path)
+
+
+# -- a scoring of one's own
+
+
+def test_the_scoring_of_the_guide_reads_the_model_s_coordinates() -> None:
+    guide = Path(__file__).parents[2] / "docs/places.md"
+    (code,) = re.findall(r"```python\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
+    values: dict[str, Any] = {}
+    exec(compile(code, "docs/places.md", "exec"), values)
+    own = replace(registry.benchmark("eyechart"), name="own", scorings={"ours": values["scoring"]})
+    sample = Sample(id="1", question="?", target="?", media=(Image(b"", width=40, height=20),))
+
+    def read(coordinates: str | None, text: str, sizes: Sizes | None = None) -> Any:
+        scoring = with_coordinates(own, coordinates).scorings["ours"]
+        return scoring.parse(Reply(text=text, sizes=sizes), sample)
+
+    assert read(None, "(0.25, 0.5)").answer == PointAnswer(x=10, y=10)
+    assert read("0-1000", "(250, 500)").answer == PointAnswer(x=10, y=10)
+    assert read("pixels-shown", "(5, 5)", ((20, 10),)).answer == PointAnswer(x=10, y=10)
+    assert read("0-1", "(250, 500)").rule == "brackets: outside 0-1"
