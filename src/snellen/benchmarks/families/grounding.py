@@ -333,10 +333,9 @@ def in_pixels(
 def sent_size(reply: Reply, sample: Sample) -> tuple[int, int] | None:
     """The width and height, in pixels, at which the sample's picture was sent; None if they are not
     known. The pictures of few-shot examples come before those of the sample."""
-    if reply.sizes:
-        n = len(sample.media)
-        return reply.sizes[-n] if len(reply.sizes) >= n > 0 else None
-    return sample.media[0].size if sample.media else None
+    n = len(sample.media)
+    scaled = reply.sizes[-n] if reply.sizes and len(reply.sizes) >= n > 0 else None
+    return scaled or (sample.media[0].size if sample.media else None)
 
 
 def robust_in_box(reading: Reading, sample: Sample) -> float:
