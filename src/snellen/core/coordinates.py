@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from snellen.errors import UsageError
 from snellen.media.sizes import in_squares
@@ -76,7 +76,7 @@ RESIZINGS: Mapping[str, Resizing] = {
 
 `qwen2.5-vl`: preprocessor_config.json of Qwen/Qwen2.5-VL-7B-Instruct, whose numbers are the
 defaults of QwenLM/Qwen3-VL@96588727e44c78b25ba03ea03b8e12f7e64fd0da:qwen-vl-utils/src/
-qwen_vl_utils/vision_process.py#L24-L25, #L115-L123. That its boxes are pixels of the resized
+qwen_vl_utils/vision_process.py#L26-L27, #L131-L132. That its boxes are pixels of the resized
 picture: qwen-vl-finetune/tools/process_bbox.ipynb#L110.
 """
 
@@ -103,11 +103,10 @@ class Coordinates:
             ValueError: the text states no coordinates.
         """
         name, colon, rest = text.partition(":")
-        for convention in get_args(Convention):
-            if name != convention or (colon and convention != "pixels-shown"):
-                continue
-            return cls(convention=convention, resizing=_resizing(text, rest) if colon else None)
-        raise ValueError(f"{text!r} is none of {FORMS}.")
+        if name not in get_args(Convention) or (colon and name != "pixels-shown"):
+            raise ValueError(f"{text!r} is none of {FORMS}.")
+        convention = cast(Convention, name)
+        return cls(convention=convention, resizing=_resizing(text, rest) if colon else None)
 
     def __str__(self) -> str:
         return self.convention if self.resizing is None else f"{self.convention}:{self.resizing}"

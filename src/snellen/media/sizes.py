@@ -46,7 +46,7 @@ def in_squares(width: int, height: int, *, factor: int, least: int, most: int) -
     Source: huggingface/transformers@v5.23.0:src/transformers/models/qwen2_vl/
     image_processing_pil_qwen2_vl.py#L58-L84 (`smart_resize`), and QwenLM/Qwen3-VL@
     96588727e44c78b25ba03ea03b8e12f7e64fd0da:qwen-vl-utils/src/qwen_vl_utils/vision_process.py#
-    L56-L80. The second differs for sides of less than half of `factor` or of very narrow pictures.
+    L56-L81. The second differs for sides of less than half of `factor` or of very narrow pictures.
 
     >>> in_squares(640, 428, factor=28, least=3_136, most=1_003_520)
     (644, 420)
