@@ -125,6 +125,8 @@ def _settings(ask: recipes.Ask) -> Iterator[str]:
     manner = ask.manner
     if manner.system:
         yield f"system = {manner.system!r}"
+    if manner.coordinates:
+        yield f"coordinates = {manner.coordinates!r}"
     if manner.thinking:
         yield f"thinking: {manner.thinking}"
     for values in (manner.generation, manner.picture, manner.variables):

@@ -15,12 +15,13 @@ from aiohttp import web
 
 
 class Seen:
-    """What passed through: each request by the digest of its body, and the number of answers by
-    status."""
+    """What passed through: each request by the digest of its body, the bodies, and the number of
+    answers by status."""
 
     def __init__(self) -> None:
         self.requests: Counter[str] = Counter()
         self.statuses: Counter[int] = Counter()
+        self.bodies: list[bytes] = []
         self.url = ""
 
     @property
@@ -43,6 +44,7 @@ def counting_proxy(target: str) -> Iterator[Seen]:
                 body = await request.read()
                 if request.method == "POST":
                     json.loads(body)
+                    seen.bodies.append(body)
                     seen.requests[sha256(body).hexdigest()] += 1
                 headers = {"Content-Type": "application/json"}
                 async with session.request(

@@ -5,12 +5,8 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +23,7 @@ from snellen.media.content import Image, user
 from snellen.store import ReplyRecord, Run
 from tests.golden_data import golden
 from tests.heavy.counting_proxy import Seen, counting_proxy
+from tests.heavy.transformers_server import quiet, serving_model
 
 pytestmark = pytest.mark.heavy
 N = int(os.environ.get("SNELLEN_SERVE_N", "60"))
@@ -39,46 +36,15 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("transformers")
     folder = tmp_path_factory.mktemp("model") / "tiny-llava"
     script = Path(__file__).with_name("tiny_llava.py")
-    subprocess.run([sys.executable, str(script), str(folder)], check=True, env=_quiet())
+    subprocess.run([sys.executable, str(script), str(folder)], check=True, env=quiet())
     return folder
 
 
 @pytest.fixture(scope="module")
 def server(model: Path) -> Iterator[str]:
     """`transformers serve` on a port of its own; gives its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "transformers.cli.transformers", "serve", str(model)]
-    command += ["--device", "cpu", "--dtype", "float32", "--port", str(port)]
-    log = model.parent / "serve.log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=_quiet())
-    try:
-        _wait_for(f"http://127.0.0.1:{port}", process, log)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def _quiet() -> dict[str, str]:
-    return {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-
-
-def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(600):
-        if process.poll() is not None:
-            break
-        try:
-            urllib.request.urlopen(f"{url}/health", timeout=5)
-        except urllib.error.HTTPError:
-            return
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
-    pytest.fail(f"transformers serve did not start:\n{log.read_text()[-2000:]}")
+    with serving_model(model) as url:
+        yield url
 
 
 @pytest.fixture

@@ -18,7 +18,15 @@ class Places(NamedTuple):
     rule: str
     """The rule that found the places, or the reason why there are none."""
 
+    @property
+    def states_axes(self) -> bool:
+        """Whether the reply says which number is x and which is y, so that their order does not
+        depend on the model."""
+        return self.rule in NAME_AXES
 
+
+NAME_AXES = ("Molmo's tags", "call", "x and y")
+"""The rules whose forms name x and y, or call a function of x and y."""
 BOX_KEYS = ("bbox_2d", "box_2d", "bbox", "box")
 """Keys of boxes. Their values have four numbers."""
 BROKEN: Numbers = ()

@@ -15,7 +15,8 @@ Scoring  The authors' repository has no public snapshot, so there is no `officia
          polygon with an odd number of coordinates is always missed.
          `vlmevalkit`: GUI/osworld_g.py#L28-L34, #L314-L367, over boxes only, in thousandths.
          `robust`: Snellen's own parser (answers/places.py), which takes the only box or point in
-         the reply, in any maker's form, as pixels of the picture. It never guesses a scale.
+         the reply, in any maker's form. Its numbers are in the model's coordinates if these are
+         set, and otherwise pixels of the picture. It never guesses a scale.
 Proof    Both other scorings equal their authors' code on 400 generated pairs (tests/parity). No
          model outputs are published.
 """
@@ -25,6 +26,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from snellen.answers.places import single_answer
 from snellen.benchmarks.families import authors_files, grounding
 from snellen.benchmarks.families.grounding import KIT, LMMS_EVAL, inside, places
 from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
@@ -42,6 +44,7 @@ from snellen.core import (
     Sample,
     Scoring,
 )
+from snellen.core.coordinates import Coordinates
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import Message, user
@@ -119,7 +122,7 @@ def scorings() -> dict[str, Scoring]:
             partial(score_box, less=0),
             metrics=metrics,
         ),
-        "robust": grounding.robust(robust_score),
+        "robust": grounding.robust(robust_score, parse=robust_target),
     }
 
 
@@ -238,6 +241,15 @@ def score_box(reading: Reading, sample: Sample, less: int) -> float:
     """Score VLMEvalKit's click. Only boxes have a rule; other targets are not in its metrics."""
     is_box = sample.tags["box_type"] == "bbox"
     return grounding.score_click(reading, sample, less) if is_box else 0.0
+
+
+def robust_target(reply: Reply, sample: Sample, coordinates: Coordinates) -> Reading:
+    """Parse the only box or point of a reply. Two negative numbers are the refusal that the prompt
+    demands, whatever the model's coordinates."""
+    result = single_answer(reply.text)
+    if len(result.answers) == 1 and len(result.answers[0]) == 2 and max(result.answers[0]) < 0:
+        return grounding.point_in_pixels(*result.answers[0], f"{result.rule}: {REFUSAL}")
+    return grounding.robust_target(reply, sample, coordinates)
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:

@@ -14,8 +14,13 @@ Scoring  `official`: molmo_evaluator.py#L206-L274, #L325-L404, #L410-L457, #L713
          must be right. Points are in percent in Molmo's four forms, and in pixels in brackets.
          `lmms-eval` and `lmms-eval-json`: pointbench/utils.py#L139-L252, the share of points in the
          mask; `-binary` is their counterpart of the official rule.
-Proof    All scorings equal their authors' code on 450 generated pairs (tests/parity). No model
-         outputs are published.
+         `robust`: Snellen's own parser (answers/places.py), which takes all points in the reply, in
+         any maker's form, and the centers of boxes, and then the official rule. Their numbers are
+         in the model's coordinates if these are set. Otherwise, they are thousandths with the
+         prompts `lmms-eval` and `lmms-eval-json`, which demand these, and pixels of the picture
+         with `molmo`. It never guesses a scale. (Molmo's percent is read only by `official`.)
+Proof    All scorings but `robust` equal their authors' code on 450 generated pairs
+         (tests/parity). No model outputs are published.
 """
 
 import json
@@ -38,6 +43,7 @@ from snellen.benchmarks.families.masks import (
     json_pairs,
     mask_size,
     points_of,
+    robust_points,
     several,
     share_inside,
 )
@@ -100,7 +106,7 @@ MOST_PIXELS = 2**31
 def pointbench(prompt: Preset = "molmo", data: Path | None = None) -> Benchmark:
     data_file = find(data, "pointbench", ["data.json"])
     table, file = authors_files.table(data_file, questions)
-    rules = scorings()
+    rules = scorings(prompt)
     nothing = {"oracle": 0.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
         name="pointbench",
@@ -113,8 +119,13 @@ def pointbench(prompt: Preset = "molmo", data: Path | None = None) -> Benchmark:
         check=Check(
             says=lambda _, answer: answer,
             wrong=lambda _: '<point x="0.0" y="0.0">',
-            # The other rules do not read Molmo's form.
-            expect={**dict.fromkeys(rules, nothing), "official": {**nothing, "oracle": 1.0}},
+            # The other rules do not read Molmo's form, except ours, which takes the percent for
+            # pixels or thousandths. One of the four points in percent is also right in pixels.
+            expect={
+                **dict.fromkeys(rules, nothing),
+                "official": {**nothing, "oracle": 1.0},
+                "robust": {**nothing, "oracle": 0.25 if prompt == "molmo" else 0.0},
+            },
         ),
         presentation=Presentation(
             break_down_by=("category",),
@@ -126,14 +137,19 @@ def pointbench(prompt: Preset = "molmo", data: Path | None = None) -> Benchmark:
     )
 
 
-def scorings() -> dict[str, Scoring]:
+def scorings(prompt: Preset = "molmo") -> dict[str, Scoring]:
     """The scorings, keyed by name. The headline scoring comes first."""
     source = f"{LMMS_EVAL}/pointbench/utils.py#L139-L252"
     rules = {}
     for name, parse in {"lmms-eval": tuples, "lmms-eval-json": grid_points}.items():
         rules[name] = places(source, parse, share, partial=True)
         rules[f"{name}-binary"] = places(source, parse, partial(all_inside, first=True))
-    return {"official": places(AUTHORS, molmo_points, all_inside), **rules}
+    robust = grounding.robust(
+        partial(all_inside, first=True),
+        demanded=None if prompt == "molmo" else "0-1000",
+        parse=robust_points,
+    )
+    return {"official": places(AUTHORS, molmo_points, all_inside), **rules, "robust": robust}
 
 
 def questions(path: Path) -> Iterator[dict[str, Any]]:

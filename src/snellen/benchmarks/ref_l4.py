@@ -13,7 +13,9 @@ Scoring  `official`: JierunChen/Ref-L4@bae942c852b52c5be1d8214c978e984294793b91:
          than 256. The authors score files of boxes, which `snellen score` reads, and publish no
          parser. Here, a box is the first four numbers in brackets, in pixels.
          `robust`: Snellen's own parser (answers/places.py), which takes the only box or point in
-         the reply, in any maker's form, as pixels of the picture. It never guesses a scale.
+         the reply, in any maker's form. Its numbers are in the model's coordinates if these are
+         set, and otherwise pixels of the picture, which the prompt demands. It never guesses a
+         scale.
 Proof    All figures and IoUs equal the authors' on 500 generated boxes (tests/parity). The parser
          is checked by hand.
 """
@@ -123,7 +125,9 @@ def official() -> Scoring:
 
 def robust() -> Scoring:
     metrics = {"accuracy": share_at(0.5), "iou": Metric(mean, better="higher")}
-    return grounding.robust(grounding.robust_iou, metrics=metrics, partial=True)
+    return grounding.robust(
+        grounding.robust_iou, demanded="pixels-original", metrics=metrics, partial=True
+    )
 
 
 def published(split: Split = "all", **_: object) -> tuple[File, ...]:

@@ -21,7 +21,9 @@ Scoring  The data sets' authors score detectors. Model cards use the scripts of 
          the best of all boxes, as pixels and as thousandths; `evalscope` (refcoco_adapter.py#
          L179-L197). The scorings `-center` are the hits of a center.
          `robust`: Snellen's own parser (answers/places.py), which takes the only box or point in
-         the reply, in any maker's form, as pixels of the picture. It never guesses a scale.
+         the reply, in any maker's form. Its numbers are in the model's coordinates if these are
+         set, and otherwise pixels of the picture, or shares of its size with the prompt
+         `lmms-eval`, which demands these. It never guesses a scale.
 Proof    All scorings but `robust` equal their authors' code on 650 generated pairs
          (tests/parity). No model outputs are published.
 """
@@ -132,7 +134,7 @@ def refcoco(
     if isinstance(table, Parquet):
         table = Unfolded(table, unfold)
     nothing = {"oracle": 0.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
-    rules = scorings()
+    rules = scorings(prompt)
     return Benchmark(
         name="refcoco",
         asks=1,
@@ -165,7 +167,7 @@ def refcoco(
     )
 
 
-def scorings() -> dict[str, Scoring]:
+def scorings(prompt: Preset = "internvl") -> dict[str, Scoring]:
     """The scorings, keyed by name. The headline scoring comes first."""
     metrics = {"accuracy": share_at(0.5), "iou": Metric(mean, better="higher")}
     overlap = partial(places, metrics=metrics, partial=True)
@@ -190,7 +192,12 @@ def scorings() -> dict[str, Scoring]:
         ),
         "evalscope": overlap(scope, pixel_box, score_shares, metrics=several),
         "evalscope-center": places(scope, pixel_box, score_center_of_reference),
-        "robust": grounding.robust(grounding.robust_iou, metrics=metrics, partial=True),
+        "robust": grounding.robust(
+            grounding.robust_iou,
+            demanded="0-1" if prompt == "lmms-eval" else None,
+            metrics=metrics,
+            partial=True,
+        ),
     }
 
 

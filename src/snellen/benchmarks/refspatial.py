@@ -16,8 +16,12 @@ Scoring  Evaluation/summarize_acc.py#L11-L122: the share of points in the mask. 
          `lmms-eval`, `lmms-eval-0-999`, and `lmms-eval-json`: refspatial/utils.py#L46-L112, with
          gray values over 127. `vlmevalkit`: refspatialbench.py#L185-L213, as its code intends; at
          this commit, an error in its logging makes all scores 0.
-Proof    All scorings equal their authors' code on 500 generated pairs (tests/parity). No model
-         outputs are published.
+         `robust`: Snellen's own parser (answers/places.py), which takes all points in the reply, in
+         any maker's form, and the centers of boxes. Their numbers are in the model's coordinates if
+         these are set, and otherwise shares of the picture's size with the prompts `official` and
+         `lmms-eval`, which demand these, and pixels with the others. It never guesses a scale.
+Proof    All scorings but `robust` equal their authors' code on 500 generated pairs
+         (tests/parity). No model outputs are published.
 """
 
 import json
@@ -40,6 +44,7 @@ from snellen.benchmarks.families.masks import (
     json_pairs,
     mask_size,
     mean_of_parsed,
+    robust_points,
     several,
     share_inside,
     texts_in_parentheses,
@@ -89,6 +94,8 @@ PROMPTS = {
     "vlmevalkit": "{prompt}Output the point coordinates in JSON format.\nFor example:\n[\n"
     '  {{"point_2d": [x, y], "label": "point_1"}}\n]\n',
 }
+IN_SHARES = ("official", "lmms-eval")
+"""The prompts that demand numbers from 0 to 1, in a sentence of each row."""
 RELATIVE = ("official", "lmms-eval", "lmms-eval-json", "vlmevalkit")
 NO_PARSE = "the parser fails"
 _MOLMO = re.compile(r'x\d+="(-?\d+\.?\d*)"\s+y\d+="(-?\d+\.?\d*)"')
@@ -103,7 +110,7 @@ def refspatial(
     data_file = find(data, "refspatial", [f"{parts[0].capitalize()}/question.json"])
     table, file = authors_files.table(data_file, lambda path: questions(path, parts))
     nothing = {"oracle": 0.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
-    rules = scorings()
+    rules = scorings(prompt)
     return Benchmark(
         name="refspatial",
         asks=1,
@@ -115,11 +122,12 @@ def refspatial(
         check=Check(
             says=relative_reply,
             wrong=lambda _: "(-1, -1)",
-            # A point is two shares of the picture's size, which four rules read and at which the
-            # rule of absolute points stops.
+            # A point is two shares of the picture's size, which four rules and ours read, and at
+            # which the rule of absolute points stops.
             expect={
                 **dict.fromkeys(rules, nothing),
                 **{name: {**nothing, "oracle": 1.0} for name in RELATIVE},
+                "robust": {**nothing, "oracle": 1.0 if prompt in IN_SHARES else 0.0},
                 "absolute": {**nothing, "oracle": None, "wrong": None},
             },
         ),
@@ -133,7 +141,7 @@ def refspatial(
     )
 
 
-def scorings() -> dict[str, Scoring]:
+def scorings(prompt: Preset = "official") -> dict[str, Scoring]:
     """The scorings, keyed by name. The headline scoring comes first."""
     evaluated = {"accuracy": mean_of_parsed, "unparsed": grounding.wrong_format}
     every = {"accuracy": Metric(mean, better="higher")}
@@ -163,6 +171,13 @@ def scorings() -> dict[str, Scoring]:
             f"{KIT}:vlmeval/dataset/utils/spatial_bench/tools/utils.py#L280-L503",
             kit_points,
             lambda reading, sample: share_inside(reading, sample.data["mask"], clip=True),
+            metrics=every,
+            partial=True,
+        ),
+        "robust": grounding.robust(
+            score,
+            demanded="0-1" if prompt in IN_SHARES else None,
+            parse=robust_points,
             metrics=every,
             partial=True,
         ),

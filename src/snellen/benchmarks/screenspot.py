@@ -19,7 +19,9 @@ Scoring  `official`: pretrain/screenspot_test.py#L69-L108. The point must be in 
          point for v2 (screenspot_v2/utils.py#L37-L105). `lmms-eval-xywh` is v2's rule on boxes in
          pixels, which it takes for corners if width and height exceed x and y.
          `robust`: Snellen's own parser (answers/places.py), which takes the only box or point in
-         the reply, in any maker's form, as pixels of the picture. It never guesses a scale.
+         the reply, in any maker's form. Its numbers are in the model's coordinates if these are
+         set, and otherwise pixels of the picture, or shares of its size with the prompt
+         `lmms-eval`, which demands these. It never guesses a scale.
 Proof    All scorings but `robust` equal their authors' code on 500 generated pairs
          (tests/parity). VLMEvalKit stops at a box outside the picture, where we score. No model
          outputs are published.
@@ -115,7 +117,7 @@ def screenspot(
     spec = f"screenspot:version={version},part={part}"
     data_file = find(data, "screenspot", names, sheets, spec)
     table, file = authors_files.table(data_file, lambda path: elements(path, parts, end))
-    rules = scorings(version)
+    rules = scorings(version, prompt)
     nothing = {"oracle": 0.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
         name="screenspot",
@@ -131,8 +133,12 @@ def screenspot(
                 *center(grounding.relative(answer, sample))
             ),
             wrong=lambda _: "[0, 0, 1, 1]",
-            # The prompt asks for a relative point, which only the authors' rule reads.
-            expect={**dict.fromkeys(rules, nothing), "official": {**nothing, "oracle": 1.0}},
+            # A relative point, which the authors' rule reads, and ours if the prompt demands it.
+            expect={
+                **dict.fromkeys(rules, nothing),
+                "official": {**nothing, "oracle": 1.0},
+                "robust": {**nothing, "oracle": 1.0 if prompt == "lmms-eval" else 0.0},
+            },
         ),
         presentation=Presentation(
             break_down_by=("cell", "platform", "data_type", "data_source"),
@@ -145,14 +151,14 @@ def screenspot(
     )
 
 
-def scorings(version: Version) -> dict[str, Scoring]:
+def scorings(version: Version, prompt: Preset = "seeclick") -> dict[str, Scoring]:
     """The scorings, keyed by name. The headline scoring comes first."""
     metrics = {
         "accuracy": Metric(mean, better="higher"),
         "average": Metric(macro_average("cell"), better="higher"),
         "wrong_format": grounding.wrong_format,
     }
-    robust = {"robust": grounding.robust()}
+    robust = {"robust": grounding.robust(demanded="0-1" if prompt == "lmms-eval" else None)}
     rules = {
         "official": places(f"{SOURCE}#L69-L108", seeclick_point, grounding.in_box, metrics=metrics),
         "vlmevalkit": places(

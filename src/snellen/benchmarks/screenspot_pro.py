@@ -17,7 +17,9 @@ Scoring  eval_screenspot_pro.py#L137-L152: the point as a share of the picture's
          with an error, the reply is unparsed here. `vlmevalkit`: GUI/screenspot_pro.py#L330-L387.
          `lmms-eval`: screenspot_pro/utils.py#L31-L136. `evalscope`: screenspot_pro/utils.py.
          `robust`: Snellen's own parser (answers/places.py), which takes the only box or point in
-         the reply, in any maker's form, as pixels of the picture. It never guesses a scale.
+         the reply, in any maker's form. Its numbers are in the model's coordinates if these are
+         set, and otherwise pixels of the picture, or shares of its size with the prompts `gpt`,
+         `lmms-eval`, and `evalscope`, which demand these. It never guesses a scale.
 Proof    All scorings but `robust` equal their authors' code on 500 generated pairs
          (tests/parity), except that the center of MiniCPM-V's <box> is checked by hand. No model
          outputs are published.
@@ -94,6 +96,8 @@ PROMPTS = {
 }
 
 
+IN_SHARES = ("gpt", "lmms-eval", "evalscope")
+"""The prompts that demand numbers from 0 to 1."""
 _NUMBER = r"(\d+\.\d+|\d+)"
 _GPT_POINT = re.compile(rf"\[\[{_NUMBER},{_NUMBER}\]\]")
 _GPT_BOX = re.compile(rf"\[\[{_NUMBER},{_NUMBER},{_NUMBER},{_NUMBER}\]\]")
@@ -111,7 +115,7 @@ def screenspot_pro(
     data_file = find(data, "screenspot-pro", names, sheets, f"screenspot-pro:group={group}")
     table, file = authors_files.table(data_file, lambda path: annotations(path, group, data))
     nothing = {"oracle": 0.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
-    rules = scorings()
+    rules = scorings(prompt)
     return Benchmark(
         name="screenspot-pro",
         asks=1,
@@ -126,12 +130,14 @@ def screenspot_pro(
                 *grounding.relative(answer, sample)
             ),
             wrong=lambda _: "[0, 0, 1, 1]",
-            # Only GPT's rule parses a box in the form that the prompt asks for. lmms-eval takes the
-            # box's first two numbers, a corner, which rounding moves out of two of the six boxes.
+            # Only GPT's rule and ours parse a box in the form that the prompt asks for. lmms-eval
+            # takes the box's first two numbers, a corner, which rounding moves out of two of the
+            # six boxes.
             expect={
                 **dict.fromkeys(rules, nothing),
                 "official": {**nothing, "oracle": 1.0},
                 "lmms-eval": {**nothing, "oracle": 4 / 6},
+                "robust": {**nothing, "oracle": 1.0 if prompt in IN_SHARES else 0.0},
             },
         ),
         presentation=Presentation(
@@ -145,7 +151,7 @@ def screenspot_pro(
     )
 
 
-def scorings() -> dict[str, Scoring]:
+def scorings(prompt: Preset = "gpt") -> dict[str, Scoring]:
     """The scorings, keyed by name. The headline scoring comes first."""
     metrics = {
         "accuracy": Metric(mean, better="higher"),
@@ -175,7 +181,7 @@ def scorings() -> dict[str, Scoring]:
         "evalscope": places(
             f"{EVALSCOPE}/screenspot_pro/utils.py#L32-L158", evalscope_point, grounding.in_box
         ),
-        "robust": grounding.robust(),
+        "robust": grounding.robust(demanded="0-1" if prompt in IN_SHARES else None),
     }
 
 

@@ -50,6 +50,12 @@ if TYPE_CHECKING:
     help="Take the right answers from the column `answer` of FILE, not from the benchmark's rows.",
 )
 @click.option(
+    "--coordinates",
+    metavar="CONVENTION",
+    help="The coordinates in which the model wrote boxes and points, such as 0-1000. Only for "
+    "files.",
+)
+@click.option(
     "--missing",
     type=click.Choice(["wrong", "excluded"]),
     help="How to count questions without a reply.",
@@ -66,7 +72,7 @@ def command(
     sample: str | None,
     as_json: bool,
     answers_in_file: bool,
-    **columns: str | None,
+    **settings: str | None,
 ) -> int:
     """Score RUN folders again, or score FILEs or folders of predictions (XLSX, TSV, CSV, JSON,
     JSONL, or a log of Inspect).
@@ -81,7 +87,7 @@ def command(
             story
             for path in paths
             for story in api.explain(
-                path, sample, benchmark, data=data, answers_in_file=answers_in_file, **columns
+                path, sample, benchmark, data=data, answers_in_file=answers_in_file, **settings
             )
         ]
         if as_json:
@@ -98,7 +104,7 @@ def command(
             scorings=names,
             missing=missing,
             answers_in_file=answers_in_file,
-            **columns,
+            **settings,
         )
         for path in paths
     ]

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
         answer_words as answer_words,
     )
     from snellen.core.benchmark import Benchmark as Benchmark, Check as Check, History as History
+    from snellen.core.coordinates import (
+        Coordinates as Coordinates,
+        CoordinateUse as CoordinateUse,
+    )
     from snellen.core.exchange import (
         Interop as Interop,
         Published as Published,
@@ -97,6 +101,8 @@ _FILES = {
     "ChoiceAnswer": "answer",
     "Columns": ".metrics",
     "Conversation": "procedure",
+    "CoordinateUse": "coordinates",
+    "Coordinates": "coordinates",
     "DataFile": ".data",
     "Emission": "model",
     "Estimate": ".stats",

@@ -219,7 +219,7 @@ Shown = tuple[tuple[float, ...], ...]
 """For each video of a request, the times in seconds of the frames that a model was shown."""
 
 
-Sizes = tuple[Size, ...]
+Sizes = tuple[Size | None, ...]
 FrameSizes = tuple[tuple[Size, Size] | None, ...]
 """For each video of a request, the size of its frames as shown to the model, and their size before
 scaling. None for a video whose sizes are not known."""
@@ -263,7 +263,8 @@ class Reply:
     tool_calls: tuple[ToolCall, ...] = ()
     """The tool calls that the model requests, in order."""
     sizes: Sizes | None = None
-    """The size of each picture of the request as it was sent; None if no picture was scaled."""
+    """The size of each picture of the request as it was sent; None for a picture that was not
+    scaled. None instead of the sizes if no picture was scaled."""
     frame_sizes: FrameSizes | None = None
     """The sizes of the frames of each video; None if not known."""
 

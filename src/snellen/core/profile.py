@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
 
+from snellen.core.coordinates import coordinates_in
 from snellen.errors import UsageError, check_regular
 
 if TYPE_CHECKING:
@@ -221,6 +222,14 @@ class Profile(StrictStruct, frozen=True):
     image_tokens: Count | ImageRule | None = None
     """How many tokens a picture has, for `run --estimate`: a number, or the name of a rule. None:
     not known."""
+    coordinates: str | None = None
+    """The coordinates in which the model writes boxes and points (`core.coordinates`). None: they
+    are not set, so scorings read them as the benchmark's prompt demands."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.coordinates is not None:
+            coordinates_in(self.coordinates)
 
     def changes_answers(self, *, but: Collection[str] = ()) -> dict[str, object]:
         """The fields that are set and are part of a run's identity, without the options of `extra`

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from snellen.core.answer import Answer
+from snellen.core.coordinates import Coordinates, CoordinateUse
 from snellen.core.missing import Missing as Missing
 from snellen.core.model import Kind, Reply
 from snellen.core.sample import Sample
@@ -217,6 +218,9 @@ class Scoring:
     resolve: Callable[[ReplyTable], Resolution] | None = None
     """Completes the readings that depend on all replies or on the order of the replies. The
     function is called once for each repeat. None: there are no such readings."""
+    coordinates: CoordinateUse | None = None
+    """How `parse` depends on the coordinates in which the model writes boxes and points. None: it
+    does not depend on them."""
     on_missing: str = ""
     """A sentence that describes how the authors' code treats a file in which rows are missing.
     Empty if their code does what `missing` states."""
@@ -242,6 +246,13 @@ class Scoring:
         if the metric's direction is unknown. There are also none if a lower headline value is
         better, because scores may then be distances."""
         return self.direction(metric) is not None and self.better != "lower"
+
+
+def model_coordinates(scorings: Mapping[str, Scoring]) -> Coordinates | None:
+    """The coordinates that are set for the model; None if none are set, or if no scoring depends on
+    them."""
+    uses = (scoring.coordinates for scoring in scorings.values())
+    return next((use.of_model for use in uses if use is not None), None)
 
 
 def reading_state(reading: Reading, sample: Sample) -> ReadingState:

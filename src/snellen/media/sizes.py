@@ -32,6 +32,35 @@ def at_least(size: tuple[int, int], min_pixels: int | None) -> tuple[int, int]:
     return math.ceil(width * scale), math.ceil(height * scale)
 
 
+def in_squares(width: int, height: int, *, factor: int, least: int, most: int) -> tuple[int, int]:
+    """The size to which the processors of Qwen-VL models resize a picture. Both sides are multiples
+    of `factor`, and the area is between `least` and `most`.
+
+    Args:
+        width: The picture's width in pixels.
+        height: The picture's height in pixels.
+        factor: The number that must divide both sides.
+        least: The smallest area in pixels.
+        most: The largest area in pixels.
+
+    Source: huggingface/transformers@v5.23.0:src/transformers/models/qwen2_vl/
+    image_processing_pil_qwen2_vl.py#L58-L84 (`smart_resize`), and QwenLM/Qwen3-VL@
+    96588727e44c78b25ba03ea03b8e12f7e64fd0da:qwen-vl-utils/src/qwen_vl_utils/vision_process.py#
+    L56-L81. The second differs for sides of less than half of `factor` or of very narrow pictures.
+
+    >>> in_squares(640, 428, factor=28, least=3_136, most=1_003_520)
+    (644, 420)
+    """
+    across, down = round(width / factor), round(height / factor)
+    if across * down * factor**2 > most:
+        scale = math.sqrt(width * height / most)
+        across, down = (max(1, int(side / scale / factor)) for side in (width, height))
+    elif across * down * factor**2 < least:
+        scale = math.sqrt(least / (width * height))
+        across, down = (math.ceil(side * scale / factor) for side in (width, height))
+    return across * factor, down * factor
+
+
 def tile_grid(
     width: int, height: int, *, most: int, least: int = 1, size: int = 448
 ) -> tuple[int, int]:

@@ -38,6 +38,7 @@ from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.models.hf_checkpoint import Checkpoint, read_checkpoint
 from snellen.models.hf_common import libraries
+from snellen.models.hf_coordinates import check_coordinates
 from snellen.models.hf_forms import form_of
 from snellen.models.hf_forms.form import LoadedForm, Loading
 from snellen.models.hf_forms.other_ways import NotLoaded, advice
@@ -59,7 +60,8 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
 
     Raises:
         UsageError: torch or transformers is missing, the model cannot be loaded or does not support
-            chat, or `extra` has an unknown field.
+            chat, `extra` has an unknown field, or the profile's coordinates contradict the
+            processor.
     """
     spec = f"hf/{name}"
     settings = _settings(spec, profile)
@@ -67,6 +69,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
     devices = _devices(spec, settings, torch)
     checkpoint = read_checkpoint(spec, name, _options(spec, name, profile))
     loaded = _load(checkpoint, settings, devices, torch, transformers)
+    check_coordinates(spec, profile.coordinates, loaded.shown_size)
     model = loaded.replicas[0].model
     weights = digest(Path(name)) if Path(name).is_dir() else model.config._commit_hash or ""
     return _described(spec, loaded, settings, weights)

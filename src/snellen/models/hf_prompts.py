@@ -19,7 +19,7 @@ import numpy as np
 from snellen.core.model import Request
 from snellen.errors import MediaError, Rejected, UsageError
 from snellen.media import images
-from snellen.media.content import Message, Part, Video
+from snellen.media.content import Message, Part, Size, Video
 from snellen.models.batch import image_size, text_size
 from snellen.models.hf_common import BROKEN
 from snellen.models.hf_settings import HfSettings
@@ -161,6 +161,22 @@ class HfPrompts:
             return int(counted.num_image_tokens[0])
         except BROKEN:
             return width * height // 28**2
+
+    def shown_size(self, size: Size) -> Size | None:
+        """Return the width and height to which the processor resizes a picture of this size, or
+        None if the processor does not report sizes.
+
+        Raises:
+            Rejected: the processor does not accept the picture.
+        """
+        picture = np.full((size[1], size[0], 3), 128, np.uint8)
+        chat = [_turn("user", [{"type": "image", "image": picture}, _text("?")])]
+        grid = self._inputs([chat], []).get("image_grid_thw")
+        patch = getattr(self._processor.image_processor, "patch_size", None)
+        if grid is None or not isinstance(patch, int):
+            return None
+        _, down, across = grid[0].tolist()
+        return across * patch, down * patch
 
     def prepared(self, requests: Sequence[Request]) -> PreparedBatch:
         """Prepare a batch.

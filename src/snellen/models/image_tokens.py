@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from snellen.core.profile import ImageRule
+from snellen.media.sizes import in_squares
 
 
 def image_tokens(rule: ImageRule | int, width: int, height: int) -> int:
@@ -35,14 +36,10 @@ def _qwen(side: int, least: int, most: int) -> Callable[[int, int], int]:
     """
 
     def tokens(width: int, height: int) -> int:
-        across, down = round(width / side), round(height / side)
-        if across * down > most:
-            scale = math.sqrt(width * height / (most * side**2))
-            across, down = (max(1, int(pixels / scale / side)) for pixels in (width, height))
-        elif across * down < least:
-            scale = math.sqrt(least * side**2 / (width * height))
-            across, down = (math.ceil(pixels * scale / side) for pixels in (width, height))
-        return across * down + 2
+        across, down = in_squares(
+            width, height, factor=side, least=least * side**2, most=most * side**2
+        )
+        return across * down // side**2 + 2
 
     return tokens
 

@@ -141,7 +141,7 @@ def _with_sizes(answer: T, request: Request) -> T:
     ]
     if all(picture.original is None for picture in pictures):
         return answer
-    sizes = tuple(picture.size or (0, 0) for picture in pictures)
+    sizes = tuple(picture.size for picture in pictures)
     if isinstance(answer, Reply):
         return replace(answer, sizes=sizes)
     if isinstance(answer, Ranking):

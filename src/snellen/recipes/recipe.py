@@ -6,12 +6,14 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
+from snellen.core.coordinates import Coordinates
 from snellen.core.sample import Sample
 from snellen.errors import UsageError
 from snellen.media.content import Message
+from snellen.media.sizes import in_squares
 from snellen.recipes.facts import CardFigure, Evidence, Figure, RecipeScoring, RecipeThinking
 from snellen.recipes.prompts import Loads, Piece, VideoFrame, as_text, expanded, pieces_of, rendered
-from snellen.recipes.tiles import Tiles, scaled
+from snellen.recipes.tiles import Tiles
 
 
 class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -59,12 +61,19 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Where sources contradict each other about these settings."""
     unknown: list[str] = []
     """What the sources do not say about these settings."""
+    coordinates: str = ""
+    """The coordinates in which the model writes boxes and points (`core.coordinates`); empty if no
+    source states them."""
     source: str = ""
     """The source of these settings: repository@commit:file#lines, or a suffix to the recipe's
     source."""
     figures: list[Figure] = []
     """Published figures. If a figure may come from other settings, the field `unknown` states
     this."""
+
+    def __post_init__(self) -> None:
+        if self.coordinates:
+            Coordinates.read(self.coordinates)
 
     def is_of(self, benchmark: str) -> bool:
         """Return whether these settings are for this benchmark in Snellen. `benchmark` is the
@@ -192,7 +201,8 @@ class Ask:
         settings = {**self.manner.generation, **dict.fromkeys(self.manner.unset)}
         if self.manner.resized and sizes:
             least, most = (self.manner.picture[name] for name in ("min_pixels", "max_pixels"))
-            settings["resized"] = list(scaled(*sizes[0], least=least, most=most))
+            resized = in_squares(*sizes[0], factor=32, least=least, most=most)
+            settings["resized"] = list(resized)
         if self.manner.tiles is not None:
             counts = self.manner.tiles.counts(sizes)
             settings["tiles"] = [sum(counts)] if self.manner.tiles_together else counts

@@ -1,7 +1,6 @@
-"""How InternVL cuts pictures into tiles, and how Qwen3-VL scales pictures."""
+"""How InternVL cuts pictures into tiles."""
 
 from collections.abc import Sequence
-from math import ceil, floor, sqrt
 
 import msgspec
 
@@ -54,27 +53,3 @@ def tile_count(width: int, height: int, *, most: int, size: int = 448) -> int:
     columns, rows = tile_grid(width, height, most=most, size=size)
     tiles = columns * rows
     return tiles + 1 if tiles > 1 else 1
-
-
-def scaled(width: int, height: int, *, least: int, most: int, factor: int = 32) -> tuple[int, int]:
-    """Return the size to which a picture is scaled.
-
-    Both sides are multiples of `factor`, and the area is between `least` and `most`.
-
-    Args:
-        width: The picture's width in pixels.
-        height: The picture's height in pixels.
-        least: The smallest area in pixels.
-        most: The largest area in pixels.
-        factor: The number that must divide both sides.
-
-    Source: `smart_resize` of qwen_vl_utils, QwenLM/Qwen3-VL.
-    """
-    sides = [round(side / factor) * factor for side in (width, height)]
-    if sides[0] * sides[1] > most:
-        by = sqrt(width * height / most)
-        sides = [max(factor, floor(side / by / factor) * factor) for side in (width, height)]
-    elif sides[0] * sides[1] < least:
-        by = sqrt(least / (width * height))
-        sides = [ceil(side * by / factor) * factor for side in (width, height)]
-    return sides[0], sides[1]

@@ -24,6 +24,7 @@ from snellen.registry.outlines import outline
 from snellen.registry.specs import parse
 from snellen.registry.toolkits import is_toolkit, is_toolkit_run, of_toolkit, of_toolkit_run
 from snellen.store import data_at, data_path, is_object_run
+from snellen.transforms.coordinates import with_coordinates
 from snellen.transforms.probes import again
 from snellen.transforms.shots import with_shots
 
@@ -139,7 +140,8 @@ def of_run(
         UsageError: the run cannot be scored with `spec`.
     """
     plain = _of_run(manifest, data) if spec is None else _of_spec(manifest, spec, data)
-    return again(plain, manifest["identity"].get("probe", {}))
+    identity = manifest["identity"]
+    return again(with_coordinates(plain, identity.get("coordinates")), identity.get("probe", {}))
 
 
 def supplied(

@@ -15,6 +15,7 @@ import msgspec
 from snellen import __version__, registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.profile import ImageLimits, Profile
+from snellen.core.scoring import model_coordinates
 from snellen.data import Facts, missing_note
 from snellen.media import video
 from snellen.run import Settings, own_prompt
@@ -35,9 +36,11 @@ def run_identity(
     settings: Settings,
     adapter: str | None,
 ) -> dict[str, Any]:
-    """The identity of a run, which consists of everything that can change a reply."""
+    """The identity of a run, which consists of everything that can change a reply or what it
+    means."""
     generation = settings.generation
     source = registry.source_of(benchmark)
+    coordinates = model_coordinates(benchmark.scorings)
     return {
         "benchmark": benchmark.name,
         "asks": benchmark.asks,
@@ -62,6 +65,7 @@ def run_identity(
         **({"prompt": OWN_PROMPT} if own_prompt(benchmark, opened.model) else {}),
         **({"adapter": adapter} if adapter else {}),
         "profile": profile.changes_answers(but=opened.speed),
+        **({} if coordinates is None else {"coordinates": str(coordinates)}),
         "generation": {
             "max_tokens": generation.max_tokens,
             "temperature": None

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from snellen.core.coordinates import Coordinates
 from snellen.store import RunPart
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
@@ -125,6 +126,16 @@ def image_size(text: str) -> int | Literal["original"]:
     if not re.fullmatch("[1-9][0-9]{0,4}", text):
         raise ValueError(f"{text!r} is neither a number of pixels nor original.")
     return int(text)
+
+
+def coordinates(text: str) -> str:
+    """Check that a text states coordinates of boxes and points.
+
+    Raises:
+        ValueError: the text states none.
+    """
+    Coordinates.read(text)
+    return text
 
 
 def part(text: str) -> RunPart:

@@ -326,6 +326,17 @@ class RunOptions(TypedDict, total=False):
             expected="a Profile or the path of a TOML file",
         ),
     ]
+    coordinates: Annotated[
+        str | None,
+        Option(
+            MODEL,
+            "The coordinates in which the model writes boxes and points: 0-1, 0-999, 0-1000, "
+            "pixels-original, pixels-shown, pixels-shown:qwen2.5-vl, or yxyx-0-1000.",
+            metavar="CONVENTION",
+            expected="a convention of coordinates",
+            read=option_text.coordinates,
+        ),
+    ]
     concurrency: Annotated[
         Count | Literal["auto"] | None,
         Option(

@@ -126,7 +126,7 @@ def with_recipe(
     left = _stated(ask, without)
     frames = _taken_frames(left, videos)
     changes: dict[str, Any] = {"temperature": 0.0} if _is_greedy(ask.model_settings()) else {}
-    for name in ("temperature", "top_p"):
+    for name in ("temperature", "top_p", "coordinates"):
         if name in left:
             changes[name] = left.pop(name)
     for name in LIMITS:
@@ -174,6 +174,8 @@ def _stated(ask: Ask, without: Collection[str]) -> dict[str, Any]:
         UsageError: `without` names a setting that the recipe lacks.
     """
     settings = {**ask.model_settings(), **ask.manner.picture, **_unsendable(ask)}
+    if ask.manner.coordinates:
+        settings["coordinates"] = ask.manner.coordinates
     for name in without:
         if name not in settings:
             known = ", ".join(sorted(settings.keys() - DESCRIPTIONS))

@@ -160,7 +160,7 @@ class Recorder:
     ) -> None:
         """Store a reply. `reused` is the folder of the run from which the reply was taken; None for
         a new reply."""
-        media = turn.media if reused else _as_shown(turn.media, turn.request, reply)
+        media = _as_shown(turn.media, turn.request, reply)
         self._append(
             turn, reply=reply, kind=self._kind, attempt=attempt, media=media, reused=reused
         )

@@ -17,6 +17,7 @@ from snellen.run import Settings
 from snellen.run.declarations import declarations
 from snellen.run.effort import fitted, with_sent_fields, without_thinking
 from snellen.run.options import RunOptions
+from snellen.transforms.coordinates import with_coordinates
 
 Source = Literal["flag", "argument", "plan", "recipe", "profile", "benchmark", "default"]
 PRECEDENCE: tuple[Source, ...] = (
@@ -94,6 +95,9 @@ def resolve(
     values.take("serve", profile=profile.serve)
     for name in OF_MODEL:
         values.take(name, profile=getattr(profile, name) or None)
+    if options["coordinates"] or profile.coordinates:
+        coordinates = values.take("coordinates", profile=profile.coordinates)
+        benchmark = with_coordinates(benchmark, coordinates)
     values.origins["attempts"] = "argument" if "attempts" in retry else "default"
     changed = with_options(profile, options)
     name = model if isinstance(model, str) else model.name
@@ -166,7 +170,9 @@ def with_options(profile: Profile, options: RunOptions) -> Profile:
     """
     values: Mapping[str, Any] = options
     changes = {
-        name: values[name] for name in (*OF_MODEL, *OF_SAMPLING) if values[name] not in (None, "")
+        name: values[name]
+        for name in (*OF_MODEL, *OF_SAMPLING, "coordinates")
+        if values[name] not in (None, "")
     }
     if options["concurrency"] == "auto":
         changes["concurrency"] = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ from snellen.scoring import (
     score_run,
 )
 from snellen.store import MANIFEST, REPORT, Mirror, Run, is_object_run, runs_at
+from snellen.transforms.coordinates import with_coordinates
 from snellen.transforms.probes import again
 
 PASS_OBJECT = (
@@ -56,12 +58,14 @@ def score(
     replies_in: str | None = None,
     only: str | None = None,
     answers_in_file: bool = False,
+    coordinates: str | None = None,
 ) -> Result:
     """Score a run folder again, or a file or folder of predictions.
 
     For predictions, `ids` and `replies_in` name the columns of ids and replies if these columns
     have unusual names. `only` is a pattern that selects files of a folder. With `answers_in_file`,
-    the column `answer` of the file replaces the right answers of the data set. For files from
+    the column `answer` of the file replaces the right answers of the data set. `coordinates` are
+    those in which the model of the file writes boxes and points. For files from
     VLMEvalKit or lmms-eval, `benchmark` may be None, since it can be determined from the file's
     name.
 
@@ -79,10 +83,11 @@ def score(
                 f"{path} is a run folder, but --answers-in-file is for files of predictions. Leave "
                 "it out."
             )
+        _check_no_coordinates(path, coordinates)
         return _score_folder(path, benchmark, scorings, missing)
     predictions = read_predictions(path, benchmark, data, ids, replies_in, only, answers_in_file)
     report = score_predictions(
-        predictions.benchmark,
+        with_coordinates(predictions.benchmark, coordinates),
         predictions.replies,
         where=predictions.where,
         model=predictions.model,
@@ -108,6 +113,7 @@ def explain(
     replies_in: str | None = None,
     only: str | None = None,
     answers_in_file: bool = False,
+    coordinates: str | None = None,
 ) -> list[Explanation]:
     """Explain one sample: the prompt, the reply, and the result of each scoring, once for each time
     that the sample was asked. The other arguments are those of `score`.
@@ -117,6 +123,7 @@ def explain(
     """
     path = runs_at(replies)
     if _is_run(path, benchmark, data):
+        _check_no_coordinates(path, coordinates)
         run = Run(path)
         benchmark = benchmark_of(path, run.manifest(), benchmark)
         with run.folder.scores_lock(), closing(run), ExitStack() as stack:
@@ -129,7 +136,8 @@ def explain(
         predictions = read_predictions(
             path, benchmark, data, ids, replies_in, only, answers_in_file
         )
-        benchmark, where = predictions.benchmark, predictions.benchmark.data.where
+        benchmark = with_coordinates(predictions.benchmark, coordinates)
+        predictions, where = replace(predictions, benchmark=benchmark), benchmark.data.where
         stories = explain_reply(predictions.scorable(), sample, predictions.verdicts)
     if not stories:
         raise UsageError(f"{benchmark.name}: {where} has no sample {sample!r}.")
@@ -161,6 +169,19 @@ def _is_run(path: Path, benchmark: str | Benchmark | None, data: str | Path | No
                 "predictions, name their benchmark (-b)."
             )
     return is_run
+
+
+def _check_no_coordinates(path: Path, coordinates: str | None) -> None:
+    """
+    Raises:
+        UsageError: coordinates are passed for a run, whose identity has the run's coordinates.
+    """
+    if coordinates is not None:
+        raise UsageError(
+            f"{path} is a run folder, which stores the coordinates of its model. To read the same "
+            f"replies in other coordinates, repeat the run's command with --coordinates "
+            f"{coordinates} --reuse {path}; nothing is sent again."
+        )
 
 
 def _score_folder(
@@ -303,6 +324,7 @@ def benchmark_of(
                 f"{path}: this run's benchmark was a Python object, but you passed the catalog's "
                 f"{benchmark.name}. Pass the object that the run was made with."
             )
+        benchmark = with_coordinates(benchmark, manifest["identity"].get("coordinates"))
         probe = manifest["identity"].get("probe", {})
         if benchmark.provenance.probe and benchmark.provenance.probe != probe:
             raise UsageError(

@@ -13,7 +13,7 @@ from snellen.core.exchange import Published
 from snellen.core.model import Reply
 from snellen.core.prompts import IMAGE_MARK
 from snellen.core.sample import Sample
-from snellen.core.scoring import Reading
+from snellen.core.scoring import Reading, model_coordinates
 from snellen.data import Row
 from snellen.errors import DataError, UsageError
 from snellen.scoring.replies import Scored
@@ -43,10 +43,12 @@ class Predicted:
     @property
     def identity(self) -> dict[str, Any]:
         """The part of a run's identity that is also known for predictions."""
+        coordinates = model_coordinates(self.benchmark.scorings)
         return {
             "benchmark": self.benchmark.name,
             "options": dict(self.benchmark.provenance.options),
             "replies": self.where,
+            **({} if coordinates is None else {"coordinates": str(coordinates)}),
         }
 
     def unanswered(self) -> Iterator[Scored]:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from snellen.core.answer import Answer
-from snellen.core.model import Ranked, Reply, ReplyState, Times, Usage
+from snellen.core.model import Ranked, Reply, ReplyState, Sizes, Times, Usage
 from snellen.media.content import Image, Message, Size, ToolCall, Video
 from snellen.store.formats import FORMAT, NEWEST, Count, RowIndex
 from snellen.store.key import AnyKey, Key
@@ -163,6 +163,7 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
                 ToolCall(id=call.id, name=call.name, arguments=call.arguments)
                 for call in self.tool_calls
             ),
+            sizes=_sizes(self.media),
         )
 
 
@@ -182,6 +183,18 @@ class EndRecord(msgspec.Struct, frozen=True, kw_only=True):
     def least_format(self) -> int:
         """The lowest format number that covers all features that this line uses."""
         return NEWEST if len(self.key) > 3 else FORMAT
+
+
+def _sizes(media: Sequence[SeenMedia]) -> Sizes | None:
+    """The sizes at which the pictures of a question were sent; None if no picture was scaled. Media
+    with frames are videos."""
+    pictures = [medium for medium in media if not medium.frames]
+    if all(picture.width is None or picture.height is None for picture in pictures):
+        return None
+    return tuple(
+        None if picture.width is None or picture.height is None else (picture.width, picture.height)
+        for picture in pictures
+    )
 
 
 def _utf8(text: str) -> str:

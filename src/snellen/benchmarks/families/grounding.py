@@ -14,9 +14,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from snellen.answers.places import single_answer
+from snellen.answers.places import Places, single_answer
 from snellen.benchmarks.families.authors_files import texts
 from snellen.core import BoxAnswer, PointAnswer, Reading, Reply, Sample, Scoring
+from snellen.core.coordinates import Convention, Coordinates, CoordinateUse
+from snellen.core.coordinates import pixel as pixel
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, system, user
 from snellen.media.images import sized
@@ -127,19 +129,6 @@ def of_size(box: Sequence[float], size: Sequence[int]) -> Box:
     """Convert a box from pixels to shares of the picture's width and height."""
     (left, top, right, bottom), (width, height) = box, size
     return left / width, top / height, right / width, bottom / height
-
-
-def pixel(share: float, length: int) -> float:
-    """Return the pixel coordinate that gives exactly `share` when it is divided by `length`.
-
-    >>> 0.29 * 100, pixel(0.29, 100)
-    (28.999999999999996, 29.0)
-    """
-    product = share * length
-    if not math.isfinite(product):
-        return product
-    near = (float(round(product)), product, math.nextafter(product, math.inf))
-    return next((value for value in near if value / length == share), product)
 
 
 # -- readings
@@ -290,16 +279,69 @@ def _center(texts_of_numbers: Sequence[str]) -> Point | None:
 
 # -- our own rule
 
+PIXELS = Coordinates(convention="pixels-original")
 
-def robust_target(reply: Reply, sample: Sample) -> Reading:
-    """Parse the only box or point of a reply, in any maker's form, as pixels of the picture."""
+
+def robust_target(reply: Reply, sample: Sample, coordinates: Coordinates = PIXELS) -> Reading:
+    """Parse the only box or point of a reply, in any maker's form. Its numbers are in the given
+    coordinates."""
     result = single_answer(reply.text)
     if not result.answers:
         return Reading(answer=None, rule=result.rule)
-    (numbers_in_reply,) = result.answers
-    if len(numbers_in_reply) == 4:
-        return box(numbers_in_reply, result.rule)
-    return point_in_pixels(numbers_in_reply[0], numbers_in_reply[1], result.rule)
+    converted, fault = in_pixels(result, reply, sample, coordinates)
+    if fault:
+        return Reading(answer=None, rule=f"{result.rule}: {fault}")
+    (values,) = converted
+    if len(values) == 4:
+        return box(values, result.rule)
+    return point_in_pixels(values[0], values[1], result.rule)
+
+
+def in_pixels(
+    result: Places,
+    reply: Reply,
+    sample: Sample,
+    coordinates: Coordinates,
+    size: tuple[int, int] | None = None,
+) -> tuple[list[tuple[float, ...]], str]:
+    """Convert the boxes and points in a reply to pixels of the original picture.
+
+    Args:
+        result: The boxes and points, whose numbers are in `coordinates`.
+        reply: The reply, which has the size of the picture as it was sent.
+        sample: The sample.
+        coordinates: The coordinates of the numbers.
+        size: The width and height of the original picture; None: those of the sample's picture.
+
+    Returns:
+        The boxes and points, and the reason why the numbers cannot be in these coordinates. If
+        there is a reason, there are no boxes and points; otherwise, the reason is empty.
+
+    Raises:
+        DataError: the size of the picture is needed, and is not known. Pixels of the original
+            picture are compared with its size only if the size is known.
+    """
+    has_size = size or "size" in sample.data or any(picture.size for picture in sample.media)
+    if has_size or coordinates.convention != "pixels-original":
+        original = size or size_of(sample)
+        extent = coordinates.extent(original, sent_size(reply, sample) or original)
+    else:
+        original, extent = (1, 1), (math.inf, math.inf)
+    converted = []
+    for answer in result.answers:
+        values = answer if result.states_axes else coordinates.ordered(answer)
+        if fault := coordinates.fault(values, extent):
+            return [], fault
+        converted.append(coordinates.pixels(values, extent, original))
+    return converted, ""
+
+
+def sent_size(reply: Reply, sample: Sample) -> tuple[int, int] | None:
+    """The width and height, in pixels, at which the sample's picture was sent; None if they are not
+    known. The pictures of few-shot examples come before those of the sample."""
+    n = len(sample.media)
+    scaled = reply.sizes[-n] if reply.sizes and len(reply.sizes) >= n > 0 else None
+    return scaled or (sample.media[0].size if sample.media else None)
 
 
 def robust_in_box(reading: Reading, sample: Sample) -> float:
@@ -339,9 +381,26 @@ def places(source: str, parse: Parse, score: Score, **changes: Any) -> Scoring:
     return Scoring(source=source, parse=parse, score=score, **settings)
 
 
-def robust(score: Score = robust_in_box, **changes: Any) -> Scoring:
-    """Our own scoring. It takes numbers for pixels of the original picture."""
-    return places("ours", robust_target, score, **changes)
+def robust(
+    score: Score = robust_in_box,
+    *,
+    demanded: Convention | None = None,
+    parse: Callable[[Reply, Sample, Coordinates], Reading] = robust_target,
+    **changes: Any,
+) -> Scoring:
+    """Our own scoring, which reads boxes and points in the model's coordinates.
+
+    Args:
+        score: The score of a reading.
+        demanded: The coordinates that the benchmark's prompt demands, in which replies are read if
+            the model's coordinates are not set. None: the prompt demands none. Numbers are then
+            pixels of the original picture.
+        parse: Parses a reply in the given coordinates.
+        changes: Further fields of the scoring.
+    """
+    prompt = PIXELS if demanded is None else Coordinates(convention=demanded)
+    use = CoordinateUse(parse=parse, of_prompt=prompt, is_demanded=demanded is not None)
+    return places("ours", use.bound, score, version=2, coordinates=use, **changes)
 
 
 def as_text(items: Iterable[float]) -> str:

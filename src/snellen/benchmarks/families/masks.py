@@ -1,7 +1,8 @@
 """Shared by benchmarks whose targets are masks: masks in samples, and shares of points in them.
 
 A sample stores a mask as its width and the lengths of runs: first the pixels outside, then those
-inside, and so on, row by row. A reading has points, and boxes that stand for all their pixels.
+inside, and so on, row by row. A reading has points, and boxes that stand for all their pixels. In
+the scoring `robust`, a box stands for its center.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from snellen.core import Answer, BoxAnswer, PointAnswer, Reading, Sample, SeveralAnswers
+from snellen.answers.places import final_places
+from snellen.benchmarks.families.grounding import PIXELS, center, in_pixels
+from snellen.core import Answer, BoxAnswer, PointAnswer, Reading, Reply, Sample, SeveralAnswers
+from snellen.core.coordinates import Coordinates
 from snellen.media.content import Image
 from snellen.media.images import pixels
 from snellen.metrics import Columns, mean, metric
@@ -108,6 +112,19 @@ def json_pairs(text: str, width: int, height: int) -> Reading:
             return Reading(answer=None, rule=STOPS)
         points.append(at(float(x), float(y)))
     return several(points)
+
+
+def robust_points(reply: Reply, sample: Sample, coordinates: Coordinates = PIXELS) -> Reading:
+    """Parse all points of a reply, in any maker's form. A box stands for its center. The numbers
+    are in the given coordinates."""
+    result = final_places(reply.text)
+    if not result.answers:
+        return Reading(answer=None, rule=result.rule)
+    converted, fault = in_pixels(result, reply, sample, coordinates, mask_size(sample))
+    if fault:
+        return Reading(answer=None, rule=f"{result.rule}: {fault}")
+    points = (center(values) if len(values) == 4 else values for values in converted)
+    return several((at(x, y) for x, y in points), result.rule)
 
 
 def points_of(reading: Reading) -> Sequence[Answer]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from snellen.errors import UsageError
+from snellen.media.content import Size
 from snellen.models.hf_checkpoint import Checkpoint
 from snellen.models.hf_settings import HfSettings
 
@@ -40,6 +41,9 @@ class LoadedForm:
     manifest."""
     batch_size: int
     """The maximum number of requests per batch."""
+    shown_size: Callable[[Size], Size | None] | None = None
+    """Returns the width and height, in pixels, to which the processor resizes a picture, or None if
+    the processor does not report sizes. None: the form has no such processor."""
 
 
 class Form(Protocol):

@@ -46,6 +46,7 @@ class ProcessorForm:
             ],
             described=described(processor),
             batch_size=settings.batch_size,
+            shown_size=prompts.shown_size,
         )
 
 

@@ -19,6 +19,7 @@ from snellen.scoring.replies import Scored
 from snellen.scoring.scorer import Scorer
 from snellen.scoring.sections.baselines import BaselinesSection
 from snellen.scoring.sections.capabilities import CapabilitiesSection
+from snellen.scoring.sections.coordinates import CoordinatesSection
 from snellen.scoring.sections.cost import CostSection, cost_facts
 from snellen.scoring.sections.coverage import CoverageSection
 from snellen.scoring.sections.disagreements import DisagreementsSection
@@ -57,6 +58,7 @@ SECTIONS: Sequence[Callable[[Scorer], Section]] = (
     SequentialSection,
     FailuresSection,
     ReplyStatesSection,
+    CoordinatesSection,
     RepeatsSection,
     SlicesSection,
     MetricsSection,
