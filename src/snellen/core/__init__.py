@@ -67,6 +67,11 @@ if TYPE_CHECKING:
         Scoring as Scoring,
     )
     from snellen.core.streaming import Streaming as Streaming
+    from snellen.core.tools import (
+        MalformedCall as MalformedCall,
+        ToolSpec as ToolSpec,
+        call_arguments as call_arguments,
+    )
     from snellen.data import DataFile as DataFile, Row as Row, Table as Table
     from snellen.media.content import (
         Address as Address,
@@ -109,6 +114,7 @@ _FILES = {
     "IntervalAnswer": "answer",
     "JudgeBatches": "scoring",
     "Judge": "scoring",
+    "MalformedCall": "tools",
     "Message": ".media.content",
     "Metric": ".metrics",
     "NamedAnswers": "answer",
@@ -147,10 +153,12 @@ _FILES = {
     "Text": ".media.content",
     "Times": "model",
     "ToolCall": ".media.content",
+    "ToolSpec": "tools",
     "Usage": "model",
     "Video": ".media.content",
     "answer_words": "answer",
     "assistant": ".media.content",
+    "call_arguments": "tools",
     "system": ".media.content",
     "tool": ".media.content",
     "user": ".media.content",

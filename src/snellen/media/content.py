@@ -159,6 +159,9 @@ class Message:
     """The id of the call that a message of the role `tool` answers; None for other roles."""
     tool_calls: tuple[ToolCall, ...] = field(default=(), kw_only=True)
     """The tool calls that a message of the role `assistant` requests."""
+    continuation: str | None = field(default=None, kw_only=True)
+    """What the service returned with a message of the role `assistant` to continue from it, as JSON
+    text that only the back end reads; None if there is nothing."""
 
     @property
     def has_tools(self) -> bool:

@@ -135,11 +135,14 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The folder of the run from which the reply was taken; absent if the reply is new."""
     tool_calls: list[ToolCallFields] = []
     """The tool calls that the model requested."""
+    continuation: str | None = None
+    """What the service needs back with this reply to continue the conversation, as JSON text."""
 
     @property
     def least_format(self) -> int:
         """The lowest format number that covers all features that this line uses."""
-        return NEWEST if len(self.key) > 3 or self.tool_calls else FORMAT
+        uses_new = len(self.key) > 3 or self.tool_calls or self.continuation is not None
+        return NEWEST if uses_new else FORMAT
 
     def as_reply(self) -> Reply:
         """Convert the record to the reply that scorings use."""
@@ -163,6 +166,7 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
                 ToolCall(id=call.id, name=call.name, arguments=call.arguments)
                 for call in self.tool_calls
             ),
+            continuation=self.continuation,
         )
 
 
@@ -246,6 +250,7 @@ def reply_record(
         media=media or [],
         reused=reused,
         tool_calls=stored_calls(reply.tool_calls),
+        continuation=None if reply.continuation is None else _utf8(reply.continuation),
     )
 
 
