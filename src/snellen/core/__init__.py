@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         MalformedCall as MalformedCall,
         ToolSpec as ToolSpec,
         call_arguments as call_arguments,
+        is_malformed as is_malformed,
     )
     from snellen.data import DataFile as DataFile, Row as Row, Table as Table
     from snellen.media.content import (
@@ -159,6 +160,7 @@ _FILES = {
     "answer_words": "answer",
     "assistant": ".media.content",
     "call_arguments": "tools",
+    "is_malformed": "tools",
     "system": ".media.content",
     "tool": ".media.content",
     "user": ".media.content",

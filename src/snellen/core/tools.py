@@ -21,7 +21,7 @@ class ToolSpec:
 
 
 class MalformedCall(ValueError):
-    """The arguments of a tool call are not a JSON object."""
+    """A tool call has no name, or its arguments are not a JSON object."""
 
 
 def call_arguments(call: ToolCall) -> dict[str, object]:
@@ -29,11 +29,13 @@ def call_arguments(call: ToolCall) -> dict[str, object]:
     services send it for tools without parameters.
 
     Raises:
-        MalformedCall: the text is not a JSON object.
+        MalformedCall: the call has no name, or the text is not a JSON object.
 
     >>> call_arguments(ToolCall(id="1", name="rotate", arguments='{"degrees": 90}'))
     {'degrees': 90}
     """
+    if not call.name:
+        raise MalformedCall("the call is not a JSON object with a name and arguments")
     if not call.arguments.strip():
         return {}
     try:
@@ -43,3 +45,12 @@ def call_arguments(call: ToolCall) -> dict[str, object]:
     if not isinstance(arguments, dict):
         raise MalformedCall("the arguments are not a JSON object")
     return arguments
+
+
+def is_malformed(call: ToolCall) -> bool:
+    """Whether a call has no name, or arguments that are not a JSON object."""
+    try:
+        call_arguments(call)
+    except MalformedCall:
+        return True
+    return False

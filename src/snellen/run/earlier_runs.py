@@ -17,9 +17,10 @@ from snellen.store import ReplyRecord, Run
 
 LOOKED_AT = 3
 """The number of questions whose pictures are checked before a run is resumed."""
-SAME_MODEL = ("model", "model_revision", "profile", "called")
+SAME_MODEL = ("model", "model_revision", "profile", "called", "tools")
 """The fields of the identity that must be equal for one run to reuse another run's replies.
-`called` is the name of the benchmark that is passed to models with their own prompts."""
+`called` is the name of the benchmark that is passed to models with their own prompts. The form in
+which a model gets tools is in `tools`, and not in the requests' digests."""
 
 
 def check_pictures(run: Run, benchmark: Benchmark) -> None:

@@ -24,7 +24,11 @@ from snellen.run.effort import sent_fields
 from snellen.run.options import RunOptions
 from snellen.run.parts import check_divisible
 from snellen.run.run_config import RunConfig, Source, resolve, with_options
-from snellen.run.unused_options import check_benchmark_object, check_model_object
+from snellen.run.unused_options import (
+    check_benchmark_object,
+    check_model_object,
+    check_tool_options,
+)
 from snellen.transforms.probes import probed
 
 if TYPE_CHECKING:
@@ -232,6 +236,7 @@ class Plan:
             if not isinstance(model, str):
                 check_model_object(model.name, self.profile_of(model.name))
         options = self.options
+        check_tool_options(options)
         if options["part"] is not None or (options["drivers"] or 1) > 1:
             check_divisible(options)
             if options["part"] is not None and options["drivers"] and not self.is_driver:

@@ -90,6 +90,11 @@ class ToolFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The calls that the model requested in the message."""
 
 
+Ending = Literal["answered", "steps", "budget", "malformed"]
+"""How a question with tools ended: with a reply that calls no tool, or because its model used up
+the steps or the tokens, or made only malformed calls."""
+
+
 class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one attempt: a line of `replies*.jsonl`."""
 
@@ -137,12 +142,16 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The tool calls that the model requested."""
     continuation: str | None = None
     """What the service needs back with this reply to continue the conversation, as JSON text."""
+    ended: Ending | None = None
+    """How the turn ended with this reply, in a run with tools; absent if a further step follows,
+    and in runs without tools."""
 
     @property
     def least_format(self) -> int:
         """The lowest format number that covers all features that this line uses."""
-        uses_new = len(self.key) > 3 or self.tool_calls or self.continuation is not None
-        return NEWEST if uses_new else FORMAT
+        is_step = len(self.key) > 3 or self.ended is not None
+        has_calls = self.tool_calls or self.continuation is not None
+        return NEWEST if is_step or has_calls else FORMAT
 
     def as_reply(self) -> Reply:
         """Convert the record to the reply that scorings use."""
@@ -208,6 +217,7 @@ def reply_record(
     attempt: int = 1,
     media: list[SeenMedia] | None = None,
     reused: str | None = None,
+    ended: Ending | None = None,
 ) -> ReplyRecord:
     """Create the record of one attempt, from the reply or from the reason why there is no reply."""
     if reply is None:
@@ -251,6 +261,7 @@ def reply_record(
         reused=reused,
         tool_calls=stored_calls(reply.tool_calls),
         continuation=None if reply.continuation is None else _utf8(reply.continuation),
+        ended=ended,
     )
 
 
@@ -269,6 +280,18 @@ def stored_calls(calls: Sequence[ToolCall]) -> list[ToolCallFields]:
         ToolCallFields(id=_utf8(call.id), name=_utf8(call.name), arguments=_utf8(call.arguments))
         for call in calls
     ]
+
+
+class ExcerptFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which part of another picture a picture shows."""
+
+    of: str
+    """The digest of the other picture, `sha256:<hex>`."""
+    box: tuple[int, int, int, int]
+    """The left, top, right, and bottom edges of the part, in pixels of the other picture as a
+    person sees it."""
+    turns: int = 0
+    """By how many quarter turns clockwise the part is rotated."""
 
 
 class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -296,6 +319,8 @@ class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The frame policy of a video."""
     original: Size | None = None
     """The width and height in pixels before scaling; absent if the picture was not scaled."""
+    excerpt: ExcerptFields | None = None
+    """The part of another picture that the picture shows; absent unless a tool cut it out."""
 
 
 def shown_media(medium: Image | Video) -> ShownMedia:
@@ -321,6 +346,11 @@ def shown_media(medium: Image | Video) -> ShownMedia:
         width=medium.width,
         height=medium.height,
         original=medium.original,
+        excerpt=None
+        if medium.excerpt is None
+        else ExcerptFields(
+            of=medium.excerpt.of, box=medium.excerpt.box, turns=medium.excerpt.turns
+        ),
     )
 
 
