@@ -50,14 +50,14 @@ class Tool:
             schema = orjson.dumps(self.spec.parameters).decode()
             raise ToolError(f"{error}. The arguments of {self.spec.name} are {schema}") from None
         output = self.function(shown, **msgspec.structs.asdict(checked))
-        return tuple(_parts(output, self.spec.name))
+        return tuple(_parts(output))
 
 
 def tool_of(function: Callable[..., Any], *, version: str) -> Tool:
     """Make a tool from a function `f(shown, *, ...)`, whose keyword parameters are annotated.
 
-    The function returns a text, a `PictureView`, an `Image`, or a list of these. It raises `ToolError` if
-    a call is wrong. The docstring describes the tool to the model.
+    The function returns a text, a `PictureView`, an `Image`, or a list of these. It raises
+    `ToolError` if a call is wrong. The docstring describes the tool to the model.
 
     Raises:
         UsageError: the function has no docstring, or a parameter has no usable annotation.
@@ -118,11 +118,11 @@ def _arguments_of(function: Callable[..., Any], name: str) -> type[msgspec.Struc
     return arguments
 
 
-def _parts(output: object, name: str) -> Iterator[Output]:
+def _parts(output: object) -> Iterator[Output]:
     for part in output if isinstance(output, list | tuple) else [output]:
         if not isinstance(part, str | Image | PictureView):
             raise TypeError(
-                f"the tool {name} returned a {type(part).__name__}. It must return a text, a PictureView, "
-                "an Image, or a list of these."
+                f"it returned a {type(part).__name__}, not a text, a PictureView, an Image, or a "
+                "list of these"
             )
         yield part

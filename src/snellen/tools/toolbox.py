@@ -83,7 +83,7 @@ class Toolbox:
             ) from None
         except (ToolError, SnellenError):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise Rejected(
                 f"the tool {call.name} failed: {type(error).__name__}: {message_of(error)}"
             ) from error
