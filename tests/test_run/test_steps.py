@@ -1,0 +1,370 @@
+"""Questions with tools, asked of real servers that call rightly and wrongly: what is asked, stored,
+and scored step by step."""
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as pillow
+
+import snellen
+from snellen.api import Finished, Plan, run_plan
+from snellen.core.profile import ImageLimits, Profile
+from snellen.errors import SnellenError
+from snellen.registry import benchmark
+from snellen.store import Key, Question, ReplyRecord, Run
+from tests.servers import Answer, ReceivedRequest, completion, serving, status
+
+N = 3
+WIDTH, HEIGHT = 320, 160
+ZOOM = '<tool_call>{"name": "zoom", "arguments": {"box": [0, 0, 500, 500]}}</tool_call>'
+QUICK = {"backoff": 0.01, "longest_wait": 0.02, "attempts": 2}
+
+
+def picture(number: int) -> Any:
+    return np.random.default_rng(number).integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.jsonl"
+    lines = []
+    for number in range(N):
+        pillow.fromarray(picture(number)).save(tmp_path / f"{number}.png")
+        row = {"id": f"q{number}", "question": f"[q{number}] Which?", "image": f"{number}.png"}
+        lines.append({**row, "A": "x", "B": "y", "answer": "A"})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def plan(rows: Path, url: str, out: Path, **options: Any) -> Plan:
+    profile = Profile(base_url=url)
+    return Plan(
+        benchmarks=[benchmark(str(rows))],
+        models=["openai/m"],
+        out=out,
+        **{"profile": profile, "concurrency": 4, "retry": QUICK, "tools": ("zoom",), **options},
+    )
+
+
+def ask(rows: Path, url: str, out: Path, **options: Any) -> Finished:
+    return run_plan(plan(rows, url, out, **options))[0]
+
+
+def step(request: ReceivedRequest) -> tuple[str, int]:
+    """The question of a request, and its step."""
+    messages = request.json["messages"]
+    text = json.dumps(messages[0])
+    name = text.partition("[q")[2].partition("]")[0]
+    return f"q{name}", sum(message["role"] == "assistant" for message in messages)
+
+
+def says(*texts: str | Answer) -> Callable[[ReceivedRequest], Answer]:
+    """A server that answers each question with these texts in turn, and then with the last."""
+
+    def decide(request: ReceivedRequest) -> Answer:
+        answer = texts[min(step(request)[1], len(texts) - 1)]
+        return answer if isinstance(answer, Answer) else completion(answer)
+
+    return decide
+
+
+def records(finished: Finished) -> list[ReplyRecord]:
+    return [record for record in Run(finished.run).replies() if isinstance(record, ReplyRecord)]
+
+
+def last_texts(request: ReceivedRequest) -> list[str]:
+    content = request.json["messages"][-1]["content"]
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    return [part["text"] for part in parts if part["type"] == "text"]
+
+
+CASES: dict[str, tuple[Sequence[str | Answer], str, int, float, str]] = {
+    # what the server says: how the question ends, its steps, its score, words of the last request
+    "an answer at once": (["A"], "answered", 1, 1.0, "[q"),
+    "a call, then an answer": ([ZOOM, "A"], "answered", 2, 1.0, "Picture 2 (160 x 80 pixels):"),
+    "an unknown tool": ([ZOOM.replace("zoom", "crop"), "A"], "answered", 2, 1.0, "Tools: zoom"),
+    "bad JSON": ([ZOOM.replace("}}", "}"), "A"], "answered", 2, 1.0, "not a JSON object with a"),
+    "a box outside": ([ZOOM.replace("500", "5000"), "A"], "answered", 2, 1.0, "<= 1000"),
+    "a hundred calls": ([ZOOM * 100, "A"], "answered", 2, 1.0, "first 8 of 100 calls"),
+    "text and a call": (["I look.\n" + ZOOM, "A"], "answered", 2, 1.0, "Picture 2 (160"),
+    "a call after the answer": (["B\n" + ZOOM, "A"], "answered", 2, 1.0, "Picture 2 (160"),
+    "a fenced call": (
+        ['Look:\n```tool_call\n{"name": "zoom", "arguments": {"box": [0, 0, 500, 500]}}\n```', "A"],
+        *("answered", 2, 1.0, "Picture 2 (160 x 80 pixels):"),
+    ),
+    "never ending": ([ZOOM], "steps", 4, 0.0, "No further calls are possible"),
+    "never ending, with the answer": (["A\n" + ZOOM], "steps", 4, 1.0, "No further calls"),
+    "only malformed calls": (["<tool_call>zoom</tool_call>"], "malformed", 3, 0.0, "Error: "),
+    "nothing": ([""], "answered", 1, 0.0, "[q"),
+    "a call cut at the limit": (
+        [completion(ZOOM[:30], stop="length"), "A"],
+        *("answered", 2, 1.0, "not a JSON object with a name"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_way_of_calling_ends_as_it_must(case: str, rows: Path, tmp_path: Path) -> None:
+    texts, ending, steps, score, words = CASES[case]
+    with serving(says(*texts)) as server:
+        finished = ask(rows, server.url, tmp_path / "runs", max_steps=4)
+        requests = [*server.requests]
+        ask(rows, server.url, tmp_path / "runs", max_steps=4)
+        assert len(server.requests) == len(requests)
+
+    assert finished.result is not None
+    report = finished.result.report
+    assert Counter(map(step, requests)) == {(f"q{i}", k): 1 for i in range(N) for k in range(steps)}
+    assert sum(report.replies.values()) == N and "failed" not in report.replies
+    assert finished.result.headline.value == score
+    assert report.tools is not None
+    assert report.tools.ended == {ending: N}
+    assert report.tools.steps is not None and report.tools.steps.value == steps
+    last = [request for request in requests if step(request)[1] == steps - 1]
+    assert all(words in " ".join(last_texts(request)) for request in last)
+    assert [record.ended for record in records(finished)].count(ending) == N
+    assert {record.key for record in records(finished)} == {
+        Key(f"q{i}", step=k) for i in range(N) for k in range(steps)
+    }
+
+
+def test_the_crop_that_is_sent_is_that_of_the_original(rows: Path, tmp_path: Path) -> None:
+    small = Profile(images=ImageLimits(max_side=100))
+    with serving(says(ZOOM, "A")) as server:
+        for number, profile in enumerate((Profile(), small)):
+            ask(
+                *(rows, server.url, tmp_path / f"{number}"),
+                profile=profile,
+                base_url=server.url,
+            )
+            sent = {step(request)[0]: pictures(request) for request in server.requests[-N:]}
+
+            for name, (first, crop) in sent.items():
+                original = picture(int(name[1:]))
+                if number == 0:
+                    assert (first == original).all()
+                    assert (crop == original[:80, :160]).all()
+                else:  # a small picture of the crop, not a crop of a small picture
+                    assert first.shape == (50, 100, 3)
+                    assert crop.shape == (50, 100, 3)
+                    by_hand = pillow.fromarray(original[:80, :160])
+                    by_hand = by_hand.resize((100, 50), pillow.Resampling.LANCZOS)
+                    assert (crop == np.asarray(by_hand)).all()
+
+
+def pictures(request: ReceivedRequest) -> list[Any]:
+    urls = [
+        part["image_url"]["url"]
+        for message in request.json["messages"]
+        if isinstance(message["content"], list)
+        for part in message["content"]
+        if part["type"] == "image_url"
+    ]
+    files = (BytesIO(base64.b64decode(url.partition(",")[2])) for url in urls)
+    return [np.asarray(pillow.open(file)) for file in files]
+
+
+def test_the_token_budget_of_a_question_ends_it(rows: Path, tmp_path: Path) -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 40}
+    with serving(completion("A\n" + ZOOM, usage=usage)) as server:
+        finished = ask(rows, server.url, tmp_path, question_tokens=100)
+        assert len(server.requests) == 3 * N  # 40, 80, and 120 tokens
+
+    assert finished.result is not None and finished.result.report.tools is not None
+    tools = finished.result.report.tools
+    assert tools.ended == {"budget": N}
+    assert tools.tokens is not None and tools.tokens.value == 120
+    assert finished.result.headline.value == 1.0
+    assert any("used up the tokens" in note for note in finished.result.report.notes)
+
+
+def test_a_reply_without_a_token_count_counts_as_long_as_it_may_be(
+    rows: Path, tmp_path: Path
+) -> None:
+    with serving(completion(ZOOM, usage=None)) as server:
+        ask(rows, server.url, tmp_path, question_tokens=100, max_tokens=60)
+        assert len(server.requests) == 2 * N
+
+
+def test_a_step_that_fails_is_asked_again_alone(rows: Path, tmp_path: Path) -> None:
+    with serving(says(ZOOM, status(500))) as server:
+        finished = ask(rows, server.url, tmp_path)
+        assert finished.result is not None
+        assert finished.result.report.replies == {"failed": N}
+        assert finished.result.headline.value is None
+
+    with serving(says(ZOOM, "A")) as healed:
+        again = ask(rows, healed.url, tmp_path)
+        assert Counter(map(step, healed.requests)) == {(f"q{i}", 1): 1 for i in range(N)}
+        assert {tuple(image.shape for image in pictures(r)) for r in healed.requests} == {
+            ((HEIGHT, WIDTH, 3), (80, 160, 3))
+        }
+
+    assert again.result is not None
+    assert again.result.report.replies == {"ok": N}
+    assert again.result.headline.value == 1.0
+
+
+def test_a_run_that_stops_between_steps_scores_only_what_has_ended(
+    rows: Path, tmp_path: Path
+) -> None:
+    def decide(request: ReceivedRequest) -> Answer:
+        is_over = step(request)[0] == "q0" or step(request)[1] == 2
+        return completion("A" if is_over else ZOOM)
+
+    with serving(decide) as server:
+        stopped = ask(rows, server.url, tmp_path, max_requests=4, concurrency=1)
+        assert len(server.requests) == 4
+        assert stopped.result is not None
+        assert stopped.result.report.replies == {"ok": 1}
+
+        ended = ask(rows, server.url, tmp_path)
+
+        assert len(server.requests) == 1 + 3 * (N - 1)
+    assert ended.result is not None and ended.result.report.replies == {"ok": N}
+
+
+def test_the_journal_tells_what_was_cut_out_of_what(rows: Path, tmp_path: Path) -> None:
+    with serving(says(ZOOM, "A")) as server:
+        finished = ask(rows, server.url, tmp_path)
+
+    questions: list[Question] = [*Run(finished.run).questions()]
+    first, second = questions[:2]
+    assert (first.key, second.key) == (("q0", 0, 0), ("q0", 0, 0, 1))
+    assert [tool.calls[0].name for tool in second.tools if tool.calls] == ["zoom"]
+    original, crop = second.media
+    assert crop.excerpt is not None
+    assert crop.excerpt.of == original.digest
+    assert crop.excerpt.box == (0, 0, 160, 80)
+    (called, _) = [record for record in records(finished) if record.key[0] == "q0"]
+    assert json.loads(called.continuation or "") == ZOOM
+    assert called.reply == "" and called.tool_calls[0].arguments == '{"box":[0,0,500,500]}'
+
+
+def test_what_the_model_wrote_is_sent_back_unchanged(rows: Path, tmp_path: Path) -> None:
+    written = f"First,  this.\n{ZOOM} And then \n\n{ZOOM}"
+    with serving(says(written, "A")) as server:
+        ask(rows, server.url, tmp_path)
+        second = [request for request in server.requests if step(request)[1] == 1]
+
+    assert {request.json["messages"][1]["content"] for request in second} == {written}
+
+
+def test_tools_and_their_limits_are_part_of_the_identity(rows: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(OWN)
+    settings: list[dict[str, Any]] = [
+        {"tools": ()},
+        {"tools": ("zoom",)},
+        {"tools": ("zoom,grid",)},
+        {"tools": (f"python:{own}:brightness",)},
+        {"tools": ("zoom",), "max_steps": 2},
+        {"tools": ("zoom",), "question_tokens": 1000},
+    ]
+    with serving(says("A")) as server:
+        paths = {ask(rows, server.url, tmp_path / "runs", **fields).run for fields in settings}
+        same = {"tools": ("zoom",), "tool_form": "text", "max_steps": 6}
+        assert ask(rows, server.url, tmp_path / "runs", **same).run in paths
+        own.write_text(OWN + "\n")
+        paths.add(ask(rows, server.url, tmp_path / "runs", **settings[3]).run)
+
+    assert len(paths) == len(settings) + 1
+    identities = [Run(path).manifest()["identity"] for path in paths]
+    assert sum("tools" in identity for identity in identities) == len(settings)
+
+
+OWN = '''
+from snellen.media.images import pixels
+from snellen.tools import Shown, ToolError, rendered
+
+
+def brightness(shown: Shown, *, picture: int = 1) -> str:
+    """Measure the mean brightness of a picture, from 0 to 255."""
+    if picture == 13:
+        raise ToolError("13 is unlucky")
+    if picture == 14:
+        raise KeyError("my bug")
+    return f"{pixels(rendered(shown.picture(picture), max_pixels=10**9)).mean():.1f}"
+'''
+
+
+def test_a_tool_of_ones_own_is_called(rows: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(OWN)
+    calls = '<tool_call>{"name": "brightness", "arguments": {"picture": 1}}</tool_call>'
+    calls += calls.replace(": 1}", ": 13}")
+    with serving(says(calls, "A")) as server:
+        finished = ask(rows, server.url, tmp_path / "a", tools=(f"zoom,python:{own}:brightness",))
+        second = next(request for request in server.requests if step(request) == ("q1", 1))
+
+    assert finished.result is not None and finished.result.headline.value == 1.0
+    mean = f"{picture(1).mean():.1f}"
+    assert last_texts(second) == [
+        f"Result of brightness:\n{mean}\nResult of brightness:\nError: 13 is unlucky."
+    ]
+
+
+def test_a_bug_in_ones_own_tool_fails_the_question_and_is_no_score(
+    rows: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(OWN)
+    bad = '<tool_call>{"name": "brightness", "arguments": {"picture": 14}}</tool_call>'
+    with serving(says(bad, "A")) as server:
+        finished = ask(rows, server.url, tmp_path / "a", tools=(f"python:{own}:brightness",))
+        assert len(server.requests) == N
+
+    assert finished.result is not None
+    assert finished.result.report.replies == {"failed": N}
+    errors = {record.error.message for record in records(finished) if record.error}
+    assert errors == {"the tool brightness failed: KeyError: 'my bug'"}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"tools": ("zoomm",)}, "there is no tool 'zoomm'. Did you mean zoom?"),
+        ({"tools": ("zoom,zoom",)}, "--tools lists zoom twice"),
+        ({"tools": (",",)}, "--tools lists no tool"),
+        ({"tools": ("frame",)}, "it shows no video. Leave out frame"),
+        ({"tools": ("zoom",), "shots": 1}, "--tools cannot be used"),
+        ({"tools": ("zoom",), "retry_truncated": 9000}, "works only without --tools"),
+        ({"tools": (), "max_steps": 3}, "--max-steps is for questions with tools"),
+        ({"tools": (), "tool_form": "text"}, "--tool-form is for questions with tools"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_before_the_first_request(
+    options: dict[str, Any], words: str, rows: Path, tmp_path: Path
+) -> None:
+    with serving(says("A")) as server:
+        with pytest.raises(SnellenError) as caught:
+            snellen.evaluate(
+                str(rows), "openai/m", base_url=server.url, out=tmp_path / "runs", **options
+            )
+        assert server.requests == []
+    assert words in str(caught.value)
+
+
+def test_with_and_without_tools_are_compared_pair_by_pair(rows: Path, tmp_path: Path) -> None:
+    def decide(request: ReceivedRequest) -> Answer:
+        name, steps = step(request)
+        if "call tools" not in json.dumps(request.json["messages"][0]):
+            return completion("B")
+        return completion(ZOOM if steps == 0 else "A")
+
+    with serving(decide) as server:
+        without = ask(rows, server.url, tmp_path, tools=())
+        using = ask(rows, server.url, tmp_path)
+
+    assert without.result is not None and using.result is not None
+    assert without.result.report.tools is None
+    comparison = snellen.compare(without.run, using.run)
+    print(comparison)
+    assert "tools" in str(comparison)
