@@ -19,6 +19,7 @@ from snellen.core.profile import ImageLimits, Profile
 from snellen.errors import SnellenError
 from snellen.registry import benchmark
 from snellen.store import Key, Question, ReplyRecord, Run
+from tests import killed_steps
 from tests.servers import Answer, ReceivedRequest, completion, serving, status
 
 N = 3
@@ -354,10 +355,9 @@ def test_what_does_not_go_together_is_refused_before_the_first_request(
 
 def test_with_and_without_tools_are_compared_pair_by_pair(rows: Path, tmp_path: Path) -> None:
     def decide(request: ReceivedRequest) -> Answer:
-        name, steps = step(request)
         if "call tools" not in json.dumps(request.json["messages"][0]):
             return completion("B")
-        return completion(ZOOM if steps == 0 else "A")
+        return completion(ZOOM if step(request)[1] == 0 else "A")
 
     with serving(decide) as server:
         without = ask(rows, server.url, tmp_path, tools=())
@@ -365,6 +365,16 @@ def test_with_and_without_tools_are_compared_pair_by_pair(rows: Path, tmp_path: 
 
     assert without.result is not None and using.result is not None
     assert without.result.report.tools is None
-    comparison = snellen.compare(without.run, using.run)
-    print(comparison)
-    assert "tools" in str(comparison)
+    words = str(snellen.compare(without.run, using.run))
+    assert "openai/m (tools=zoom) is 100.00 pp above openai/m in accuracy" in words
+    assert "only openai/m (tools=zoom) on 3, such as q0, q1, q2" in words
+
+
+def test_a_killed_run_asks_no_step_again_whose_reply_was_stored(tmp_path: Path) -> None:
+    latency = 0.03
+    rows = killed_steps.write_rows(tmp_path, 40)
+    with serving(killed_steps.answer, latency=latency) as server:
+        hits = killed_steps.kill_again_and_again(
+            server, rows, tmp_path / "runs", n=40, kills=2, seed=1, latency=latency
+        )
+    assert hits

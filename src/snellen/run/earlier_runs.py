@@ -17,10 +17,9 @@ from snellen.store import ReplyRecord, Run
 
 LOOKED_AT = 3
 """The number of questions whose pictures are checked before a run is resumed."""
-SAME_MODEL = ("model", "model_revision", "profile", "called", "tools")
+SAME_MODEL = ("model", "model_revision", "profile", "called")
 """The fields of the identity that must be equal for one run to reuse another run's replies.
-`called` is the name of the benchmark that is passed to models with their own prompts. The form in
-which a model gets tools is in `tools`, and not in the requests' digests."""
+`called` is the name of the benchmark that is passed to models with their own prompts."""
 
 
 def check_pictures(run: Run, benchmark: Benchmark) -> None:
@@ -51,6 +50,13 @@ def check_pictures(run: Run, benchmark: Benchmark) -> None:
             )
 
 
+def _tool_form(identity: Mapping[str, Any]) -> str | None:
+    """The form in which a model gets tools, which the digests of requests do not contain; None if
+    there are no tools."""
+    form: str | None = identity.get("tool_use", {}).get("form")
+    return form
+
+
 def reuse_of(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse | None:
     """Create a function that looks up a reply in the runs that the plan's option `reuse` lists, as
     far as these runs have the same model. Returns None if there is no such run and the plan allows
@@ -71,7 +77,9 @@ def reuse_of(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse
             if plan.reuse_strictly:
                 raise
             continue  # this is an error of that run, not of this one
-        if any(identity.get(field) != other.get(field) for field in SAME_MODEL):
+        if any(identity.get(field) != other.get(field) for field in SAME_MODEL) or (
+            _tool_form(identity) != _tool_form(other)
+        ):
             others.append(f"{path} ({other.get('model')})")
             continue
         run.load()

@@ -65,7 +65,7 @@ def run_identity(
         **({"called": benchmark.provenance.called} if benchmark.provenance.called else {}),
         **({"prompt": OWN_PROMPT} if own_prompt(benchmark, opened.model) else {}),
         **({"adapter": adapter} if adapter else {}),
-        **({} if tools is None else {"tools": tools.identity}),
+        **({} if tools is None else tools.identity),
         "profile": profile.changes_answers(but=opened.speed),
         "generation": {
             "max_tokens": generation.max_tokens,

@@ -50,14 +50,19 @@ class ToolUse:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The part of a run's identity that describes the use of tools."""
-        form = {"text": blake2b(instructions(()).encode(), digest_size=8).hexdigest()}
+        """The fields of a run's identity that describe the use of tools."""
+        digests = [_digest(tool) for tool in self.toolbox.tools.values()]
+        if self.form == "text":
+            digests.append(instructions(()))
         return {
-            "tools": {name: _digest(tool) for name, tool in self.toolbox.tools.items()},
-            "form": form if self.form == "text" else "native",
-            "max_steps": self.max_steps,
-            **({} if self.max_tokens is None else {"max_tokens": self.max_tokens}),
-            "pictures": "in results" if self.takes_pictures else "in user messages",
+            "tools": ",".join(self.toolbox.tools),
+            "tool_use": {
+                "form": self.form,
+                "max_steps": self.max_steps,
+                **({} if self.max_tokens is None else {"max_tokens": self.max_tokens}),
+                "pictures": "in results" if self.takes_pictures else "in user messages",
+                "digest": blake2b("\0".join(digests).encode(), digest_size=8).hexdigest(),
+            },
         }
 
     def ending(self, replies: Sequence[Reply]) -> Ending | None:

@@ -32,7 +32,7 @@ class Shown:
         if not self.pictures:
             raise ToolError("no picture has been shown")
         if not 1 <= number <= len(self.pictures):
-            raise ToolError(f"there is no picture {number}; there are {_range(self.pictures)}")
+            raise ToolError(f"there is no picture {number}; {_range(self.pictures)}")
         picture = self.pictures[number - 1]
         return picture if isinstance(picture, PictureView) else full_view(picture)
 
@@ -45,7 +45,7 @@ class Shown:
         if not self.videos:
             raise ToolError("the question shows no video")
         if not 1 <= number <= len(self.videos):
-            raise ToolError(f"there is no video {number}; there are {_range(self.videos)}")
+            raise ToolError(f"there is no video {number}; {_range(self.videos)}")
         return self.videos[number - 1]
 
     def with_pictures(self, *pictures: Image | PictureView) -> Shown:
@@ -54,4 +54,5 @@ class Shown:
 
 
 def _range(media: tuple[object, ...]) -> str:
-    return f"numbers 1 to {len(media)}" if len(media) > 1 else "only number 1"
+    last = len(media)
+    return f"the numbers are 1 to {last}" if last > 1 else "the only number is 1"
