@@ -15,6 +15,7 @@ from PIL import Image as pillow
 
 import snellen
 from snellen.api import Finished, Plan, run_plan
+from snellen.cli import exit_code
 from snellen.core.profile import ImageLimits, Profile
 from snellen.errors import SnellenError
 from snellen.registry import benchmark
@@ -378,3 +379,59 @@ def test_a_killed_run_asks_no_step_again_whose_reply_was_stored(tmp_path: Path) 
             server, rows, tmp_path / "runs", n=40, kills=2, seed=1, latency=latency
         )
     assert hits
+
+
+RECIPE = """
+family = "My-VL"
+checkpoints = ["me/My-VL"]
+evidence = "maker-code"
+source = "me/my-vl@0123abc:eval"
+
+[prompts]
+letter = "{{ images | join }}{{ question }}"
+
+[[asks]]
+data_sets = ["eyechart"]
+prompt = "letter"
+source = "ask.py#L10-L24"
+generation = { max_new_tokens = 64, tools = ["zoom", "grid"], max_steps = 2 }
+"""
+
+
+def test_a_recipe_sets_tools_and_an_option_takes_precedence(tmp_path: Path) -> None:
+    recipe = tmp_path / "mine.toml"
+    recipe.write_text(RECIPE)
+    with serving(completion(ZOOM)) as server:
+        for tools in ({}, {"tools": ["rotate"], "max_steps": 3}):
+            snellen.evaluate(
+                *("eyechart", "openai/m"),
+                recipe=str(recipe),
+                base_url=server.url,
+                out=tmp_path / "runs",
+                limit=1,
+                **tools,  # type: ignore[arg-type]
+            )
+        assert len(server.requests) == 2 + 3
+
+    manifests = [Run(path).manifest() for path in (tmp_path / "runs").glob("*/*/*")]
+    assert {
+        (
+            manifest["identity"]["tools"],
+            manifest["identity"]["tool_use"]["max_steps"],
+            manifest["origins"]["tools"],
+        )
+        for manifest in manifests
+    } == {("zoom,grid", 2, "recipe"), ("rotate", 3, "argument")}
+
+
+def test_a_plan_file_and_the_command_line_offer_tools(rows: Path, tmp_path: Path) -> None:
+    with serving(says(ZOOM, "A")) as server:
+        (tmp_path / "plan.toml").write_text(
+            f'benchmarks = ["{rows}"]\nmodels = ["openai/m"]\nbase_url = "{server.url}"\n'
+            f'out = "{tmp_path / "runs"}"\ntools = ["zoom", "rotate"]\nmax_steps = 5\n'
+        )
+        assert exit_code(["run", str(tmp_path / "plan.toml")]) == 0
+        words = ["run", "-b", str(rows), "-m", "openai/m", "--base-url", server.url]
+        words += ["--out", str(tmp_path / "runs"), "--tools", "zoom,rotate", "--max-steps", "5"]
+        assert exit_code(words) == 0
+        assert len(server.requests) == 2 * N

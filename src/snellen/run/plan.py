@@ -193,12 +193,15 @@ class Plan:
             sources.setdefault("seed", "recipe")
         if first.frames is not None:
             sources["frames"] = "recipe"
+        tools = {name: value for name, value in first.tools.items() if name not in sources}
+        sources |= dict.fromkeys(tools, "recipe")
         return PlanArguments(
             profiles={name: settings.profile for name, settings in by_model.items()},
             by_recipe=first.fields,
             sources=sources,
             **({} if seed is None else {"seed": seed}),
             **({} if first.frames is None else {"frames": first.frames}),
+            **cast(RunOptions, tools),
         )
 
     def profile_of(self, model: str) -> Profile:
