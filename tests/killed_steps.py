@@ -114,7 +114,16 @@ def _stored(out: Path) -> list[Step]:
 
 def _start(rows: Path, url: str, out: Path) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", "snellen", "run", "-b", str(rows), "-m", "openai/m"]
-    command += ["--tools", "zoom", "--base-url", url, "--concurrency", str(CONCURRENCY)]
+    command += [
+        "--tools",
+        "zoom",
+        "--tool-form",
+        "text",
+        "--base-url",
+        url,
+        "--concurrency",
+        str(CONCURRENCY),
+    ]
     return subprocess.Popen(
         [*command, "--out", str(out)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )

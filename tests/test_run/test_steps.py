@@ -5,6 +5,7 @@ import base64
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -51,11 +52,15 @@ def plan(rows: Path, url: str, out: Path, **options: Any) -> Plan:
         benchmarks=[benchmark(str(rows))],
         models=["openai/m"],
         out=out,
-        **{"profile": profile, "concurrency": 4, "retry": QUICK, "tools": ("zoom",), **options},
+        **{"profile": profile, "concurrency": 4, "retry": QUICK, **options},
     )
 
 
 def ask(rows: Path, url: str, out: Path, **options: Any) -> Finished:
+    """A run with the tool zoom as text, unless `options` say otherwise."""
+    options = {"tools": ("zoom",), **options}
+    if options["tools"]:
+        options = {"tool_form": "text", **options}
     return run_plan(plan(rows, url, out, **options))[0]
 
 
@@ -87,38 +92,68 @@ def last_texts(request: ReceivedRequest) -> list[str]:
     return [part["text"] for part in parts if part["type"] == "text"]
 
 
-CASES: dict[str, tuple[Sequence[str | Answer], str, int, float, str]] = {
-    # what the server says: how the question ends, its steps, its score, words of the last request
-    "an answer at once": (["A"], "answered", 1, 1.0, "[q"),
-    "a call, then an answer": ([ZOOM, "A"], "answered", 2, 1.0, "Picture 2 (160 x 80 pixels):"),
-    "an unknown tool": ([ZOOM.replace("zoom", "crop"), "A"], "answered", 2, 1.0, "Tools: zoom"),
-    "bad JSON": ([ZOOM.replace("}}", "}"), "A"], "answered", 2, 1.0, "not a JSON object with a"),
-    "a box outside": ([ZOOM.replace("500", "5000"), "A"], "answered", 2, 1.0, "<= 1000"),
-    "a hundred calls": ([ZOOM * 100, "A"], "answered", 2, 1.0, "first 8 of 100 calls"),
-    "text and a call": (["I look.\n" + ZOOM, "A"], "answered", 2, 1.0, "Picture 2 (160"),
-    "a call after the answer": (["B\n" + ZOOM, "A"], "answered", 2, 1.0, "Picture 2 (160"),
-    "a fenced call": (
-        ['Look:\n```tool_call\n{"name": "zoom", "arguments": {"box": [0, 0, 500, 500]}}\n```', "A"],
-        *("answered", 2, 1.0, "Picture 2 (160 x 80 pixels):"),
+@dataclass(frozen=True)
+class Said:
+    """What a model says: a text, and calls as (name, arguments)."""
+
+    text: str = ""
+    calls: Sequence[tuple[str, str]] = ()
+    stop: str = "stop"
+
+    def as_text(self) -> Answer:
+        marks = [
+            f'<tool_call>{{"name": "{name}", "arguments": {arguments}}}</tool_call>'
+            for name, arguments in self.calls
+        ]
+        return completion("\n".join([*filter(None, [self.text]), *marks]), stop=self.stop)
+
+    def natively(self) -> Answer:
+        if not self.calls:
+            return completion(self.text, stop=self.stop)
+        calls = [
+            {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": arguments}}
+            for n, (name, arguments) in enumerate(self.calls)
+        ]
+        return completion(self.text or None, stop="tool_calls", tool_calls=calls)
+
+
+BOX = ("zoom", '{"box": [0, 0, 500, 500]}')
+LOOKS = Said(calls=[BOX])
+ANSWERS = Said("A")
+SHOWN = "Picture 2 (160 x 80 pixels):"
+CASES: dict[str, tuple[Sequence[Said], str, int, float, str]] = {
+    # what the model says: how the question ends, its steps, its score, words of the last request
+    "an answer at once": ([ANSWERS], "answered", 1, 1.0, "[q"),
+    "a call, then an answer": ([LOOKS, ANSWERS], "answered", 2, 1.0, SHOWN),
+    "an unknown tool": ([Said(calls=[("crop", "{}")]), ANSWERS], "answered", 2, 1.0, "Tools: zoom"),
+    "bad JSON": ([Said(calls=[("zoom", '{"box": [0, ')]), ANSWERS], "answered", 2, 1.0, "Error: "),
+    "a box outside": (
+        [Said(calls=[("zoom", '{"box": [0, 0, 5000, 500]}')]), ANSWERS],
+        *("answered", 2, 1.0, "<= 1000"),
     ),
-    "never ending": ([ZOOM], "steps", 4, 0.0, "No further calls are possible"),
-    "never ending, with the answer": (["A\n" + ZOOM], "steps", 4, 1.0, "No further calls"),
-    "only malformed calls": (["<tool_call>zoom</tool_call>"], "malformed", 3, 0.0, "Error: "),
-    "nothing": ([""], "answered", 1, 0.0, "[q"),
-    "a call cut at the limit": (
-        [completion(ZOOM[:30], stop="length"), "A"],
-        *("answered", 2, 1.0, "not a JSON object with a name"),
-    ),
+    "a hundred calls": ([Said(calls=[BOX] * 100), ANSWERS], "answered", 2, 1.0, "8 of 100 calls"),
+    "text and a call": ([Said("I look.", [BOX]), ANSWERS], "answered", 2, 1.0, SHOWN),
+    "a call after the answer": ([Said("B", [BOX]), ANSWERS], "answered", 2, 1.0, SHOWN),
+    "never ending": ([LOOKS], "steps", 4, 0.0, "No further calls are possible"),
+    "never ending, with the answer": ([Said("A", [BOX])], "steps", 4, 1.0, "No further calls"),
+    "only malformed calls": ([Said(calls=[("zoom", "here")])], "malformed", 3, 0.0, "Error: "),
+    "nothing": ([Said("")], "answered", 1, 0.0, "[q"),
+    "an answer cut at the limit": ([Said("A", stop="length")], "answered", 1, 1.0, "[q"),
 }
 
 
+@pytest.mark.parametrize("form", ["text", "native"])
 @pytest.mark.parametrize("case", CASES)
-def test_each_way_of_calling_ends_as_it_must(case: str, rows: Path, tmp_path: Path) -> None:
-    texts, ending, steps, score, words = CASES[case]
-    with serving(says(*texts)) as server:
-        finished = ask(rows, server.url, tmp_path / "runs", max_steps=4)
+def test_each_way_of_calling_ends_as_it_must(
+    case: str, form: str, rows: Path, tmp_path: Path
+) -> None:
+    said, ending, steps, score, words = CASES[case]
+    answers = [turn.as_text() if form == "text" else turn.natively() for turn in said]
+    options: dict[str, Any] = {"max_steps": 4, "tool_form": form}
+    with serving(says(*answers)) as server:
+        finished = ask(rows, server.url, tmp_path / "runs", **options)
         requests = [*server.requests]
-        ask(rows, server.url, tmp_path / "runs", max_steps=4)
+        ask(rows, server.url, tmp_path / "runs", **options)
         assert len(server.requests) == len(requests)
 
     assert finished.result is not None
@@ -129,8 +164,13 @@ def test_each_way_of_calling_ends_as_it_must(case: str, rows: Path, tmp_path: Pa
     assert report.tools is not None
     assert report.tools.ended == {ending: N}
     assert report.tools.steps is not None and report.tools.steps.value == steps
+    calls = sum(len(said[min(k, len(said) - 1)].calls) for k in range(steps))
+    assert report.tools.calls is not None and report.tools.calls.value == calls
+    is_bad = case in ("bad JSON", "only malformed calls")
+    assert report.tools.malformed == (N * calls if is_bad else 0)
     last = [request for request in requests if step(request)[1] == steps - 1]
-    assert all(words in " ".join(last_texts(request)) for request in last)
+    assert all(words in json.dumps(request.json["messages"]) for request in last)
+    assert all(("tools" in request.json) == (form == "native") for request in requests)
     assert [record.ended for record in records(finished)].count(ending) == N
     assert {record.key for record in records(finished)} == {
         Key(f"q{i}", step=k) for i in range(N) for k in range(steps)
@@ -406,6 +446,7 @@ def test_a_recipe_sets_tools_and_an_option_takes_precedence(tmp_path: Path) -> N
             snellen.evaluate(
                 *("eyechart", "openai/m"),
                 recipe=str(recipe),
+                tool_form="text",
                 base_url=server.url,
                 out=tmp_path / "runs",
                 limit=1,
@@ -428,10 +469,12 @@ def test_a_plan_file_and_the_command_line_offer_tools(rows: Path, tmp_path: Path
     with serving(says(ZOOM, "A")) as server:
         (tmp_path / "plan.toml").write_text(
             f'benchmarks = ["{rows}"]\nmodels = ["openai/m"]\nbase_url = "{server.url}"\n'
-            f'out = "{tmp_path / "runs"}"\ntools = ["zoom", "rotate"]\nmax_steps = 5\n'
+            f'out = "{tmp_path / "runs"}"\ntools = ["zoom", "rotate"]\n'
+            'tool_form = "text"\nmax_steps = 5\n'
         )
         assert exit_code(["run", str(tmp_path / "plan.toml")]) == 0
         words = ["run", "-b", str(rows), "-m", "openai/m", "--base-url", server.url]
-        words += ["--out", str(tmp_path / "runs"), "--tools", "zoom,rotate", "--max-steps", "5"]
+        words += ["--out", str(tmp_path / "runs"), "--tools", "zoom,rotate"]
+        words += ["--tool-form", "text", "--max-steps", "5"]
         assert exit_code(words) == 0
         assert len(server.requests) == 2 * N

@@ -239,7 +239,8 @@ class Plan:
             if not isinstance(model, str):
                 check_model_object(model.name, self.profile_of(model.name))
         options = self.options
-        check_tool_options(options)
+        if options["recipe"] is None or self.by_recipe is not None:  # a recipe may set tools
+            check_tool_options(options)
         if options["part"] is not None or (options["drivers"] or 1) > 1:
             check_divisible(options)
             if options["part"] is not None and options["drivers"] and not self.is_driver:
