@@ -21,6 +21,7 @@ from snellen.core.profile import ImageLimits, Profile
 from snellen.errors import SnellenError
 from snellen.registry import benchmark
 from snellen.store import Key, Question, ReplyRecord, Run
+from snellen.transforms.probes import probed
 from tests import killed_steps
 from tests.servers import Answer, ReceivedRequest, completion, serving, status
 
@@ -49,10 +50,15 @@ def rows(tmp_path: Path) -> Path:
 def plan(rows: Path, url: str, out: Path, **options: Any) -> Plan:
     profile = Profile(base_url=url)
     return Plan(
-        benchmarks=[benchmark(str(rows))],
         models=["openai/m"],
         out=out,
-        **{"profile": profile, "concurrency": 4, "retry": QUICK, **options},
+        **{
+            "benchmarks": [benchmark(str(rows))],
+            "profile": profile,
+            "concurrency": 4,
+            "retry": QUICK,
+            **options,
+        },
     )
 
 
@@ -211,6 +217,17 @@ def pictures(request: ReceivedRequest) -> list[Any]:
     ]
     files = (BytesIO(base64.b64decode(url.partition(",")[2])) for url in urls)
     return [np.asarray(pillow.open(file)) for file in files]
+
+
+def test_a_blind_model_zooms_into_gray(rows: Path, tmp_path: Path) -> None:
+    with serving(says(ZOOM, "A")) as server:
+        ask(rows, server.url, tmp_path, benchmarks=[probed(benchmark(str(rows)), blind="blank")])
+        sent = [pictures(request) for request in server.requests if step(request)[1]]
+
+    assert [[shown.shape for shown in several] for several in sent] == [
+        [(HEIGHT, WIDTH), (80, 160)]
+    ] * N
+    assert all((shown == 128).all() for several in sent for shown in several)
 
 
 def test_the_token_budget_of_a_question_ends_it(rows: Path, tmp_path: Path) -> None:

@@ -53,6 +53,8 @@ class Excerpt:
     person sees it (with its EXIF orientation applied)."""
     turns: int = 0
     """By how many quarter turns clockwise the part is rotated, from 0 to 3."""
+    has_grid: bool = False
+    """Whether lines with coordinates are drawn over the part."""
 
 
 @dataclass(frozen=True)

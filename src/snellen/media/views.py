@@ -123,7 +123,8 @@ def _with_grid(image: Image) -> Image:
                 canvas.draw(digit, at * UNIT, (top + 1) * UNIT, side * UNIT, RED)
     data = encoded(canvas.pixels, image.label)
     drawn = images.load(Image(data, label=f"{image.label} with a grid"))
-    return replace(drawn, excerpt=image.excerpt, original=image.original)
+    excerpt = None if image.excerpt is None else replace(image.excerpt, has_grid=True)
+    return replace(drawn, excerpt=excerpt, original=image.original)
 
 
 def _down(value: float) -> int:

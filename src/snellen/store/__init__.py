@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from snellen.store.records import (
         EventRecord as EventRecord,
         Ending as Ending,
+        ExcerptFields as ExcerptFields,
         Failure as Failure,
         LabelRecord as LabelRecord,
         Question as Question,
@@ -80,6 +81,7 @@ _FILES = {
     "AnyKey": "key",
     "EventRecord": "records",
     "Ending": "records",
+    "ExcerptFields": "records",
     "Failure": "records",
     "FileStamp": "kept_index",
     "Folder": "folder",

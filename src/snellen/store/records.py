@@ -292,6 +292,8 @@ class ExcerptFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     person sees it."""
     turns: int = 0
     """By how many quarter turns clockwise the part is rotated."""
+    has_grid: bool = False
+    """Whether lines with coordinates are drawn over the part."""
 
 
 class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -349,7 +351,10 @@ def shown_media(medium: Image | Video) -> ShownMedia:
         excerpt=None
         if medium.excerpt is None
         else ExcerptFields(
-            of=medium.excerpt.of, box=medium.excerpt.box, turns=medium.excerpt.turns
+            of=medium.excerpt.of,
+            box=medium.excerpt.box,
+            turns=medium.excerpt.turns,
+            has_grid=medium.excerpt.has_grid,
         ),
     )
 
