@@ -73,8 +73,8 @@ def kill_again_and_again(
                 os.kill(process.pid, signal.SIGKILL)
                 hits += 1
         _, words = process.communicate()
-        asked_again = stored & {step_of(request) for request in server.requests[before:]}
-        assert not asked_again, f"kill {number}: {sorted(asked_again)} were stored"
+        repeated = stored & {step_of(request) for request in server.requests[before:]}
+        assert not repeated, f"kill {number}: {sorted(repeated)} were stored"
     assert process.returncode == 0, words.decode()[-1000:]
     _check_end(server, out, n=n, hits=hits)
     return hits

@@ -105,11 +105,11 @@ def test_a_reply_keeps_what_the_model_wrote() -> None:
 
 def test_a_model_gets_the_instructions_before_the_question_and_results_as_a_user() -> None:
     crop = Image(b"", digest="sha256:ab")
-    asked = ToolCall(id="1", name="zoom", arguments="{}")
+    zoom_call = ToolCall(id="1", name="zoom", arguments="{}")
     messages = (
         system("Be brief."),
         user("Which?"),
-        Message("assistant", ("I look.",), tool_calls=(asked,)),
+        Message("assistant", ("I look.",), tool_calls=(zoom_call,)),
         tool("1", "Picture 2:", crop),
         tool("2", "Error: no."),
         user("Answer now."),

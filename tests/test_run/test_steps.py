@@ -99,7 +99,7 @@ def last_texts(request: ReceivedRequest) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Said:
+class Utterance:
     """What a model says: a text, and calls as (name, arguments)."""
 
     text: str = ""
@@ -124,27 +124,45 @@ class Said:
 
 
 BOX = ("zoom", '{"box": [0, 0, 500, 500]}')
-LOOKS = Said(calls=[BOX])
-ANSWERS = Said("A")
+LOOKS = Utterance(calls=[BOX])
+ANSWERS = Utterance("A")
 SHOWN = "Picture 2 (160 x 80 pixels):"
-CASES: dict[str, tuple[Sequence[Said], str, int, float, str]] = {
+CASES: dict[str, tuple[Sequence[Utterance], str, int, float, str]] = {
     # what the model says: how the question ends, its steps, its score, words of the last request
     "an answer at once": ([ANSWERS], "answered", 1, 1.0, "[q"),
     "a call, then an answer": ([LOOKS, ANSWERS], "answered", 2, 1.0, SHOWN),
-    "an unknown tool": ([Said(calls=[("crop", "{}")]), ANSWERS], "answered", 2, 1.0, "Tools: zoom"),
-    "bad JSON": ([Said(calls=[("zoom", '{"box": [0, ')]), ANSWERS], "answered", 2, 1.0, "Error: "),
+    "an unknown tool": (
+        [Utterance(calls=[("crop", "{}")]), ANSWERS],
+        "answered",
+        2,
+        1.0,
+        "Tools: zoom",
+    ),
+    "bad JSON": (
+        [Utterance(calls=[("zoom", '{"box": [0, ')]), ANSWERS],
+        "answered",
+        2,
+        1.0,
+        "Error: ",
+    ),
     "a box outside": (
-        [Said(calls=[("zoom", '{"box": [0, 0, 5000, 500]}')]), ANSWERS],
+        [Utterance(calls=[("zoom", '{"box": [0, 0, 5000, 500]}')]), ANSWERS],
         *("answered", 2, 1.0, "<= 1000"),
     ),
-    "a hundred calls": ([Said(calls=[BOX] * 100), ANSWERS], "answered", 2, 1.0, "8 of 100 calls"),
-    "text and a call": ([Said("I look.", [BOX]), ANSWERS], "answered", 2, 1.0, SHOWN),
-    "a call after the answer": ([Said("B", [BOX]), ANSWERS], "answered", 2, 1.0, SHOWN),
+    "a hundred calls": (
+        [Utterance(calls=[BOX] * 100), ANSWERS],
+        "answered",
+        2,
+        1.0,
+        "8 of 100 calls",
+    ),
+    "text and a call": ([Utterance("I look.", [BOX]), ANSWERS], "answered", 2, 1.0, SHOWN),
+    "a call after the answer": ([Utterance("B", [BOX]), ANSWERS], "answered", 2, 1.0, SHOWN),
     "never ending": ([LOOKS], "steps", 4, 0.0, "No further calls are possible"),
-    "never ending, with the answer": ([Said("A", [BOX])], "steps", 4, 1.0, "No further calls"),
-    "only malformed calls": ([Said(calls=[("zoom", "here")])], "malformed", 3, 0.0, "Error: "),
-    "nothing": ([Said("")], "answered", 1, 0.0, "[q"),
-    "an answer cut at the limit": ([Said("A", stop="length")], "answered", 1, 1.0, "[q"),
+    "never ending, with the answer": ([Utterance("A", [BOX])], "steps", 4, 1.0, "No further calls"),
+    "only malformed calls": ([Utterance(calls=[("zoom", "here")])], "malformed", 3, 0.0, "Error: "),
+    "nothing": ([Utterance("")], "answered", 1, 0.0, "[q"),
+    "an answer cut at the limit": ([Utterance("A", stop="length")], "answered", 1, 1.0, "[q"),
 }
 
 
@@ -153,8 +171,8 @@ CASES: dict[str, tuple[Sequence[Said], str, int, float, str]] = {
 def test_each_way_of_calling_ends_as_it_must(
     case: str, form: str, rows: Path, tmp_path: Path
 ) -> None:
-    said, ending, steps, score, words = CASES[case]
-    answers = [turn.as_text() if form == "text" else turn.natively() for turn in said]
+    utterances, ending, steps, score, words = CASES[case]
+    answers = [turn.as_text() if form == "text" else turn.natively() for turn in utterances]
     options: dict[str, Any] = {"max_steps": 4, "tool_form": form}
     with serving(says(*answers)) as server:
         finished = ask(rows, server.url, tmp_path / "runs", **options)
@@ -170,7 +188,7 @@ def test_each_way_of_calling_ends_as_it_must(
     assert report.tools is not None
     assert report.tools.ended == {ending: N}
     assert report.tools.steps is not None and report.tools.steps.value == steps
-    calls = sum(len(said[min(k, len(said) - 1)].calls) for k in range(steps))
+    calls = sum(len(utterances[min(k, len(utterances) - 1)].calls) for k in range(steps))
     assert report.tools.calls is not None and report.tools.calls.value == calls
     is_bad = case in ("bad JSON", "only malformed calls")
     assert report.tools.malformed == (N * calls if is_bad else 0)

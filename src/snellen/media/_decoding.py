@@ -21,6 +21,7 @@ from PIL import ExifTags, ImageOps
 from PIL import Image as pillow
 
 from snellen.errors import MediaError
+from snellen.media._decoded import decoded
 from snellen.media.images import check_size
 from snellen.media.sizes import at_least, within
 
@@ -118,19 +119,23 @@ class Decoder:
             size = at_least(upright.size, min_pixels)
             return _scaled(upright, size, SAVED.get(mime or "", SAVED["image/png"]))
 
-    def part(self, box: Box, turns: int, max_pixels: int) -> bytes:
+    def part(self, digest: str, box: Box, turns: int, max_pixels: int) -> bytes:
         """A part of the upright picture as a PNG file, rotated by quarter turns clockwise. The part
-        keeps the picture's resolution unless it has more than `max_pixels` pixels."""
-        with self._decoded() as picture:
-            is_upright = picture.getexif().get(ExifTags.Base.Orientation, 1) == 1
-            upright = picture if is_upright else ImageOps.exif_transpose(picture)  # a copy
-            part = upright.crop(box)
+        keeps the picture's resolution unless it has more than `max_pixels` pixels. The decoded
+        picture is kept under its `digest`."""
+        with self._errors():
+            part = decoded.get(digest, self._upright).crop(box)
             if turns:
                 part = part.transpose(TURNS[turns])
             size = within(part.size, None, max_pixels)
             if size != part.size:
                 part = _scalable(part).resize(size, pillow.Resampling.LANCZOS)
             return _png(part, compress_level=FAST)[0]
+
+    def _upright(self) -> pillow.Image:
+        with self._decoded() as picture:
+            is_upright = picture.getexif().get(ExifTags.Base.Orientation, 1) == 1
+            return picture if is_upright else ImageOps.exif_transpose(picture)  # a copy
 
     def upright_size(self) -> tuple[int, int] | None:
         """The size of the upright picture; None if it cannot be read. No pixels are decoded."""
@@ -158,13 +163,18 @@ class Decoder:
     @contextmanager
     def _opened(self) -> Iterator[pillow.Image]:
         """Open the picture. Pillow's errors for damaged files become MediaErrors."""
+        with self._errors(), warnings.catch_warnings():
+            # Pillow warns about unusual metadata, and about pictures of more than half the limit
+            # for decompression bombs. Both are harmless.
+            warnings.filterwarnings("ignore", module="PIL")
+            with pillow.open(BytesIO(self._data), formats=FORMATS) as picture:
+                yield picture
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Convert Pillow's errors for damaged and large files to MediaErrors."""
         try:
-            with warnings.catch_warnings():
-                # Pillow warns about unusual metadata, and about pictures of more than half the
-                # limit for decompression bombs. Both are harmless.
-                warnings.filterwarnings("ignore", module="PIL")
-                with pillow.open(BytesIO(self._data), formats=FORMATS) as picture:
-                    yield picture
+            yield
         except pillow.DecompressionBombError as error:
             raise MediaError(f"{self._label} is too large: {error}") from error
         except MemoryError as error:

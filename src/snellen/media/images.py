@@ -298,7 +298,7 @@ def part(image: Image, box: tuple[int, int, int, int], turns: int, *, max_pixels
     """
     loaded = load(image)
     assert loaded.digest is not None
-    data = _decoder_of(loaded).part(box, turns, max_pixels)
+    data = _decoder_of(loaded).part(loaded.digest, box, turns, max_pixels)
     excerpt = Excerpt(of=loaded.digest, box=box, turns=turns)
     cut = load(Image(data, label=f"part {list(box)} of {label(loaded)}", excerpt=excerpt))
     full = (box[2] - box[0], box[3] - box[1])[:: -1 if turns % 2 else 1]
