@@ -110,10 +110,10 @@ async def test_a_conversation_with_calls_and_results_goes_back_as_it_was(
     )
 
     assert vendor.results(body) == [("call_a", ["A crop."]), ("call_b", ["A turned picture."])]
-    assert said_by_assistant(vendor, body) == ASSISTANT[vendor.vendor.kind]
+    assert assistant_turns(vendor, body) == ASSISTANT[vendor.vendor.kind]
 
 
-def said_by_assistant(vendor: ToolVendor, body: Any) -> Any:
+def assistant_turns(vendor: ToolVendor, body: Any) -> Any:
     """What a request contains between the question and the results."""
     turns = body.get("messages") or body.get("contents") or body["input"]
     results = 1 if vendor.vendor.kind in ("anthropic", "google") else 2
