@@ -184,10 +184,10 @@ def _items(message: Message) -> list[dict[str, Any]]:
         return [
             {"type": "function_call_output", "call_id": message.call_id, "output": content},
         ]
-    said = [{"role": message.role, "content": content}]
-    if not message.tool_calls:
-        return said
-    return [*(said if content else []), *map(_call_item, message.tool_calls)]
+    items = (
+        [{"role": message.role, "content": content}] if content or not message.tool_calls else []
+    )
+    return [*items, *map(_call_item, message.tool_calls)]
 
 
 def _call_item(call: ToolCall) -> dict[str, Any]:

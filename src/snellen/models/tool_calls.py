@@ -39,17 +39,14 @@ def sent_arguments(call: ToolCall) -> dict[str, object]:
     try:
         return call_arguments(call)
     except MalformedCall:
-        return {MALFORMED: call.arguments}
+        return {MALFORMED: call.arguments.encode(errors="replace").decode()}
 
 
 def sent_text(call: ToolCall) -> str:
     """Return a call's arguments as they are sent back, as text. The text of the model is unchanged
     if it is a JSON object."""
-    try:
-        call_arguments(call)
-    except MalformedCall:
-        return orjson.dumps({MALFORMED: call.arguments}).decode()
-    return call.arguments or "{}"
+    arguments = sent_arguments(call)
+    return orjson.dumps(arguments).decode() if MALFORMED in arguments else call.arguments or "{}"
 
 
 def continuation(value: object) -> str:
