@@ -3,9 +3,10 @@ into large pictures and of frames of a long video.
 
 usage: python perf/steps.py [--n 300] [--side 800] [--work DIR]
 
-The first table compares runs of N questions about a JPEG of SIDE x SIDE pixels, without tools and
-with six steps per question (five calls): the CPU time of `snellen run`, less that of a run of one
-question, per request. `grid` of a text tool that returns no picture shows the cost of a step alone.
+The first table compares runs about a JPEG of SIDE x SIDE pixels that send 6 N requests: 6 N
+questions without tools, and N questions with six steps (five calls). It has the CPU time of
+`snellen run`, less that of a run of one question, per request. The tool `note` returns no picture,
+and so shows the cost of a step alone.
 """
 
 import argparse
@@ -71,7 +72,7 @@ def requests_table(work: Path, n: int, side: int) -> None:
     rows = (
         {"id": f"q{i}", "question": f"[q{i}] Which?", "image": "photo.jpg", "answer": "A"}
         | {"A": "x", "B": "y"}
-        for i in range(n)
+        for i in range(n * STEPS)
     )
     (work / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (work / "note.py").write_text(NOTE)
@@ -85,11 +86,12 @@ def requests_table(work: Path, n: int, side: int) -> None:
             return completion(call if call and step + 1 < STEPS else "A")
 
         with serving(decide) as server:
-            start = cpu_of_run(work, 1, server.url, spec, f"{name}-1")
+            start = min(cpu_of_run(work, 1, server.url, spec, f"{name}-{i}") for i in "ab")
             before = len(server.requests)
-            cpu = cpu_of_run(work, n, server.url, spec, f"{name}-n")
+            questions = n if spec else n * STEPS
+            cpu = cpu_of_run(work, questions, server.url, spec, f"{name}-n")
             requests = len(server.requests) - before
-        per_request = 1000 * (cpu - start) / (requests - requests // n)
+        per_request = 1000 * (cpu - start) / (requests - requests // questions)
         print(
             f"{name or 'no tools'}: {requests} requests, {per_request:.2f} ms CPU each "
             f"({side} x {side} pixels, {size:,} bytes)",

@@ -195,7 +195,7 @@ def test_each_way_of_calling_ends_as_it_must(
     last = [request for request in requests if step(request)[1] == steps - 1]
     assert all(words in json.dumps(request.json["messages"]) for request in last)
     assert all(("tools" in request.json) == (form == "native") for request in requests)
-    assert [record.ended for record in records(finished)].count(ending) == N
+    assert Counter(filter(None, (record.ended for record in records(finished)))) == {ending: N}
     assert {record.key for record in records(finished)} == {
         Key(f"q{i}", step=k) for i in range(N) for k in range(steps)
     }
@@ -235,6 +235,17 @@ def pictures(request: ReceivedRequest) -> list[Any]:
     ]
     files = (BytesIO(base64.b64decode(url.partition(",")[2])) for url in urls)
     return [np.asarray(pillow.open(file)) for file in files]
+
+
+def test_a_profile_that_limits_the_pictures_limits_the_calls(rows: Path, tmp_path: Path) -> None:
+    profile = Profile(images=ImageLimits(max_images=2))
+    with serving(says(ZOOM * 2, "A")) as server:
+        finished = ask(rows, server.url, tmp_path, profile=profile, base_url=server.url)
+        second = [request for request in server.requests if step(request)[1]]
+
+    assert finished.result is not None and finished.result.report.replies == {"ok": N}
+    assert all(len(pictures(request)) == 2 for request in second)
+    assert all("only 0 more can be shown" in last_texts(request)[-1] for request in second)
 
 
 def test_a_blind_model_zooms_into_gray(rows: Path, tmp_path: Path) -> None:

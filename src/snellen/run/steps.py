@@ -27,7 +27,7 @@ from snellen.run.token_limit import TokenLimit
 from snellen.run.tool_use import ToolUse
 from snellen.store import Ending, Key, ReplyRecord
 from snellen.tools import Shown
-from snellen.tools.toolbox import ToolResult
+from snellen.tools.toolbox import MAX_PICTURES, ToolResult
 
 TOOL_SECONDS = 120.0
 """The time limit of the calls in a reply. A question whose tools take longer fails."""
@@ -69,7 +69,11 @@ class Exchange:
             MediaError: a picture or video cannot be read.
             Rejected: a tool failed.
         """
-        results, self._shown = self._tools.toolbox.results(self.replies[-1], self._shown)
+        most = self._tools.max_pictures
+        pictures = sum(len(message.images) for message in self.request.messages)
+        room = MAX_PICTURES if most is None else most - pictures
+        toolbox, reply = self._tools.toolbox, self.replies[-1]
+        results, self._shown = toolbox.results(reply, self._shown, room=room)
         is_last = len(self.replies) + 1 == self._tools.max_steps
         self._append(*self._messages(results, (LAST,) if is_last else ()))
 

@@ -44,6 +44,9 @@ class ToolUse:
     limit."""
     reply_tokens: int | None
     """The token limit of a reply, with which a reply without a token count is counted."""
+    max_pictures: int | None
+    """The maximum number of pictures and frames in a request, by the model's profile; None: no
+    limit."""
     takes_pictures: bool
     """Whether the results of calls contain pictures. Otherwise, a message of the user after the
     results has the pictures."""
@@ -60,6 +63,7 @@ class ToolUse:
                 "form": self.form,
                 "max_steps": self.max_steps,
                 **({} if self.max_tokens is None else {"max_tokens": self.max_tokens}),
+                **({} if self.max_pictures is None else {"max_pictures": self.max_pictures}),
                 "pictures": "in results" if self.takes_pictures else "in user messages",
                 "digest": blake2b("\0".join(digests).encode(), digest_size=8).hexdigest(),
             },
@@ -106,6 +110,7 @@ def with_tools(config: RunConfig, opened: registry.Opened) -> tuple[registry.Ope
         max_steps=options["max_steps"] or STEPS,
         max_tokens=options["question_tokens"],
         reply_tokens=config.settings.generation.max_tokens,
+        max_pictures=config.profile.images.max_images,
         takes_pictures=getattr(opened.model, "takes_pictures_in_results", False),
     )
     return opened, use

@@ -41,9 +41,11 @@ class Toolbox:
         self.specs: tuple[ToolSpec, ...] = tuple(tool.spec for tool in tools)
         """The declarations, in the order in which the model gets them."""
 
-    def results(self, reply: Reply, shown: Shown) -> tuple[list[ToolResult], Shown]:
+    def results(
+        self, reply: Reply, shown: Shown, *, room: int = MAX_PICTURES
+    ) -> tuple[list[ToolResult], Shown]:
         """Carry out the calls in a reply. Returns the result of each call, and the media with the
-        pictures of the results.
+        pictures of the results, which are at most `room`.
 
         The results depend on nothing but the arguments of this method.
 
@@ -60,8 +62,8 @@ class Toolbox:
                         f"only the first {MAX_CALLS} of {len(reply.tool_calls)} calls were carried "
                         "out. Make fewer calls at once"
                     )
-                room = MAX_PICTURES - (len(shown.pictures) - pictures)
-                parts, shown = _shown_output(self._output(call, shown), shown, room)
+                left = min(room, MAX_PICTURES) - (len(shown.pictures) - pictures)
+                parts, shown = _shown_output(self._output(call, shown), shown, left)
             except ToolError as error:
                 parts = (f"Error: {error}.",)
             results.append(ToolResult(call=call, parts=parts))
@@ -95,13 +97,13 @@ def _shown_output(
     """Convert the output of a tool to the parts of a message. Each picture gets a number.
 
     Raises:
-        ToolError: the output has more pictures than `room`.
+        ToolError: the output has more than `room` pictures.
     """
     pictures = [part for part in output if not isinstance(part, str)]
     if len(pictures) > room:
         raise ToolError(
-            f"the results of one reply have at most {MAX_PICTURES} pictures. Make fewer calls at "
-            "once"
+            f"the result has {len(pictures)} pictures, but only {max(0, room)} more can be shown. "
+            "Make fewer calls, or answer"
         )
     parts: list[Part] = []
     for part in output:
