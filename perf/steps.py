@@ -18,12 +18,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
 from snellen.core.model import Reply
+from snellen.errors import MediaError
 from snellen.media import images
 from snellen.media.content import Image as Picture
 from snellen.media.content import ToolCall, Video
@@ -33,6 +35,7 @@ from tests.servers import Answer, ReceivedRequest, completion, serving
 from tests.videos import sized
 
 STEPS = 6
+TOOLS = toolbox(["zoom,frame,window"])
 NOTE = '''
 def note(shown, *, text: str = "") -> str:
     """Write a note."""
@@ -99,7 +102,7 @@ def requests_table(work: Path, n: int, side: int) -> None:
         )
 
 
-def timed(label: str, work: Callable[[], None]) -> None:
+def timed(label: str, work: Callable[[], object]) -> None:
     """Run `work` in a process of its own, and print its time and its peak memory."""
     started = time.perf_counter()
     pid = os.fork()
@@ -113,9 +116,9 @@ def timed(label: str, work: Callable[[], None]) -> None:
 
 
 def call(name: str, arguments: str, shown: Shown) -> str:
-    tools = toolbox(["zoom,frame,window"])
+
     reply = Reply(tool_calls=(ToolCall(id="1", name=name, arguments=arguments),))
-    (result,), _ = tools.results(reply, shown)
+    (result,), _ = TOOLS.results(reply, shown)
     return str([part if isinstance(part, str) else part.label for part in result.parts])[:200]
 
 
@@ -126,7 +129,7 @@ def pictures_table(work: Path) -> None:
         shown = Shown(pictures=(images.load(Picture(path)),))
         timed(
             f"a zoom into {width * height / 1e6:.0f} megapixels",
-            lambda shown=shown: print(call("zoom", box, shown)),
+            partial(call, "zoom", box, shown),
         )
     small = Shown(pictures=(images.load(Picture(work / "4000.jpg")),))
 
@@ -142,7 +145,7 @@ def pictures_table(work: Path) -> None:
     def refused() -> None:
         try:
             images.load(Picture(huge))
-        except images.MediaError as error:
+        except MediaError as error:
             print(error)
 
     timed("a picture of 300 megapixels", refused)
