@@ -17,11 +17,12 @@ from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile, read_profile
 from snellen.core.sample import Sample
 from snellen.errors import Overloaded, Rejected
-from snellen.media.content import Image, user
+from snellen.media.content import Image, ToolCall, user
 from snellen.media.drawing import Canvas
 from snellen.models.hf_settings import HfSettings
 from snellen.store import ScoreRow
 from snellen.testing import check_benchmark, check_metric, check_model
+from snellen.tools import Shown, Toolbox, tool_of
 from tests import tiny
 from tests.servers import Answer, serving
 from tests.test_cli.conftest import Snellen
@@ -110,6 +111,25 @@ def test_the_back_end_of_the_guide_answers_and_names_errors(tmp_path: Path) -> N
             with pytest.raises(error, match=str(status)):
                 check_model(model, request)
     assert len(code("add-a-backend.md").splitlines()) <= 90
+
+
+def test_the_tool_of_the_guide_measures_what_it_says(tmp_path: Path) -> None:
+    brightness = module("tools.md", "own_tools", tmp_path).brightness
+    canvas = Canvas(100, 100, (0, 0, 0))
+    canvas.pixels[:, 50:] = 200
+    picture = Image(canvas.png())
+    arguments = '{"box": [250, 0, 750, 1000]}'
+    calls = [ToolCall(id="1", name="brightness", arguments=arguments)]
+    calls.append(ToolCall(id="2", name="brightness", arguments='{"box": [500, 0, 250, 1000]}'))
+
+    results, _ = Toolbox([tool_of(brightness, version="1")]).results(
+        Reply(tool_calls=tuple(calls)), Shown(pictures=(picture,))
+    )
+
+    assert [result.parts for result in results] == [
+        ("100.0",),
+        ("Error: the box must be [left, top, right, bottom], from 0 to 1000.",),
+    ]
 
 
 def test_the_training_loop_of_the_guide_measures_each_step(

@@ -16,7 +16,7 @@ LAYERS = """
     media metrics transport
     data
     core
-    answers store
+    answers store tools
     interop models recipes scoring
     benchmarks
     transforms

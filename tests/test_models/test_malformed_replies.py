@@ -130,7 +130,7 @@ NO_TEXT = {
     "google: a broken tool call": (
         GOOGLE,
         answer(gemini(None, "MALFORMED_FUNCTION_CALL")),
-        "MALFORMED_FUNCTION_CALL",
+        "functionCall",
     ),
     "google: a streamed tool call": (
         GOOGLE,

@@ -13,6 +13,7 @@ import pytest
 from snellen.core.model import Generation, Reply, Request, check_tools, request_digest
 from snellen.core.outputs import check_reply
 from snellen.core.profile import ImageLimits, Serve
+from snellen.core.tools import MalformedCall, ToolSpec, call_arguments
 from snellen.errors import Rejected
 from snellen.media.content import Image, Message, ToolCall, assistant, system, tool, user
 from snellen.models.executors.serve import ModelServer, Served
@@ -22,6 +23,11 @@ from snellen.models.sliding_window import SlidingWindow
 from snellen.registry.models import from_object
 from snellen.store import Key, ReplyRecord, Run, reply_record
 
+ZOOM = ToolSpec(
+    name="zoom",
+    description="Shows a part of a picture.",
+    parameters={"type": "object", "properties": {"box": {"type": "array"}}},
+)
 CROP = ToolCall(id="call-1", name="crop", arguments='{"x": 3}')
 WITH_TOOLS = (
     user("What is in the corner?"),
@@ -39,6 +45,7 @@ class Model:
 
 class TakesTools(Model):
     takes_tools = True
+    takes_pictures_in_results = True
     wants_frames = False
     notes = ("a note",)
 
@@ -68,7 +75,7 @@ async def test_wrappers_say_what_the_model_inside_can_do(
     monkeypatch.setenv("PATH", str(tmp_path))
     model = TakesTools()
     for wrapped in wrappers(model, tmp_path):
-        for name in ("name", "takes_tools", "wants_frames", "notes"):
+        for name in ("name", "takes_tools", "takes_pictures_in_results", "wants_frames", "notes"):
             assert getattr(wrapped, name) == getattr(model, name), (type(wrapped), name)
         await wrapped.close()
     for wrapped in wrappers(Model(), tmp_path):
@@ -109,13 +116,54 @@ def test_what_a_message_says_of_tools_is_part_of_the_digest() -> None:
     assert len(digests) == len(requests)
 
 
+def test_the_tools_that_a_request_offers_are_part_of_its_digest() -> None:
+    messages = WITH_TOOLS[:1]
+    offers = [
+        (),
+        (ZOOM,),
+        (replace(ZOOM, name="crop"),),
+        (replace(ZOOM, description="Shows a part of the picture."),),
+        (replace(ZOOM, parameters={"type": "object"}),),
+        (ZOOM, replace(ZOOM, name="crop")),
+    ]
+
+    digests = {request_digest(Request(messages=messages, tools=tools)) for tools in offers}
+
+    assert len(digests) == len(offers)
+
+
+def test_what_continues_a_conversation_is_part_of_the_digest() -> None:
+    first, called, answered = WITH_TOOLS
+    signed = replace(called, continuation='{"signature": "abc"}')
+
+    digests = {
+        request_digest(Request(messages=messages))
+        for messages in ((first, called, answered), (first, signed, answered))
+    }
+
+    assert len(digests) == 2
+
+
+def test_the_arguments_of_a_call_are_a_json_object_or_malformed() -> None:
+    assert call_arguments(CROP) == {"x": 3}
+    assert call_arguments(replace(CROP, arguments="")) == {}
+    for arguments in ('{"x": 3', "[3]", "null", "x=3", "\ud800"):
+        with pytest.raises(MalformedCall):
+            call_arguments(replace(CROP, arguments=arguments))
+
+
 def test_a_back_end_that_cannot_send_tools_refuses_them() -> None:
     request = Request(messages=WITH_TOOLS)
+    offering = Request(messages=WITH_TOOLS[:1], tools=(ZOOM,))
 
-    with pytest.raises(Rejected, match=r"^mine: the conversation contains tool calls, and this"):
+    with pytest.raises(Rejected, match=r"^mine: the request contains tools or tool calls, and"):
         check_tools(request, Model())
 
+    with pytest.raises(Rejected, match=r"^mine: the request contains tools or tool calls, and"):
+        check_tools(offering, Model())
+
     check_tools(request, TakesTools())
+    check_tools(offering, TakesTools())
     check_tools(Request(messages=WITH_TOOLS[:1]), Model())
 
 
@@ -172,7 +220,10 @@ def test_a_reply_that_only_calls_tools_is_not_empty() -> None:
 def test_calls_come_back_from_the_journal_and_a_reply_without_them_stores_none(
     tmp_path: Path,
 ) -> None:
-    replies = [Reply(text="I look.", tool_calls=(CROP,)), Reply(text="A cat.")]
+    replies = [
+        Reply(text="I look.", tool_calls=(CROP,), continuation='{"signature": "abc"}'),
+        Reply(text="A cat."),
+    ]
     run = Run(tmp_path)
     for step, reply in enumerate(replies):
         run.append_reply(reply_record(Key("a", step=step), "digest", "", reply=reply))

@@ -71,6 +71,12 @@ if TYPE_CHECKING:
         Scoring as Scoring,
     )
     from snellen.core.streaming import Streaming as Streaming
+    from snellen.core.tools import (
+        MalformedCall as MalformedCall,
+        ToolSpec as ToolSpec,
+        call_arguments as call_arguments,
+        is_malformed as is_malformed,
+    )
     from snellen.data import DataFile as DataFile, Row as Row, Table as Table
     from snellen.media.content import (
         Address as Address,
@@ -115,6 +121,7 @@ _FILES = {
     "IntervalAnswer": "answer",
     "JudgeBatches": "scoring",
     "Judge": "scoring",
+    "MalformedCall": "tools",
     "Message": ".media.content",
     "Metric": ".metrics",
     "NamedAnswers": "answer",
@@ -153,10 +160,13 @@ _FILES = {
     "Text": ".media.content",
     "Times": "model",
     "ToolCall": ".media.content",
+    "ToolSpec": "tools",
     "Usage": "model",
     "Video": ".media.content",
     "answer_words": "answer",
     "assistant": ".media.content",
+    "call_arguments": "tools",
+    "is_malformed": "tools",
     "system": ".media.content",
     "tool": ".media.content",
     "user": ".media.content",

@@ -3,6 +3,14 @@
 A back end translates requests and returns replies. A back end does not retry, cache, count, or log.
 A back end also does not know which benchmark a request is from. The only exception is the
 VLMEvalKit wrapper, which reads `Request.origin`.
+
+A back end with `takes_tools = True` offers `Request.tools` to the model in the service's own form,
+sends earlier calls and messages with the role `tool`, and returns the model's calls unchanged in
+`Reply.tool_calls`, even if their arguments are not valid JSON. With `takes_pictures_in_results =
+True`, a message with the role `tool` may contain pictures. For other back ends, the runner sends
+such pictures in a user message after the results. If the service needs more than text and calls to
+continue a conversation, such as signed reasoning, the back end returns it in `Reply.continuation`
+and gets it back in `Message.continuation`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +21,7 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 import orjson
 
 from snellen.copies import changed
+from snellen.core.tools import ToolSpec
 from snellen.errors import Rejected
 from snellen.media import images, video
 from snellen.media.content import Address, Frame, Image, Message, Part, Size, ToolCall, Video
@@ -53,7 +62,7 @@ class Request:
     """A request to a model, with everything that the model gets."""
 
     messages: tuple[Message, ...]
-    """The conversation, whose last message is the user's."""
+    """The conversation, whose last message is the user's or the result of a tool call."""
     kind: Kind = "generate"
     """What the model returns: text, log-probabilities of the choices, or messages in a session."""
     choices: tuple[str, ...] = ()
@@ -65,6 +74,8 @@ class Request:
     """The sampling seed; None if no seed is sent."""
     stop: tuple[str, ...] = ()
     """Stop sequences: generation ends when the model writes one of these texts."""
+    tools: tuple[ToolSpec, ...] = ()
+    """The tools that the model may call; empty if the model is not offered any."""
     origin: Origin | None = None
     """The question that the request was made for, which the VLMEvalKit wrapper uses; None if there
     is no such question."""
@@ -78,7 +89,7 @@ def request_digest(request: Request) -> str:
         ValueError: an image or a video has no digest yet.
     """
     generation = request.generation
-    fields = [
+    fields: list[object] = [
         request.kind,
         [_message_digest(message) for message in request.messages],
         request.choices,
@@ -89,6 +100,8 @@ def request_digest(request: Request) -> str:
         request.seed,
         request.stop,
     ]
+    if request.tools:  # so that requests without tools have the same digest as before
+        fields.append([(tool.name, tool.description, tool.parameters) for tool in request.tools])
     return blake2b(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS), digest_size=16).hexdigest()
 
 
@@ -101,22 +114,25 @@ def _message_digest(message: Message) -> list[object]:
                 "calls": [(call.id, call.name, call.arguments) for call in message.tool_calls],
             }
         )
+    if message.continuation is not None:
+        parts.append({"continuation": message.continuation})
     return parts
 
 
 def check_tools(request: Request, model: object) -> None:
-    """Check that a model supports tools (`takes_tools`) if the conversation has tool calls.
+    """Check that a model supports tools (`takes_tools`) if the request offers tools or the
+    conversation has tool calls.
 
     Raises:
         Rejected: the model does not support tools.
     """
     if getattr(model, "takes_tools", False):
         return
-    if any(message.has_tools for message in request.messages):
+    if request.tools or any(message.has_tools for message in request.messages):
         name = getattr(model, "name", "the model")
         raise Rejected(
-            f"{name}: the conversation contains tool calls, and this back end cannot send them. "
-            "Ask the questions without tools, or use another back end."
+            f"{name}: the request contains tools or tool calls, and this back end cannot send "
+            "them. Ask the questions without tools, or use another back end."
         )
 
 
@@ -262,6 +278,9 @@ class Reply:
     for other models."""
     tool_calls: tuple[ToolCall, ...] = ()
     """The tool calls that the model requests, in order."""
+    continuation: str | None = None
+    """What the service needs back with this reply to continue the conversation, such as signed
+    reasoning, as JSON text that only the back end reads; None if it needs nothing else."""
     sizes: Sizes | None = None
     """The size of each picture of the request as it was sent; None for a picture that was not
     scaled. None instead of the sizes if no picture was scaled."""

@@ -55,6 +55,7 @@ def check_reply(value: object, model: str) -> Reply:
         choices=_choices(content["choices"], f"{where}choices"),
         shown=_optional(_shown, content["shown"], f"{where}shown"),
         tool_calls=_tool_calls(content["tool_calls"], f"{where}tool_calls"),
+        continuation=_optional(_text, content["continuation"], f"{where}continuation"),
         sizes=_optional(_sizes, content["sizes"], f"{where}sizes"),
         frame_sizes=_optional(_frame_sizes, content["frame_sizes"], f"{where}frame_sizes"),
     )
@@ -128,6 +129,7 @@ def _is_plain(reply: Reply) -> bool:
         and reply.frame_sizes is None
         and reply.choices == ()
         and reply.tool_calls == ()
+        and reply.continuation is None
         and (
             usage is None
             or (

@@ -21,6 +21,7 @@ from PIL import ExifTags, ImageOps
 from PIL import Image as pillow
 
 from snellen.errors import MediaError
+from snellen.media._decoded import decoded
 from snellen.media.images import check_size
 from snellen.media.sizes import at_least, within
 
@@ -33,6 +34,17 @@ SAVED: Mapping[str, Mapping[str, Any]] = {
     "image/png": {"format": "PNG"},
     "image/webp": {"format": "WEBP", "lossless": True},
 }
+TURNS = {
+    1: pillow.Transpose.ROTATE_270,
+    2: pillow.Transpose.ROTATE_180,
+    3: pillow.Transpose.ROTATE_90,
+}
+"""Pillow's name of each rotation by quarter turns clockwise. Pillow counts counterclockwise."""
+FAST = 1
+"""The compression level of PNG files that are sent only once. Higher levels take several times as
+long and save a few percent."""
+Box = tuple[int, int, int, int]
+"""The left, top, right, and bottom edges in pixels."""
 STEP = 0.9
 """If a file has too many bytes, the picture is scaled down step by step. Each step multiplies the
 longer side by at most this factor."""
@@ -107,6 +119,24 @@ class Decoder:
             size = at_least(upright.size, min_pixels)
             return _scaled(upright, size, SAVED.get(mime or "", SAVED["image/png"]))
 
+    def part(self, digest: str, box: Box, turns: int, max_pixels: int) -> bytes:
+        """A part of the upright picture as a PNG file, rotated by quarter turns clockwise. The part
+        keeps the picture's resolution unless it has more than `max_pixels` pixels. The decoded
+        picture is kept under its `digest`."""
+        with self._errors():
+            part = decoded.get(digest, self._upright).crop(box)
+            if turns:
+                part = part.transpose(TURNS[turns])
+            size = within(part.size, None, max_pixels)
+            if size != part.size:
+                part = _scalable(part).resize(size, pillow.Resampling.LANCZOS)
+            return _png(part, compress_level=FAST)[0]
+
+    def _upright(self) -> pillow.Image:
+        with self._decoded() as picture:
+            is_upright = picture.getexif().get(ExifTags.Base.Orientation, 1) == 1
+            return picture if is_upright else ImageOps.exif_transpose(picture)  # a copy
+
     def upright_size(self) -> tuple[int, int] | None:
         """The size of the upright picture; None if it cannot be read. No pixels are decoded."""
         try:
@@ -133,13 +163,18 @@ class Decoder:
     @contextmanager
     def _opened(self) -> Iterator[pillow.Image]:
         """Open the picture. Pillow's errors for damaged files become MediaErrors."""
+        with self._errors(), warnings.catch_warnings():
+            # Pillow warns about unusual metadata, and about pictures of more than half the limit
+            # for decompression bombs. Both are harmless.
+            warnings.filterwarnings("ignore", module="PIL")
+            with pillow.open(BytesIO(self._data), formats=FORMATS) as picture:
+                yield picture
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Convert Pillow's errors for damaged and large files to MediaErrors."""
         try:
-            with warnings.catch_warnings():
-                # Pillow warns about unusual metadata, and about pictures of more than half the
-                # limit for decompression bombs. Both are harmless.
-                warnings.filterwarnings("ignore", module="PIL")
-                with pillow.open(BytesIO(self._data), formats=FORMATS) as picture:
-                    yield picture
+            yield
         except pillow.DecompressionBombError as error:
             raise MediaError(f"{self._label} is too large: {error}") from error
         except MemoryError as error:
@@ -171,9 +206,9 @@ def encoded(value: Any, label: str) -> bytes:
         raise MediaError(f"{label} cannot be saved as PNG: {error}.") from error
 
 
-def _png(picture: pillow.Image) -> tuple[bytes, str]:
+def _png(picture: pillow.Image, **options: int) -> tuple[bytes, str]:
     """Return the picture as PNG bytes, and a note on the conversion. If the picture is an
-    animation, only its first frame is kept."""
+    animation, only its first frame is kept. `options` are Pillow's options for PNG."""
     upright = ImageOps.exif_transpose(picture)
     if upright.mode in ("F", "I"):
         raise ValueError(
@@ -185,7 +220,8 @@ def _png(picture: pillow.Image) -> tuple[bytes, str]:
     if not as_it_is:
         upright = upright.convert("RGBA" if upright.has_transparency_data else "RGB")
     out = BytesIO()
-    upright.save(out, "PNG", icc_profile=upright.info.get("icc_profile") if as_it_is else None)
+    profile = upright.info.get("icc_profile") if as_it_is else None
+    upright.save(out, "PNG", icc_profile=profile, **options)
     frames = getattr(picture, "n_frames", 1)
     return out.getvalue(), "first frame, as PNG" if frames > 1 else "as PNG"
 

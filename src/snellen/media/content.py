@@ -42,6 +42,21 @@ class Address:
         return shown_address(self.url)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Excerpt:
+    """Which part of another picture a picture shows."""
+
+    of: str
+    """The digest of the other picture."""
+    box: tuple[int, int, int, int]
+    """The left, top, right, and bottom edges of the part, in pixels of the other picture as a
+    person sees it (with its EXIF orientation applied)."""
+    turns: int = 0
+    """By how many quarter turns clockwise the part is rotated, from 0 to 3."""
+    has_grid: bool = False
+    """Whether lines with coordinates are drawn over the part."""
+
+
 @dataclass(frozen=True)
 class Image:
     """A reference to one image. `media.images.load` reads it."""
@@ -67,6 +82,8 @@ class Image:
     original: Size | None = field(default=None, compare=False)
     """The width and height before scaling. For a frame, this is the size of the video. None if the
     image was not scaled."""
+    excerpt: Excerpt | None = field(default=None, compare=False)
+    """The part of another picture that the image shows; None for other images."""
 
     @property
     def size(self) -> Size | None:
@@ -159,6 +176,9 @@ class Message:
     """The id of the call that a message of the role `tool` answers; None for other roles."""
     tool_calls: tuple[ToolCall, ...] = field(default=(), kw_only=True)
     """The tool calls that a message of the role `assistant` requests."""
+    continuation: str | None = field(default=None, kw_only=True)
+    """What the service returned with a message of the role `assistant` to continue from it, as JSON
+    text that only the back end reads; None if there is nothing."""
 
     @property
     def has_tools(self) -> bool:

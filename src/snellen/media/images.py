@@ -36,7 +36,7 @@ from snellen.media._heads import (
     size_by_head,
     webp_size,
 )
-from snellen.media.content import Address, Image, Slice
+from snellen.media.content import Address, Excerpt, Image, Slice
 from snellen.media.sizes import at_least, within
 
 if TYPE_CHECKING:
@@ -272,6 +272,37 @@ def as_png(image: Image) -> Image:
         return image
     data, note = _decoder(image, image.source).png()
     return load(replace(image, source=data, digest=None, label=f"{image.label} ({note})".lstrip()))
+
+
+def upright_size(image: Image) -> tuple[int, int]:
+    """The width and height of the picture as a person sees the picture, with the EXIF orientation
+    applied. No pixels are decoded.
+
+    Raises:
+        MediaError: The image cannot be loaded (see `load`).
+    """
+    loaded = load(image)
+    assert isinstance(loaded.source, bytes) and loaded.size is not None
+    return _decoder(loaded, loaded.source).upright_size() or loaded.size
+
+
+def part(image: Image, box: tuple[int, int, int, int], turns: int, *, max_pixels: int) -> Image:
+    """A part of the picture as a person sees the picture, as PNG without loss, rotated by quarter
+    turns clockwise.
+
+    `box` has the left, top, right, and bottom edges in pixels. The part keeps the resolution of the
+    picture. Only a part with more than `max_pixels` pixels is scaled down.
+
+    Raises:
+        MediaError: The image cannot be loaded (see `load`), or the compressed data is damaged.
+    """
+    loaded = load(image)
+    assert loaded.digest is not None
+    data = _decoder_of(loaded).part(loaded.digest, box, turns, max_pixels)
+    excerpt = Excerpt(of=loaded.digest, box=box, turns=turns)
+    cut = load(Image(data, label=f"part {list(box)} of {label(loaded)}", excerpt=excerpt))
+    full = (box[2] - box[0], box[3] - box[1])[:: -1 if turns % 2 else 1]
+    return cut if cut.size == full else changed(cut, original=full)
 
 
 def pixels(image: Image) -> NDArray[np.uint8]:

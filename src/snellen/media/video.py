@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
@@ -38,6 +39,7 @@ __all__ = [
     "decoded",
     "facts",
     "load",
+    "on_display",
     "on_grid",
     "picked",
     "policy",
@@ -203,6 +205,24 @@ def shown(video: Video) -> Video:
     if isinstance(frames, MediaError):
         raise frames
     return replace(video, policy=window.policy, frames=frames)
+
+
+def on_display(video: Video, times: Sequence[float], look: str) -> tuple[Frame, ...]:
+    """The frames that are on display at these ascending times, in seconds from the first frame, to
+    the microsecond. Each frame is included once, and no frame at or after the end of the video's
+    window. `look` is a frame policy, of which only size and format count.
+
+    Raises:
+        MediaError: The video or one of these frames cannot be read.
+        UsageError: The policy does not exist, or the extra `video` is not installed.
+    """
+    shown_by = look_of(policy(look))
+    with closing(_opened(video)) as opened:
+        starts = opened.facts.times
+        stop = len(starts) if video.end is None else bisect_left(starts, video.end)
+        indexes = [max(0, min(bisect_right(starts, time + 1e-6), stop) - 1) for time in times]
+        frames = opened.at([*dict.fromkeys(indexes)])
+        return tuple(opened.encoded(index, frame, shown_by) for index, frame in frames)
 
 
 def sizes(video: Video) -> list[tuple[int, int]]:

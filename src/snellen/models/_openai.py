@@ -21,6 +21,7 @@ from snellen.models.service import (
     times,
     words_of,
 )
+from snellen.models.tool_calls import continued, sent_name, sent_text
 from snellen.transport import Response
 
 VARIABLE = "OPENAI_API_KEY"
@@ -89,6 +90,19 @@ def data_url(image: Image) -> Encoded:
 def chat_message(message: Message, url: Callable[[Image], object]) -> dict[str, Any]:
     """Convert a message for the chat completions API. `url` is a function that returns the URL of
     an image."""
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
+    if message.tool_calls:
+        calls = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": sent_name(call), "arguments": sent_text(call)},
+            }
+            for call in message.tool_calls
+        ]
+        fields = {"role": message.role, "content": message.text or None, "tool_calls": calls}
+        return fields | (continued(message) or {})
     if all(isinstance(part, str) for part in message.content):
         return {"role": message.role, "content": message.text}
     parts = parts_of(

@@ -5,6 +5,9 @@ message must come first. Images are sent in base64 at their position in the mess
 bytes unchanged. A video is sent as one image per frame. The seed is not sent, because the API has
 no field for it.
 
+Tools are sent, and the result of a call may have pictures. Thinking is sent back, with its
+signature, with the calls that follow it.
+
 The service has its own limits, which are described on the pages "Vision" and "Errors" of its
 documentation. A request can be up to 32 MB in size, and can contain up to 100 or 600 images,
 depending on the model. An image can have up to 8,000 pixels per side, or up to 2,000 if there are
@@ -21,13 +24,14 @@ Sources of fields and errors: anthropics/anthropic-sdk-python@009b035: src/anthr
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from snellen.core.model import Reply, Request, Usage
 from snellen.core.profile import Profile
+from snellen.core.tools import ToolSpec
 from snellen.errors import Overloaded, Rejected
-from snellen.media.content import Image, Message
+from snellen.media.content import Image, Message, ToolCall
 from snellen.models.parts import parts_of
 from snellen.models.service import (
     Encoded,
@@ -46,6 +50,13 @@ from snellen.models.service import (
     total,
     words_of,
 )
+from snellen.models.tool_calls import (
+    continuation,
+    continued,
+    sent_arguments,
+    sent_name,
+    tool_call,
+)
 from snellen.transport import Response
 
 PATH = "messages"
@@ -55,6 +66,10 @@ MOST_TOKENS = 4096
 STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "filter"}
 SILENT = {"text", "thinking", "redacted_thinking"}
 """Types of blocks that contain text or nothing."""
+SHOWN = ("text", "thinking")
+PIECES = (*SHOWN, "signature", "partial_json")
+"""Fields of blocks, and of the pieces of a streamed block. `partial_json` is a piece of the
+arguments of a tool call."""
 STATUS = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -90,6 +105,8 @@ class Anthropic(OnServer):
     """A model behind the Messages API."""
 
     what = "a message"
+    calls = "tool_use"
+    takes_pictures_in_results = True
 
     # -- there
 
@@ -100,10 +117,11 @@ class Anthropic(OnServer):
             "model": self.name,
             "max_tokens": generation.max_tokens or MOST_TOKENS,
             "system": system,
-            "messages": [{"role": turn.role, "content": _content(turn)} for turn in turns],
+            "messages": _messages(turns),
             "temperature": generation.temperature,
             "top_p": generation.top_p,
             "stop_sequences": list(request.stop) or None,
+            "tools": [_tool(tool) for tool in request.tools] or None,
             "stream": self._there.stream or None,
         }
         return body_of({**body, **generation.extra})
@@ -125,10 +143,10 @@ class Anthropic(OnServer):
     def _streamed(self, response: Response) -> Reply:
         """Assemble the reply from a stream of events. The stream is complete only if it contains
         `message_stop`."""
+        starts: dict[int, dict[str, Any]] = {}
         pieces_of: dict[tuple[int, str], list[str]] = defaultdict(list)
         usage: dict[str, Any] = {}
         stop = first = None
-        others: set[str] = set()
         for event in response.events:
             fields = self._there.json(event.data, "an event of a message")
             kind = fields.get("type")
@@ -142,24 +160,28 @@ class Anthropic(OnServer):
                 usage |= _counted(next(iter(objects([fields.get("message")])), {}))
             if kind == "message_delta":
                 usage |= _counted(fields)
-            block = fields.get("content_block")
-            if isinstance(block, dict):
-                others |= {str(block.get("type"))} - SILENT
-            delta = block if kind == "content_block_start" else fields.get("delta")
+            name = "content_block" if kind == "content_block_start" else "delta"
+            delta = fields.get(name)
             if delta is None and kind != "content_block_delta":
                 continue
             if not isinstance(delta, dict) or not _is_delta(delta):
                 raise self._there.unreadable("not an event of a message", event.data)
             stop = delta.get("stop_reason") or stop
-            for name in ("text", "thinking"):
+            index = count(fields, "index") or 0
+            if kind == "content_block_start":
+                starts[index] = delta
+            for name in PIECES:
                 if piece := string(delta.get(name)):
-                    pieces_of[count(fields, "index") or 0, name].append(piece)
-                    first = event.at if first is None else first
+                    pieces_of[index, name].append(piece)
+                    if first is None and name in SHOWN:
+                        first = event.at
         else:
             raise self._there.cut()
-        blocks = [{"type": name, name: "".join(pieces)} for (_, name), pieces in pieces_of.items()]
-        blocks += [{"type": kind} for kind in others]
-        message = {"content": blocks, "stop_reason": stop, "usage": usage or None}
+        message = {
+            "content": [*_blocks(starts, pieces_of)],
+            "stop_reason": stop,
+            "usage": usage or None,
+        }
         return self._reply(message, response, first)
 
     def _reply(
@@ -172,7 +194,11 @@ class Anthropic(OnServer):
         text = "".join(_of_kind("text", body))
         if not (text or stop):
             raise self._there.unreadable("not a whole message", response.body)
-        if not text and (others := {block["type"] for block in content} - SILENT):
+        calls = tuple(
+            tool_call(number, block.get("id"), block.get("name"), block.get("input"))
+            for number, block in enumerate(_uses(content))
+        )
+        if not (text or calls) and (others := {block["type"] for block in content} - SILENT):
             raise self._there.without_text(others)
         return Reply(
             text=text,
@@ -180,14 +206,90 @@ class Anthropic(OnServer):
             stop=STOPS.get(stop, stop) if stop else None,
             usage=_usage(body.get("usage")),
             times=times(response, first),
+            tool_calls=calls,
+            continuation=continuation(_returned(content, calls)) if _is_signed(content) else None,
         )
+
+
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+
+
+def _messages(turns: Sequence[Message]) -> list[dict[str, Any]]:
+    """Convert the turns. The results of the calls of one message are one message of the user."""
+    messages: list[dict[str, Any]] = []
+    for turn in turns:
+        if turn.role != "tool":
+            messages.append({"role": turn.role, "content": _content(turn)})
+            continue
+        result = {
+            "type": "tool_result",
+            "tool_use_id": turn.call_id,
+            "content": _content(turn),
+        }
+        if messages and messages[-1]["role"] == "user":
+            messages[-1]["content"].append(result)
+        else:
+            messages.append({"role": "user", "content": [result]})
+    return messages
 
 
 def _content(message: Message) -> list[dict[str, Any]]:
     """Return the content blocks of a turn. Text that contains only white space is omitted, since
     the service rejects it."""
+    if message.continuation is not None:
+        return list(continued(message))
     blocks = parts_of(message, lambda text: {"type": "text", "text": text}, _image)
-    return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
+    blocks = [block for block in blocks if block["type"] != "text" or block["text"].strip()]
+    return [*blocks, *map(_use, message.tool_calls)]
+
+
+def _use(call: ToolCall) -> dict[str, Any]:
+    return {
+        "type": "tool_use",
+        "id": call.id,
+        "name": sent_name(call),
+        "input": sent_arguments(call),
+    }
+
+
+def _uses(content: object) -> list[dict[str, Any]]:
+    """Return the blocks of a message that call a tool."""
+    return [block for block in objects(content) if block.get("type") == "tool_use"]
+
+
+def _is_signed(content: object) -> bool:
+    """Return whether a message calls tools after thinking, which must then be sent back."""
+    thinking = ("thinking", "redacted_thinking")
+    return bool(_uses(content)) and any(block["type"] in thinking for block in objects(content))
+
+
+def _returned(content: object, calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+    """Return the blocks of a message as they are sent back."""
+    numbered = iter(calls)
+    return [
+        _use(next(numbered)) if block["type"] == "tool_use" else block
+        for block in objects(content)
+        if block["type"] != "text" or block["text"].strip()
+    ]
+
+
+def _blocks(
+    starts: Mapping[int, Mapping[str, Any]], pieces_of: Mapping[tuple[int, str], list[str]]
+) -> Iterator[dict[str, Any]]:
+    """Assemble the blocks of a stream from their starts and their pieces."""
+    pieces = {key: "".join(texts) for key, texts in pieces_of.items()}
+    for index in sorted({*starts, *(index for index, _ in pieces)}):
+        start = starts.get(index, {})
+        if start.get("type") == "tool_use":
+            yield {**start, "input": pieces.get((index, "partial_json"), start.get("input"))}
+        elif start and start.get("type") not in SHOWN:
+            yield {**start, "type": str(start.get("type"))}
+        signature = pieces.get((index, "signature"))
+        for name in SHOWN:
+            if text := pieces.get((index, name)):
+                signed = {"signature": signature} if name == "thinking" and signature else {}
+                yield {"type": name, name: text, **signed}
 
 
 def _image(image: Image) -> dict[str, Any]:

@@ -4,6 +4,9 @@ The model accepts text and images in any order, and several turns. A system mess
 Images (JPEG, PNG, WebP) are sent in base64 at their position in the message, with their bytes
 unchanged. A GIF is converted to PNG. A video is sent as one image per frame.
 
+Tools are sent as function declarations. The result of a call is text. Parts with a signature of the
+model's thoughts are sent back with the calls that follow them.
+
 With `native_video = true` in the profile's `extra`, the whole video file is sent instead, with the
 start and end of the visible part in seconds. Snellen then decodes no frames. The service samples
 frames at a fixed rate, so the frame policy must be `fps:RATE`, with a rate of at most 24. Other
@@ -22,7 +25,7 @@ understanding and Video understanding; google.rpc.ErrorInfo, RetryInfo, QuotaFai
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 from urllib.parse import quote as quoted
 
@@ -30,9 +33,10 @@ from pybase64 import b64encode
 
 from snellen.core.model import Reply, Request, Usage
 from snellen.core.profile import Profile
+from snellen.core.tools import ToolSpec
 from snellen.errors import MediaError, Overloaded, Rejected, UsageError
 from snellen.media import video as videos
-from snellen.media.content import Message, Video
+from snellen.media.content import Message, ToolCall, Video
 from snellen.models.parts import parts_of
 from snellen.models.service import (
     Encoded,
@@ -50,6 +54,13 @@ from snellen.models.service import (
     times,
     total,
     words_of,
+)
+from snellen.models.tool_calls import (
+    continuation,
+    continued,
+    sent_arguments,
+    sent_name,
+    tool_call,
 )
 from snellen.transport import Response
 
@@ -70,12 +81,13 @@ MOST_BYTES = 75_000_000
 """The maximum size of a video file, in bytes. In base64, a file of this size fills a whole
 request."""
 MOST_RATE = 24.0
-ROLES = {"user": "user", "assistant": "model"}
+ROLES = {"user": "user", "assistant": "model", "tool": "user"}
 WITHHELD = (
     *("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
     *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
 )
-SILENT = {"text", "thought", "thoughtSignature", "partMetadata"}
+SIGNATURE = "thoughtSignature"
+SILENT = {"text", "thought", SIGNATURE, "partMetadata"}
 """Fields of a part that contain text or nothing."""
 WRONG_CALLS = {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"}
 """Finish reasons of replies in which the model tried to call a tool."""
@@ -116,6 +128,7 @@ class Google(OnServer):
     frames."""
 
     what = "a reply of Gemini's"
+    calls = "functionCall"
 
     def __init__(self, there: Service, *, native_video: bool = False) -> None:
         super().__init__(there)
@@ -147,12 +160,34 @@ class Google(OnServer):
         settings = {name: value for name, value in settings.items() if value is not None}
         body: dict[str, Any] = {
             "systemInstruction": {"parts": [{"text": system}]} if system else None,
-            "contents": [{"role": ROLES[turn.role], "parts": self._parts(turn)} for turn in turns],
+            "contents": self._contents(turns),
+            "tools": [{"functionDeclarations": [_function(tool) for tool in request.tools]}]
+            if request.tools
+            else None,
             "generationConfig": settings or None,
         }
         return body_of({**body, **extra})
 
+    def _contents(self, turns: Sequence[Message]) -> list[dict[str, Any]]:
+        """Convert the turns. The results of the calls of one turn are one turn of the user."""
+        contents: list[dict[str, Any]] = []
+        calls: dict[str, ToolCall] = {}
+        for i, turn in enumerate(turns):
+            calls |= {call.id: call for call in turn.tool_calls}
+            parts = [_result(turn, calls)] if turn.role == "tool" else self._parts(turn)
+            if turn.role == "tool" and i and turns[i - 1].role == "tool":
+                contents[-1]["parts"] += parts
+            else:
+                contents.append({"role": ROLES[turn.role], "parts": parts})
+        return contents
+
     def _parts(self, message: Message) -> list[dict[str, Any]]:
+        if message.continuation is not None:
+            return list(continued(message))
+        parts = self._media_parts(message)
+        return [*parts, *({"functionCall": _call(call)} for call in message.tool_calls)]
+
+    def _media_parts(self, message: Message) -> list[dict[str, Any]]:
         return parts_of(
             message,
             lambda text: {"text": text},
@@ -186,7 +221,7 @@ class Google(OnServer):
         """Assemble the reply from a stream of chunks. The stream is complete only if a chunk
         contains a finish reason or states that the prompt was blocked."""
         parts: list[dict[str, Any]] = []
-        stop = usage = blocked = first = None
+        stop = usage = blocked = first = words = None
         others: set[str] = set()
         for event in response.events:
             chunk = self._there.json(event.data, "a chunk of a reply of Gemini's")
@@ -198,13 +233,14 @@ class Google(OnServer):
                 raise self._there.unreadable("not a chunk of a Gemini reply", event.data)
             for candidate in objects(chunk.get("candidates"))[:1]:
                 stop = candidate.get("finishReason") or stop
+                words = candidate.get("finishMessage") or words
                 others |= _others(candidate)
                 parts += _parts_of(candidate)
             first = event.at if first is None and parts else first
         if stop is None and not _is_blocked(blocked):
             raise self._there.cut()
-        parts += [{name: {}} for name in others]
-        candidate = {"content": {"parts": parts}, "finishReason": stop}
+        parts += [{name: None} for name in others]
+        candidate = {"content": {"parts": parts}, "finishReason": stop, "finishMessage": words}
         body = {"candidates": [candidate], "usageMetadata": usage, "promptFeedback": blocked}
         return self._reply(body, response, first)
 
@@ -219,17 +255,67 @@ class Google(OnServer):
         stop = string(candidate.get("finishReason"))
         if not (parts or stop or is_blocked):  # without a finish reason, the reply has not ended
             raise self._there.unreadable("not a reply of Gemini's", response.body)
-        text = "".join(part["text"] for part in parts if not part.get("thought"))
-        others = _others(candidate) | {call for call in WRONG_CALLS if call == stop}
-        if not text and not is_blocked and others:
+        text = "".join(part.get("text") or "" for part in parts if not part.get("thought"))
+        thoughts = "".join(part.get("text") or "" for part in parts if part.get("thought"))
+        calls = _calls(parts)
+        if stop in WRONG_CALLS:
+            words = string(candidate.get("finishMessage")) or stop
+            calls = (*calls, tool_call(len(calls), None, None, words))
+        others = _others(candidate) - {self.calls}
+        if not (text or calls or is_blocked) and others:
             raise self._there.without_text(others)
         return Reply(
             text=text,
-            reasoning="".join(part["text"] for part in parts if part.get("thought")) or None,
+            reasoning=thoughts or None,
             stop="filter" if is_blocked else STOPS.get(stop, stop) if stop else None,
             usage=_usage(body.get("usageMetadata")),
             times=times(response, first),
+            tool_calls=calls,
+            continuation=continuation(_returned(parts)) if _is_signed(parts, calls) else None,
         )
+
+
+def _function(tool: ToolSpec) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parametersJsonSchema": tool.parameters,
+    }
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    return {"id": call.id, "name": sent_name(call), "args": sent_arguments(call)}
+
+
+def _result(message: Message, calls: Mapping[str, ToolCall]) -> dict[str, Any]:
+    """Return the result of a call, which has the name of the tool."""
+    call = calls.get(message.call_id or "")
+    name = "unknown" if call is None else sent_name(call)
+    result = {"id": message.call_id, "name": name, "response": {"result": message.text}}
+    return {"functionResponse": result}
+
+
+def _calls(parts: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
+    """Return the calls in the parts of a candidate."""
+    functions = objects([part.get("functionCall") for part in parts])
+    return tuple(
+        tool_call(number, function.get("id"), function.get("name"), function.get("args"))
+        for number, function in enumerate(functions)
+    )
+
+
+def _is_signed(parts: Sequence[Mapping[str, Any]], calls: Sequence[ToolCall]) -> bool:
+    """Return whether a candidate calls tools and has signatures, which must then be sent back."""
+    return bool(calls) and any(SIGNATURE in part for part in parts)
+
+
+def _returned(parts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the parts of a candidate as they are sent back."""
+    numbered = iter(_calls(parts))
+    return [
+        {**part, "functionCall": _call(next(numbered))} if "functionCall" in part else {**part}
+        for part in parts
+    ]
 
 
 def _inline(mime: str, data: bytes) -> dict[str, Any]:
@@ -332,10 +418,14 @@ def _others(candidate: Mapping[str, Any]) -> set[str]:
 
 
 def _parts_of(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the parts of a candidate that contain text."""
+    """Return the parts of a candidate that contain text or a call."""
     content = candidate.get("content")
     parts = objects(content.get("parts")) if isinstance(content, dict) else []
-    return [part for part in parts if isinstance(part.get("text"), str)]
+    return [
+        part
+        for part in parts
+        if isinstance(part.get("text"), str) or isinstance(part.get("functionCall"), dict)
+    ]
 
 
 def _usage(usage: object) -> Usage | None:

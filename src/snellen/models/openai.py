@@ -3,7 +3,9 @@ online services.
 
 The model accepts text and images in any order, a system message, and several turns. Images (JPEG,
 PNG, WebP, GIF) are sent as `data:` URLs at their position in the message, with their bytes
-unchanged. A video is sent as one image per frame.
+unchanged. A video is sent as one image per frame. Tools are sent as functions. A server such as
+vLLM or SGLang must be started with the model's parser of tool calls. The result of a call is text.
+Reasoning is sent back with the calls that follow it, under the name that the server used.
 
 A profile's `extra` is merged into the request and overrides Snellen's own fields. If a field in
 `extra` is None, it is not sent. `max_completion_tokens` in `extra` replaces `max_tokens`, since
@@ -21,6 +23,8 @@ from typing import Any
 
 from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile
+from snellen.core.tools import ToolSpec
+from snellen.media.content import ToolCall
 from snellen.models._openai import (
     OpenAIService,
     chat_message,
@@ -40,6 +44,7 @@ from snellen.models.service import (
     string,
     times,
 )
+from snellen.models.tool_calls import continuation, tool_call
 from snellen.transport import Response
 
 PATH = "chat/completions"
@@ -48,6 +53,8 @@ STOPS = {"content_filter": "filter", "model_length": "length"}
 """Stop reasons that Snellen renames. `model_length` is Mistral's name for a full context."""
 CALLS = {"tool_calls", "function_call"}
 """Names of fields that contain tool calls, and finish reasons of replies with tool calls."""
+REASONING = ("reasoning_content", "reasoning")
+"""Names of fields that contain reasoning."""
 SILENT = {"text", "thinking", "reasoning", "refusal"}
 """Types of message parts that contain text or nothing."""
 BROKEN_OFF = ("abort", "error", "insufficient_system_resource")
@@ -64,6 +71,7 @@ class OpenAI(OpenAIService):
     """A model behind the chat completions API."""
 
     what = "a chat completion"
+    calls = "tool_calls"
 
     def __init__(self, there: Service) -> None:
         super().__init__(there)
@@ -84,6 +92,7 @@ class OpenAI(OpenAIService):
             "top_p": generation.top_p,
             "seed": request.seed,
             "stop": list(request.stop) or None,
+            "tools": [_function(tool) for tool in request.tools] or None,
         }
         if self._there.stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
@@ -102,6 +111,7 @@ class OpenAI(OpenAIService):
         """Assemble the reply from a stream of chunks. The stream is complete only if it contains a
         finish reason or the end mark."""
         pieces_of: dict[str, list[str]] = defaultdict(list)
+        calls = _StreamedCalls()
         stop = usage = first = None
         others: set[str] = set()
         is_complete = False
@@ -122,6 +132,7 @@ class OpenAI(OpenAIService):
                 if not isinstance(delta, dict) or not _is_message(delta):
                     raise self._there.unreadable("not a chunk of a chat completion", event.data)
                 others |= _others(delta)
+                calls.add(objects(delta.get("tool_calls")))
                 for name in ("content", "reasoning_content", "reasoning", "refusal"):
                     if piece := _text(delta.get(name)):
                         pieces_of[name].append(piece)
@@ -134,6 +145,8 @@ class OpenAI(OpenAIService):
                 {"type": "text", "text": message.get("content", "")},
                 *({"type": kind} for kind in others),
             ]
+        if calls.calls:
+            message["tool_calls"] = calls.calls
         body = {"choices": [{"message": message, "finish_reason": stop}], "usage": usage}
         return self._reply(body, response, first)
 
@@ -155,16 +168,67 @@ class OpenAI(OpenAIService):
             return self._in_a_reply(error, response)
         if message.get("refusal") and not text:
             stop = "filter"
-        elif not text and (others := _others(message) | {call for call in CALLS if call == stop}):
+        calls = _calls(message)
+        others = _others(message) | {call for call in CALLS if call == stop}
+        if not (text or calls or stop == "filter") and others:
             raise self._there.without_text(others)
-        reasoning = string(message.get("reasoning_content")) or string(message.get("reasoning"))
+        thoughts = {name: value for name in REASONING if (value := string(message.get(name)))}
         return Reply(
             text=text,
-            reasoning=reasoning,
+            reasoning=next(iter(thoughts.values()), None),
             stop=STOPS.get(stop, stop) if stop else None,
             usage=usage_of(body.get("usage"), "prompt", "completion"),
             times=times(response, first),
+            tool_calls=calls,
+            continuation=continuation(thoughts) if calls and thoughts else None,
         )
+
+
+class _StreamedCalls:
+    """The tool calls of a streamed reply, which arrive in pieces."""
+
+    def __init__(self) -> None:
+        self.calls: list[dict[str, Any]] = []
+        self._by_index: dict[int, dict[str, Any]] = {}
+
+    def add(self, pieces: list[dict[str, Any]]) -> None:
+        """Add the pieces of a chunk. A piece without an index belongs to the last call, unless it
+        has an id."""
+        for piece in pieces:
+            index = piece.get("index")
+            if isinstance(index, int):
+                call = self._by_index.get(index)
+            else:
+                call = self.calls[-1] if self.calls and not piece.get("id") else None
+            if call is None:
+                call = {"id": None, "function": {"name": None, "arguments": ""}}
+                self.calls.append(call)
+                if isinstance(index, int):
+                    self._by_index[index] = call
+            function = next(iter(objects([piece.get("function")])), {})
+            call["id"] = call["id"] or piece.get("id")
+            call["function"]["name"] = call["function"]["name"] or function.get("name")
+            call["function"]["arguments"] += string(function.get("arguments")) or ""
+
+
+def _function(tool: ToolSpec) -> dict[str, Any]:
+    function = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+    }
+    return {"type": "function", "function": function}
+
+
+def _calls(message: Mapping[str, Any]) -> tuple[ToolCall, ...]:
+    functions = [
+        (call.get("id"), next(iter(objects([call.get("function")])), {}))
+        for call in objects(message.get("tool_calls"))
+    ]
+    return tuple(
+        tool_call(number, call_id, function.get("name"), function.get("arguments"))
+        for number, (call_id, function) in enumerate(functions)
+    )
 
 
 def _is_message(message: Mapping[str, Any]) -> bool:

@@ -4,6 +4,9 @@ The model accepts text and images (JPEG, PNG, WebP, still GIF) in any order, a s
 several turns. Images are sent as `data:` URLs at their position in the message, with their bytes
 unchanged. A video is sent as one image per frame. The seed is not sent, because the API has no
 field for it. The API does not support stop sequences, so a request with stop sequences is rejected.
+Tools are sent as functions, and the result of a call may have pictures. If `include =
+["reasoning.encrypted_content"]` is in a profile's `extra`, reasoning is sent back with the calls
+that follow it. Models that do not reason reject this field.
 The service is asked not to store anything (`store: false`).
 
 A profile's `extra` is merged into the request and overrides Snellen's own fields. If a field in
@@ -18,13 +21,14 @@ response_stream_event.py).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile
+from snellen.core.tools import ToolSpec
 from snellen.errors import Rejected
-from snellen.media.content import Image, Message
+from snellen.media.content import Image, Message, ToolCall
 from snellen.models._openai import OpenAIService, data_url, opened, status_of, usage_of
 from snellen.models.parts import parts_of
 from snellen.models.service import (
@@ -34,6 +38,13 @@ from snellen.models.service import (
     objects,
     string,
     times,
+)
+from snellen.models.tool_calls import (
+    continuation,
+    continued,
+    sent_name,
+    sent_text,
+    tool_call,
 )
 from snellen.transport import Response
 
@@ -60,6 +71,8 @@ class OpenAIResponses(OpenAIService):
     """A model behind the Responses API."""
 
     what = "a response"
+    calls = "function_call"
+    takes_pictures_in_results = True
 
     # -- there
 
@@ -73,11 +86,12 @@ class OpenAIResponses(OpenAIService):
         generation = request.generation
         body: dict[str, Any] = {
             "model": self.name,
-            "input": [_turn(message) for message in request.messages],
+            "input": [item for message in request.messages for item in _items(message)],
             "max_output_tokens": generation.max_tokens,
             "temperature": generation.temperature,
             "top_p": generation.top_p,
             "store": False,
+            "tools": [_function(tool) for tool in request.tools] or None,
             "stream": self._there.stream or None,
         }
         return body_of({**body, **generation.extra})
@@ -129,7 +143,12 @@ class OpenAIResponses(OpenAIService):
         stop = reason or status
         if not text and _of_kind("refusal", parts):
             stop = "filter"
-        elif not text and (others := {part["type"] for part in (*output, *parts)} - SILENT):
+        calls = tuple(
+            tool_call(number, item.get("call_id"), item.get("name"), item.get("arguments"))
+            for number, item in enumerate(_of_kind("function_call", output))
+        )
+        others = {part["type"] for part in (*output, *parts)} - SILENT
+        if not (text or calls or stop == "filter") and others:
             raise self._there.without_text(others)
         return Reply(
             text=text,
@@ -137,14 +156,58 @@ class OpenAIResponses(OpenAIService):
             stop=STOPS.get(stop, stop),
             usage=usage_of(body.get("usage"), "input", "output"),
             times=times(response, first),
+            tool_calls=calls,
+            continuation=continuation(_returned(output, calls)) if calls and thoughts else None,
         )
 
 
-def _turn(message: Message) -> dict[str, Any]:
+def _function(tool: ToolSpec) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+        "strict": False,
+    }
+
+
+def _items(message: Message) -> list[dict[str, Any]]:
+    """Convert a message to the items that stand for it. A call and its result are items of their
+    own."""
+    if message.continuation is not None:
+        return list(continued(message))
     if all(isinstance(part, str) for part in message.content):
-        return {"role": message.role, "content": message.text}
-    parts = parts_of(message, lambda text: {"type": "input_text", "text": text}, _image)
-    return {"role": message.role, "content": parts}
+        content: Any = message.text
+    else:
+        content = parts_of(message, lambda text: {"type": "input_text", "text": text}, _image)
+    if message.role == "tool":
+        return [
+            {"type": "function_call_output", "call_id": message.call_id, "output": content},
+        ]
+    items = (
+        [{"role": message.role, "content": content}] if content or not message.tool_calls else []
+    )
+    return [*items, *map(_call_item, message.tool_calls)]
+
+
+def _call_item(call: ToolCall) -> dict[str, Any]:
+    return {
+        "type": "function_call",
+        "call_id": call.id,
+        "name": sent_name(call),
+        "arguments": sent_text(call),
+    }
+
+
+def _returned(output: list[dict[str, Any]], calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+    """Return the items of a reply as they are sent back. The service stores nothing, so an item of
+    reasoning is sent back only if it has content."""
+    numbered = iter(calls)
+    return [
+        _call_item(next(numbered)) if item["type"] == "function_call" else item
+        for item in output
+        if item["type"] != "reasoning" or item.get("encrypted_content") or item.get("content")
+    ]
 
 
 def _image(image: Image) -> dict[str, Any]:

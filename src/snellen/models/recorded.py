@@ -32,6 +32,7 @@ class Recorded:
     a dummy model that knows the answers."""
 
     takes_tools = True
+    takes_pictures_in_results = True
     wants_frames = False
 
     def __init__(self, name: str, replies: Mapping[str, Reply]) -> None:

@@ -17,7 +17,7 @@ from snellen.core.outputs import MAX_COUNT
 from snellen.core.profile import Profile
 from snellen.errors import Overloaded, Rejected, is_temporary
 from snellen.media import images
-from snellen.media.content import Image, Message
+from snellen.media.content import Image, Message, ToolCall
 from snellen.transport import Response, Transport
 
 QUOTED = 300
@@ -134,6 +134,9 @@ class OnServer(ABC):
     `a chat completion`."""
 
     what: ClassVar[str]
+    calls: ClassVar[str]
+    """The service's word for tool calls in replies."""
+    takes_tools = True
 
     def __init__(self, there: Service) -> None:
         self.name = there.name
@@ -155,11 +158,27 @@ class OnServer(ABC):
             reply = self._streamed(response)
         else:
             reply = self._reply(self._there.json(response.body, self.what), response)
-        # Keys were already removed from the bytes. But JSON can contain a key in escaped form, and
-        # a stream can split it.
+        if reply.tool_calls and not request.tools:
+            if not reply.text:
+                raise self._there.without_text([self.calls])
+            reply = replace(reply, tool_calls=(), continuation=None)
+        return self._redacted(reply)
+
+    def _redacted(self, reply: Reply) -> Reply:
+        """Return a reply without keys. Keys were already removed from the bytes. But JSON can
+        contain a key in escaped form, and a stream can split it."""
         redact = self._there.transport.redact
         text = redact(reply.text)
         reasoning = None if reply.reasoning is None else redact(reply.reasoning)
+        if reply.tool_calls:
+            calls = tuple(
+                ToolCall(
+                    id=redact(call.id), name=redact(call.name), arguments=redact(call.arguments)
+                )
+                for call in reply.tool_calls
+            )
+            continuation = None if reply.continuation is None else redact(reply.continuation)
+            reply = replace(reply, tool_calls=calls, continuation=continuation)
         if (text, reasoning) == (reply.text, reply.reasoning):
             return reply
         return replace(reply, text=text, reasoning=reasoning)

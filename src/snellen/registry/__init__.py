@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     )
     from snellen.registry.recipe_benchmarks import recipe as recipe
     from snellen.registry.sources import source_of as source_of
+    from snellen.registry.tools import toolbox as toolbox
     from snellen.registry.toolkits import is_toolkit as is_toolkit, toolkit_code as toolkit_code
 
 _FILES = {
@@ -109,6 +110,7 @@ _FILES = {
     "runs_a_program": "benchmarks",
     "source_of": "sources",
     "supplied": "benchmarks",
+    "toolbox": "tools",
     "toolkit_code": "toolkits",
     "vlmevalkit_name": "names",
     "watching": "adapters",

@@ -1,7 +1,7 @@
 """Finds plug-ins, which are entry points of installed packages, without importing them.
 
-A package offers benchmarks, models, or metrics through entry points in the groups
-`snellen.benchmarks`, `snellen.models`, and `snellen.metrics`.
+A package offers benchmarks, models, metrics, or tools through entry points in the groups
+`snellen.benchmarks`, `snellen.models`, `snellen.metrics`, and `snellen.tools`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from snellen.models.code_files import file_of_module
 
 STANDARD_FINDERS = (BuiltinImporter, FrozenImporter, PathFinder)
 """The module finders that every Python installation has."""
-Group = Literal["snellen.benchmarks", "snellen.models", "snellen.metrics"]
+Group = Literal["snellen.benchmarks", "snellen.models", "snellen.metrics", "snellen.tools"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,8 @@ class Conversations:
     replays = False
     """Whether questions that already have a reply are asked again if another question of their
     group has none."""
+    has_steps = False
+    """Whether a turn may take several requests."""
 
     def __init__(
         self,
@@ -84,6 +86,9 @@ class Conversations:
             for part in parts:
                 tasks.create_task(part)
 
+    def close(self) -> None:
+        """Release what is held for asking."""
+
     def left_over(self) -> Sequence[Group]:
         """Create groups of the samples whose replies were truncated before the limit was raised. If
         the limit was not raised, report these samples as finished."""
@@ -112,7 +117,7 @@ class Conversations:
         most = self._benchmark.procedure.conversation.turns
         while len(history) != most:
             key = self._recorder.key(sample, repeat, len(history))
-            is_stored = not group.asks_again and self._recorder.has_reply(key)
+            is_stored = not group.asks_again and self._is_stored(row, key)
             lacks_question = is_stored and not self._recorder.has_question(row, key)
             if is_stored and not lacks_question and most == 1:
                 break
@@ -127,7 +132,7 @@ class Conversations:
                     self._recorder.write_end(sample, repeat, len(history))
                 break
             if is_stored:
-                reply = self._recorder.stored_reply(key)
+                reply = self._stored_reply(key)
                 if lacks_question:
                     prepared = self._requests.read_if_possible(request)
                     self._recorder.write_question(row, sample, key, prepared)
@@ -168,6 +173,14 @@ class Conversations:
         while reply is not None and (again := self._turn_again(key, request)) is not None:
             turn, reply = again, await self._reply(again, sample, group)
         return None if reply is None else (turn.request, reply)
+
+    def _is_stored(self, row: Row, key: Key) -> bool:
+        """Whether the reply to a turn is stored."""
+        return self._recorder.has_reply(key)
+
+    def _stored_reply(self, key: Key) -> Reply:
+        """The stored reply to a turn."""
+        return self._recorder.stored_reply(key)
 
     def _keeps_truncated(self, key: Key) -> bool:
         """Whether a truncated reply from an earlier invocation is kept, because its question is not

@@ -44,6 +44,11 @@ CLOSE_WRITTEN = "\u2e80"
 
 ONCE_OPENED = ("model_revision", "called", "prompt", "adapter")
 """Fields of a run's identity that may not be known until the model is opened."""
+OF_TOOLS = (
+    "tools",
+    *(f"tool_use.{name}" for name in ("form", "max_steps", "max_tokens", "pictures", "digest")),
+)
+"""Further such fields of a run with tools."""
 
 
 class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,9 +113,15 @@ def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> CostEstimate:
     if n < total:
         there = folder / identity_digest(identity)
         notes.append(f"{total - n:,} questions have a reply in {there} and are not asked again")
+    unknown: tuple[str, ...] = ONCE_OPENED
+    if config.options["tools"]:
+        unknown += OF_TOOLS
+        notes.append(
+            "with tools, a question may take several requests; the figures are for the first one"
+        )
     for path, run in _runs(folder):
         differ = differences(identity, run.manifest()["identity"])
-        if differ and all(difference.partition(" ")[0] in ONCE_OPENED for difference in differ):
+        if differ and all(difference.partition(" ")[0] in unknown for difference in differ):
             notes.append(
                 f"if {path} turns out to be this run, its questions are not asked again: it "
                 f"differs in {', '.join(differ)}, which is known only once the model is opened"

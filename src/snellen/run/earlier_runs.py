@@ -50,6 +50,13 @@ def check_pictures(run: Run, benchmark: Benchmark) -> None:
             )
 
 
+def _tool_form(identity: Mapping[str, Any]) -> str | None:
+    """The form in which a model gets tools, which the digests of requests do not contain; None if
+    there are no tools."""
+    form: str | None = identity.get("tool_use", {}).get("form")
+    return form
+
+
 def reuse_of(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse | None:
     """Create a function that looks up a reply in the runs that the plan's option `reuse` lists, as
     far as these runs have the same model. Returns None if there is no such run and the plan allows
@@ -70,7 +77,9 @@ def reuse_of(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse
             if plan.reuse_strictly:
                 raise
             continue  # this is an error of that run, not of this one
-        if any(identity.get(field) != other.get(field) for field in SAME_MODEL):
+        if any(identity.get(field) != other.get(field) for field in SAME_MODEL) or (
+            _tool_form(identity) != _tool_form(other)
+        ):
             others.append(f"{path} ({other.get('model')})")
             continue
         run.load()

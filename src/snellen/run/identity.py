@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,6 +23,9 @@ from snellen.run.effort import effort_notes, sent_fields
 from snellen.run.run_config import RunConfig
 from snellen.run.token_limit import raised_to
 
+if TYPE_CHECKING:
+    from snellen.run.tool_use import ToolUse
+
 RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfuzz")
 
 OWN_PROMPT = "the model's own"
@@ -35,6 +38,7 @@ def run_identity(
     profile: Profile,
     settings: Settings,
     adapter: str | None,
+    tools: ToolUse | None = None,
 ) -> dict[str, Any]:
     """The identity of a run, which consists of everything that can change a reply or what it
     means."""
@@ -64,6 +68,7 @@ def run_identity(
         **({"called": benchmark.provenance.called} if benchmark.provenance.called else {}),
         **({"prompt": OWN_PROMPT} if own_prompt(benchmark, opened.model) else {}),
         **({"adapter": adapter} if adapter else {}),
+        **({} if tools is None else tools.identity),
         "profile": profile.changes_answers(but=opened.speed),
         **({} if coordinates is None else {"coordinates": str(coordinates)}),
         "generation": {

@@ -62,6 +62,7 @@ class Option:
 BENCHMARK = OptionGroup("Benchmark", "identity")
 QUESTIONS = OptionGroup("Which questions", "amount")
 HOW = OptionGroup("How they are asked", "identity")
+TOOLS = OptionGroup("Tools", "identity")
 SHOTS = OptionGroup("Few-shot examples", "identity")
 PROBES = OptionGroup("Probes", "identity")
 MODEL = OptionGroup("Model", "identity")
@@ -72,7 +73,7 @@ REQUESTS = OptionGroup("Requests", "environment")
 BUDGET = OptionGroup("Budget", "amount")
 OUTPUT = OptionGroup("Replies and results", "environment")
 GROUPS = (
-    *(BENCHMARK, MODEL, QUESTIONS, HOW, SAMPLING, SHOTS, PROBES),
+    *(BENCHMARK, MODEL, QUESTIONS, HOW, SAMPLING, TOOLS, SHOTS, PROBES),
     *(SERVER, REQUESTS, DRIVERS, BUDGET, OUTPUT),
 )
 """All groups, in the order of `--help`."""
@@ -174,6 +175,36 @@ class RunOptions(TypedDict, total=False):
             "How much of a stream a model without streaming support sees: window:4 (the newest "
             "four frames), window:all, or reask:POLICY.",
             metavar="KIND",
+        ),
+    ]
+    tools: Annotated[
+        Sequence[str],
+        Option(
+            TOOLS,
+            "Let the model call these tools before it answers: zoom, rotate, grid, frame, window, "
+            "or python:FILE:NAME for a function of your own; repeatable.",
+            metavar="NAME,NAME",
+            default=(),
+            expected="a list of tools",
+        ),
+    ]
+    tool_form: Annotated[
+        Literal["native", "text"] | None,
+        Option(
+            TOOLS,
+            "How the model gets the tools and writes calls: in the service's own form, or as text. "
+            "By default, native if the back end supports it.",
+        ),
+    ]
+    max_steps: Annotated[
+        Count | None,
+        Option(TOOLS, "The maximum number of replies to a question with tools.", default_text="6"),
+    ]
+    question_tokens: Annotated[
+        Count | None,
+        Option(
+            TOOLS,
+            "Ask no further step of a question once the replies to it have N tokens in total.",
         ),
     ]
     limit: Annotated[Count | None, Option(QUESTIONS, "Use only the first N rows.")]

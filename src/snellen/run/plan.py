@@ -24,7 +24,11 @@ from snellen.run.effort import sent_fields
 from snellen.run.options import RunOptions
 from snellen.run.parts import check_divisible
 from snellen.run.run_config import RunConfig, Source, resolve, with_options
-from snellen.run.unused_options import check_benchmark_object, check_model_object
+from snellen.run.unused_options import (
+    check_benchmark_object,
+    check_model_object,
+    check_tool_options,
+)
 from snellen.transforms.probes import probed
 
 if TYPE_CHECKING:
@@ -189,12 +193,15 @@ class Plan:
             sources.setdefault("seed", "recipe")
         if first.frames is not None:
             sources["frames"] = "recipe"
+        tools = {name: value for name, value in first.tools.items() if name not in sources}
+        sources |= dict.fromkeys(tools, "recipe")
         return PlanArguments(
             profiles={name: settings.profile for name, settings in by_model.items()},
             by_recipe=first.fields,
             sources=sources,
             **({} if seed is None else {"seed": seed}),
             **({} if first.frames is None else {"frames": first.frames}),
+            **cast(RunOptions, tools),
         )
 
     def profile_of(self, model: str) -> Profile:
@@ -232,6 +239,8 @@ class Plan:
             if not isinstance(model, str):
                 check_model_object(model.name, self.profile_of(model.name))
         options = self.options
+        if options["recipe"] is None or self.by_recipe is not None:  # a recipe may set tools
+            check_tool_options(options)
         if options["part"] is not None or (options["drivers"] or 1) > 1:
             check_divisible(options)
             if options["part"] is not None and options["drivers"] and not self.is_driver:

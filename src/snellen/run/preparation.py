@@ -72,10 +72,15 @@ class Preparation:
         adapter = None
         if benchmark.procedure.kind == "session":
             opened, adapter = registry.watching(opened, config.options["adapter"])
+        tools = None
+        if config.options["tools"]:
+            from snellen.run.tool_use import with_tools  # imported on use: few runs have tools
+
+            opened, tools = with_tools(config, opened)
         check_model(benchmark, opened.model)
         benchmark = _with_vlmevalkit_name(benchmark, opened.model)
         config = replace(config, benchmark=benchmark, settings=settings)
-        identity = run_identity(benchmark, facts, opened, profile, settings, adapter)
+        identity = run_identity(benchmark, facts, opened, profile, settings, adapter, tools)
         reuse = reuse_of(self._plan, identity, self._stack)
         manifest = partial(manifest_of, config, facts, opened, identity, self._plan.command)
         limit = token_limit(settings)
@@ -83,7 +88,8 @@ class Preparation:
         if entered is not None:
             run, nearest = entered
             notes = (*_differs(nearest), *_serves(opened))
-            self.jobs.append(self._job(config, opened, facts, run, notes, reuse, limit))
+            job = self._job(config, opened, facts, run, notes, reuse, limit)
+            self.jobs.append(replace(job, tools=tools))
 
     def _enter(
         self,

@@ -35,6 +35,8 @@ OF_VIDEOS = ("fps", "min_frames", "max_frames", "max_num_frames", "total_pixels"
 """Settings of videos. A frame policy can state the frame rate, the maximum number of frames, and
 the maximum number of pixels per frame. Settings for minimums or for the total pixels of all frames
 are errors."""
+OF_TOOLS = ("tools", "tool_form", "max_steps", "question_tokens")
+"""Settings of tools, which have the names and values of Snellen's options."""
 Videos = Literal["", "by recipe", "by user"]
 """Who decides which video frames are shown: the recipe or the user; empty if there are no
 videos."""
@@ -103,6 +105,8 @@ class RecipeSettings:
     """The sampling seed; None if the recipe has none."""
     frames: str | None
     """The frame policy of videos; None if the recipe has none."""
+    tools: Mapping[str, Any]
+    """The options about tools that the recipe sets, by name."""
     fields: frozenset[str]
     """The names of the values that the recipe sets, as in the keys of `RunConfig.origins`."""
 
@@ -125,6 +129,7 @@ def with_recipe(
     """
     left = _stated(ask, without)
     frames = _taken_frames(left, videos)
+    tools = {name: left.pop(name) for name in OF_TOOLS if name in left}
     changes: dict[str, Any] = {"temperature": 0.0} if _is_greedy(ask.model_settings()) else {}
     for name in ("temperature", "top_p", "coordinates"):
         if name in left:
@@ -149,6 +154,7 @@ def with_recipe(
         profile=msgspec.structs.replace(profile, **changes, **({"extra": extra} if left else {})),
         seed=seed,
         frames=frames,
+        tools=tools,
         fields=frozenset(
             {
                 *("prompt", *(["system"] if ask.manner.system else [])),
@@ -157,6 +163,7 @@ def with_recipe(
                 *(f"extra.{name}" for name in left),
                 *(() if seed is None else ("seed",)),
                 *(() if frames is None else ("frames",)),
+                *tools,
             }
         ),
     )

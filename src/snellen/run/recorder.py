@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
@@ -22,6 +22,7 @@ from snellen.errors import DataError, MediaError, ModelError, message_of
 from snellen.media.content import Image, Video
 from snellen.store import (
     FORMAT,
+    Ending,
     EventRecord,
     Failure,
     Key,
@@ -79,6 +80,8 @@ class Turn:
     more tokens."""
     attempts: int = 0
     """The number of attempts that the earlier reply took."""
+    ending: Callable[[Reply], Ending | None] | None = None
+    """How the turn ends with a reply to this request, in a run with tools; None in other runs."""
 
 
 class Recorder:
@@ -92,13 +95,8 @@ class Recorder:
             "rank" if benchmark.procedure.kind == "rank" else "reply"
         )
 
-    def key(self, sample: Sample, repeat: int, turn: int = 0) -> Key:
-        # The step is always 0: no code asks further steps of a turn yet, so the reply to step 0
-        # finishes its turn (`repeats_finished`, `has_reply`), even with tool calls. Code that asks
-        # further steps must also record which step is the last. The journal alone cannot tell: if
-        # no tools were offered, a reply with tool calls is final, and a run may stop before the
-        # next step's question is written.
-        return Key(sample.id, repeat, turn)
+    def key(self, sample: Sample, repeat: int, turn: int = 0, step: int = 0) -> Key:
+        return Key(sample.id, repeat, turn, step)
 
     # -- reading
 
@@ -162,7 +160,13 @@ class Recorder:
         a new reply."""
         media = _as_shown(turn.media, turn.request, reply)
         self._append(
-            turn, reply=reply, kind=self._kind, attempt=attempt, media=media, reused=reused
+            turn,
+            reply=reply,
+            kind=self._kind,
+            attempt=attempt,
+            media=media,
+            reused=reused,
+            ended=None if turn.ending is None else turn.ending(reply),
         )
 
     def write_failure(self, turn: Turn, error: ModelError | MediaError, attempt: int = 1) -> None:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Model, Streams
@@ -36,6 +36,9 @@ from snellen.run.settings import Settings
 from snellen.run.stop import Stop
 from snellen.run.token_limit import TokenLimit
 from snellen.store import Run
+
+if TYPE_CHECKING:
+    from snellen.run.tool_use import ToolUse
 
 GRACE = 10.0
 """How long a stopped run waits for requests in flight, in seconds."""
@@ -69,6 +72,8 @@ class Job:
     """Looks up another run's reply to a request."""
     limit: TokenLimit = field(default_factory=lambda: TokenLimit(None))
     """The token limit of the requests."""
+    tools: ToolUse | None = None
+    """How the questions use tools; None if there are no tools."""
     readings: Readings | None = None
     """Keeps the readings of the running score for the report; None if there is no report."""
     observers: Sequence[Observer] = ()
@@ -85,6 +90,10 @@ class Asker(Protocol):
         group has none."""
 
     @property
+    def has_steps(self) -> bool:
+        """Whether a turn may take several requests."""
+
+    @property
     def most_groups(self) -> int:
         """The maximum number of groups in progress."""
 
@@ -96,6 +105,9 @@ class Asker(Protocol):
 
     async def ask(self, group: Group) -> None:
         """Ask those questions of a group that have no reply."""
+
+    def close(self) -> None:
+        """Release what is held for asking."""
 
     def left_over(self) -> Sequence[Group]:
         """Groups that are asked again after all other groups, because they need more tokens."""
@@ -135,8 +147,13 @@ class Scheduler:
 
             assert isinstance(model, Streams)
             return Sessions(benchmark, model, requests, self._attempts, self._threads)
-        return Conversations(
-            benchmark, model, requests, self._attempts, self._job.reuse, self._job.limit
+        job = self._job
+        if job.tools is None:
+            return Conversations(benchmark, model, requests, self._attempts, job.reuse, job.limit)
+        from snellen.run.steps import StepConversations  # few runs have tools
+
+        return StepConversations(
+            benchmark, model, requests, self._attempts, job.reuse, job.limit, job.tools
         )
 
     async def ask_all(self) -> None:
@@ -171,6 +188,7 @@ class Scheduler:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
             self._threads.shutdown(wait=False, cancel_futures=True)
+            self._asker.close()
             self._job.progress.finished = time.monotonic()
             if reason := self._limiter.bounded_by:
                 self._job.progress.note(f"more concurrent requests were not possible: {reason}")
@@ -279,7 +297,9 @@ class Scheduler:
         """The rows that have questions without a reply, with their samples. Finished rows are
         counted without creating their samples."""
         benchmark, repeats = self._job.benchmark, self._job.settings.repeats
-        is_single = benchmark.procedure.conversation.turns == 1 and not self._asker.replays
+        asker = self._asker
+        is_single = benchmark.procedure.conversation.turns == 1
+        is_single = is_single and not asker.replays and not asker.has_steps
         rows = chosen(benchmark, self._job.selection)
         if is_single:
             finished_rows = self._recorder.finished_rows(repeats)

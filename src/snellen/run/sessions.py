@@ -60,6 +60,9 @@ class Sessions:
         self._recorder = attempts.recorder
         self._threads = threads
 
+    has_steps = False
+    """Whether a turn may take several requests."""
+
     @property
     def replays(self) -> bool:
         """Whether questions with a stored reply are asked again, which is necessary if a session
@@ -77,6 +80,9 @@ class Sessions:
 
     def announce(self, group: Group) -> None:
         """Do nothing, since a session must not know about later videos."""
+
+    def close(self) -> None:
+        """Release nothing, since each session is closed when it ends."""
 
     def left_over(self) -> Sequence[Group]:
         """Return no groups, since the questions of sessions are not asked again with more

@@ -11,6 +11,7 @@ from snellen.core.profile import Profile, Timeouts
 from snellen.errors import UsageError
 from snellen.run.declarations import declarations
 from snellen.run.options import RunOptions
+from snellen.run.token_limit import raised_to
 
 OWN_ROWS = "Create the object with other rows, or pass the name of a benchmark."
 OWN_FILE = "The object has its own rows. Pass the path of a file of rows instead."
@@ -46,6 +47,7 @@ JUDGING_REASONS: Mapping[str, str] = {
     **dict.fromkeys(OF_QUESTIONS, "The run's questions and replies are judged as they are stored."),
     "out": "The verdicts are stored in the run.",
     "reuse": "Verdicts of the same judge in other runs in the same folder are always reused.",
+    **dict.fromkeys(("tools", "tool_form", "max_steps", "question_tokens"), "Judges use no tools."),
     "missing": "Pass this option to `score`.",
     "until_stderr": "All open replies are judged.",
     "part": "All open replies are judged.",
@@ -88,6 +90,30 @@ def check_model_object(name: str, profile: Profile) -> None:
             f"timeout: connect and first apply only to servers, but {name} is a Python object. Set "
             "only total."
         )
+
+
+def check_tool_options(options: RunOptions) -> None:
+    """Reject options about tools without tools, and options that do not work with tools.
+
+    Raises:
+        UsageError: such an option is set.
+    """
+    values: Mapping[str, object] = {**options}
+    if not options["tools"]:
+        for name in ("tool_form", "max_steps", "question_tokens"):
+            if values[name] is not None:
+                flag = name.replace("_", "-")
+                raise UsageError(f"--{flag} is for questions with tools. Add --tools NAME.")
+        return
+    again = {
+        "--retry-truncated": options["retry_truncated"],
+        "--on-truncation raise:N": raised_to(options["on_truncation"]),
+    }
+    for flag, tokens in again.items():
+        if tokens is not None:
+            raise UsageError(
+                f"{flag} works only without --tools. Set --max-tokens, which starts a new run."
+            )
 
 
 def check_judging(options: RunOptions) -> None:

@@ -271,6 +271,25 @@ class TokenReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     replies have no score."""
 
 
+class ToolsReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How questions were answered with tools. Questions without a reply are not included."""
+
+    ended: dict[str, int]
+    """How many questions ended in each way: `answered` (the last reply calls no tool), `steps`,
+    `budget`, or `malformed`. The last reply is scored in all cases."""
+    steps: MetricReport | None = None
+    """The mean number of replies per question."""
+    calls: MetricReport | None = None
+    """The mean number of calls per question, including malformed ones."""
+    malformed: int = 0
+    """The number of calls without a name, or with arguments that are not a JSON object."""
+    tokens: MetricReport | None = None
+    """The mean number of output tokens per question, including reasoning; None if the server
+    reported no token counts."""
+    seconds: MetricReport | None = None
+    """The mean time of all requests of a question, in seconds; None if no times were measured."""
+
+
 class JudgeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The agreement of a scoring's judge with people who labeled some of the judged replies, and
     the mean score corrected with these labels."""
@@ -439,6 +458,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     output_tokens: TokenReport | None = None
     """The output tokens per reply and per correct answer; None if the server reported no token
     counts."""
+    tools: ToolsReport | None = None
+    """How the questions were answered with tools; None for a run without tools."""
     speed: SpeedReport | None = None
     """How fast streamed replies arrived; None if no reply was streamed."""
     baselines: Baselines | None = None

@@ -15,6 +15,7 @@ from snellen.core.scoring import Reading
 from snellen.data import Row
 from snellen.errors import SnellenError
 from snellen.media.content import Image, Video
+from snellen.scoring.steps import StepFacts, has_tools, step_facts
 from snellen.store import Question, ReplyRecord, Run, ShownMedia
 
 ReplyOrAbsent = ReplyState | Literal["absent"]
@@ -65,6 +66,8 @@ class Scored(NamedTuple):
     """Whether the file of predictions has the layout that the benchmark's authors use."""
     readings: Mapping[str, Reading] | None = None
     """For each scoring, the answer to this sample that the authors' file contains."""
+    steps: StepFacts | None = None
+    """How the question was answered with tools; None if there were no tools, or no reply."""
 
 
 def replies_of(
@@ -74,11 +77,12 @@ def replies_of(
     `row_indices`, only the conversations about these rows of the data set are yielded."""
     turns: list[Question] = []
     rows = _Originals(benchmark)
+    outcomes = _with_steps if has_tools(run) else _conversation
     for question in run.questions():
         if row_indices is not None and question.place not in row_indices:
             continue
         if turns and turns[-1].key[:2] != question.key[:2]:
-            yield from _conversation(run, benchmark, turns, rows)
+            yield from outcomes(run, benchmark, turns, rows)
             turns = []
         if question.key.step and turns and turns[-1].key.turn == question.key.turn:
             # The first step of a turn has the question. The reply to its last step is the reply to
@@ -87,7 +91,23 @@ def replies_of(
         else:
             turns.append(question)
     if turns:
-        yield from _conversation(run, benchmark, turns, rows)
+        yield from outcomes(run, benchmark, turns, rows)
+
+
+def _with_steps(
+    run: Run, benchmark: Benchmark, turns: list[Question], rows: _Originals
+) -> Iterator[Scored]:
+    """Yield the outcome of one conversation with tools. If its last turn goes on, yield nothing.
+    The keys of `turns` are those of their last steps."""
+    last = run.final(turns[-1].key)
+    if last is None or (last.state != "failed" and last.ended is None):
+        return
+    by_turn = benchmark.procedure.conversation.by_turn is not None
+    for scored in _conversation(run, benchmark, turns, rows):
+        if scored.reply is not None:
+            answered = [turns[scored.turn]] if by_turn else turns
+            scored = scored._replace(steps=step_facts(run, [turn.key for turn in answered]))
+        yield scored
 
 
 def _conversation(

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from snellen.store.opening import open_run as open_run
     from snellen.store.records import (
         EventRecord as EventRecord,
+        Ending as Ending,
+        ExcerptFields as ExcerptFields,
         Failure as Failure,
         LabelRecord as LabelRecord,
         Question as Question,
@@ -78,6 +80,8 @@ _FILES = {
     "STEM": "identity",
     "AnyKey": "key",
     "EventRecord": "records",
+    "Ending": "records",
+    "ExcerptFields": "records",
     "Failure": "records",
     "FileStamp": "kept_index",
     "Folder": "folder",

@@ -90,6 +90,11 @@ class ToolFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The calls that the model requested in the message."""
 
 
+Ending = Literal["answered", "steps", "budget", "malformed"]
+"""How a question with tools ended: with a reply that calls no tool, or because its model used up
+the steps or the tokens, or made only malformed calls."""
+
+
 class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one attempt: a line of `replies*.jsonl`."""
 
@@ -135,11 +140,18 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The folder of the run from which the reply was taken; absent if the reply is new."""
     tool_calls: list[ToolCallFields] = []
     """The tool calls that the model requested."""
+    continuation: str | None = None
+    """What the service needs back with this reply to continue the conversation, as JSON text."""
+    ended: Ending | None = None
+    """How the turn ended with this reply, in a run with tools; absent if a further step follows,
+    and in runs without tools."""
 
     @property
     def least_format(self) -> int:
         """The lowest format number that covers all features that this line uses."""
-        return NEWEST if len(self.key) > 3 or self.tool_calls else FORMAT
+        is_step = len(self.key) > 3 or self.ended is not None
+        has_calls = self.tool_calls or self.continuation is not None
+        return NEWEST if is_step or has_calls else FORMAT
 
     def as_reply(self) -> Reply:
         """Convert the record to the reply that scorings use."""
@@ -163,6 +175,7 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
                 ToolCall(id=call.id, name=call.name, arguments=call.arguments)
                 for call in self.tool_calls
             ),
+            continuation=self.continuation,
             sizes=_sizes(self.media),
         )
 
@@ -217,6 +230,7 @@ def reply_record(
     attempt: int = 1,
     media: list[SeenMedia] | None = None,
     reused: str | None = None,
+    ended: Ending | None = None,
 ) -> ReplyRecord:
     """Create the record of one attempt, from the reply or from the reason why there is no reply."""
     if reply is None:
@@ -259,6 +273,8 @@ def reply_record(
         media=media or [],
         reused=reused,
         tool_calls=stored_calls(reply.tool_calls),
+        continuation=None if reply.continuation is None else _utf8(reply.continuation),
+        ended=ended,
     )
 
 
@@ -277,6 +293,20 @@ def stored_calls(calls: Sequence[ToolCall]) -> list[ToolCallFields]:
         ToolCallFields(id=_utf8(call.id), name=_utf8(call.name), arguments=_utf8(call.arguments))
         for call in calls
     ]
+
+
+class ExcerptFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which part of another picture a picture shows."""
+
+    of: str
+    """The digest of the other picture, `sha256:<hex>`."""
+    box: tuple[int, int, int, int]
+    """The left, top, right, and bottom edges of the part, in pixels of the other picture as a
+    person sees it."""
+    turns: int = 0
+    """By how many quarter turns clockwise the part is rotated."""
+    has_grid: bool = False
+    """Whether lines with coordinates are drawn over the part."""
 
 
 class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -304,6 +334,8 @@ class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The frame policy of a video."""
     original: Size | None = None
     """The width and height in pixels before scaling; absent if the picture was not scaled."""
+    excerpt: ExcerptFields | None = None
+    """The part of another picture that the picture shows; absent unless a tool cut it out."""
 
 
 def shown_media(medium: Image | Video) -> ShownMedia:
@@ -329,6 +361,14 @@ def shown_media(medium: Image | Video) -> ShownMedia:
         width=medium.width,
         height=medium.height,
         original=medium.original,
+        excerpt=None
+        if medium.excerpt is None
+        else ExcerptFields(
+            of=medium.excerpt.of,
+            box=medium.excerpt.box,
+            turns=medium.excerpt.turns,
+            has_grid=medium.excerpt.has_grid,
+        ),
     )
 
 

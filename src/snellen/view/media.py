@@ -22,7 +22,9 @@ from snellen.data import rows_at
 from snellen.errors import DataError, MediaError, SnellenError
 from snellen.media import images, video
 from snellen.media.content import Image, Video
-from snellen.store import Question, data_path, is_object_run
+from snellen.media.views import PictureView, rendered
+from snellen.store import ExcerptFields, Question, data_path, is_object_run
+from snellen.tools.toolbox import MAX_PIXELS
 from snellen.transforms.probes import again
 from snellen.view.runs import Listed
 
@@ -102,10 +104,13 @@ class Media:
 
     def _find(self, run: Listed, question: Question, number: int) -> Image:
         shown = question.media[number]
+        excerpt = shown.excerpt
         others = 0
         for part in self._parts(run, question, number):
             if isinstance(part, Image):
                 image = images.load(part)
+                if excerpt is not None and image.digest == excerpt.of:
+                    image = _cut(image, excerpt)
                 if image.digest == shown.digest:
                     return image
                 others += 1
@@ -160,6 +165,14 @@ class Media:
         if own is None:
             return again(_unprobed(manifest), probe)
         return own if own.provenance.probe == probe else again(own, probe)
+
+
+def _cut(image: Image, excerpt: ExcerptFields) -> Image:
+    """The part of a picture that a tool showed."""
+    view = PictureView(
+        source=image, box=excerpt.box, turns=excerpt.turns, has_grid=excerpt.has_grid
+    )
+    return rendered(view, max_pixels=MAX_PIXELS)
 
 
 def _prompted(benchmark: Benchmark, sample: Sample) -> Iterator[Image | Video]:

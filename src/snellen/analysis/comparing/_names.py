@@ -23,6 +23,7 @@ ECHOES = {
     "probe": "data.digest",
     "profile.images": "media.images",
     "generation.effort": "thinking",
+    "tools": "tool_use",
 }
 """Maps a field to the field, or group of fields, that changes as a consequence of it. For example,
 a probe leaves out rows, which changes the digest of the data."""

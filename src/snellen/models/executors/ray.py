@@ -146,6 +146,7 @@ class Pool:
         if self.model.ranks:
             self.rank = self._rank
         self.takes_tools = self.model.takes_tools
+        self.takes_pictures_in_results = self.model.takes_pictures_in_results
         self.notes = self.model.notes
         per_replica = self.model.concurrency
         self.concurrency = None if per_replica is None else n * (per_replica + AHEAD)

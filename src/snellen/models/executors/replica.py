@@ -71,6 +71,8 @@ class ReplicaInfo:
     """Whether the worker decodes videos for the model."""
     takes_tools: bool = False
     """Whether the model supports tool calls."""
+    takes_pictures_in_results: bool = False
+    """Whether the results of tool calls may contain pictures."""
     speed: tuple[str, ...] = ()
     """The names of the settings that affect only the speed, not the replies."""
     runs_on: Mapping[str, Any] = field(default_factory=dict)
@@ -181,6 +183,7 @@ class Replica:
             generates=hasattr(opened.model, "generate"),
             ranks=hasattr(opened.model, "rank"),
             takes_tools=getattr(opened.model, "takes_tools", False),
+            takes_pictures_in_results=getattr(opened.model, "takes_pictures_in_results", False),
             decodes=self._decodes,
             speed=tuple(opened.speed),
             runs_on=dict(opened.runs_on),

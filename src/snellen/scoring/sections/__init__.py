@@ -35,6 +35,7 @@ from snellen.scoring.sections.slices import SlicesSection
 from snellen.scoring.sections.speed import SpeedSection, speed_facts
 from snellen.scoring.sections.streaming import StreamingSection, streaming_facts
 from snellen.scoring.sections.tokens import TokensSection, tokens_facts
+from snellen.scoring.sections.tools import ToolsSection, tools_facts
 from snellen.scoring.verdicts import Finding
 
 
@@ -69,6 +70,7 @@ SECTIONS: Sequence[Callable[[Scorer], Section]] = (
     BaselinesSection,
     CostSection,
     TokensSection,
+    ToolsSection,
     SpeedSection,
     ProbeSection,
     StreamingSection,
@@ -80,6 +82,7 @@ FACTS: Mapping[str, Callable[[Report], Iterator[tuple[str, str]]]] = {
     "Online": streaming_facts,
     "Cost and speed": cost_facts,
     "Tokens": tokens_facts,
+    "Tools": tools_facts,
     "Streamed replies": speed_facts,
 }
 """Maps titles of a report's sections to functions. Each function yields facts for the section, and

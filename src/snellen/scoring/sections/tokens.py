@@ -37,8 +37,10 @@ class TokensSection:
 
     def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
         usage = None if scored.reply is None else scored.reply.usage
-        known = usage is not None and usage.output is not None
-        self._output.append(usage.output if known and usage is not None else NOT_KNOWN)
+        output = None if usage is None else usage.output
+        if scored.steps is not None:
+            output = scored.steps.output_tokens
+        self._output.append(NOT_KNOWN if output is None else output)
 
     def summarize(self, draft: Draft) -> Part:
         import numpy as np

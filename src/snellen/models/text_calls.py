@@ -1,0 +1,190 @@
+"""Wraps models without native tool calls. Calls are written as text, in a form that the prompt
+describes.
+
+A call in a reply is either of:
+
+    <tool_call>{"name": "zoom", "arguments": {"box": [0, 0, 500, 500]}}</tool_call>
+
+    ```tool_call
+    {"name": "zoom", "arguments": {"box": [0, 0, 500, 500]}}
+    ```
+
+A reply may have several calls, before, after, and between other text. Nothing else counts as a
+call, in particular no JSON without such a mark. A marked text that is not a JSON object with a name
+and arguments is a malformed call, and a mark without an end is one, too. Calls in the thoughts of a
+reply do not count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from snellen.core.model import Generates, Model, Reply, Request
+from snellen.core.tools import ToolSpec
+from snellen.errors import UsageError
+from snellen.media.content import Message, ToolCall, assistant, user
+from snellen.models.traits import copy_traits
+
+MARKED = re.compile(
+    r"<tool_call>(?P<tag>.*?)(?:</tool_call>|(?=<tool_call>)|\Z)"
+    r"|^```tool_call[ \t]*\n(?P<fence>.*?)(?:^```[ \t]*$|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+THOUGHTS_END = "</think>"
+INSTRUCTIONS = """\
+You can call tools before you answer. Each line describes a tool, with the JSON schema of its \
+arguments:
+
+{tools}
+
+To call a tool, write the call as JSON in this form:
+
+<tool_call>{{"name": "NAME", "arguments": {{...}}}}</tool_call>
+
+You may make several calls at once. Then stop, and wait for the results. When you need no further \
+call, answer without one."""
+
+
+def with_text_calls(model: Model) -> TextCalls:
+    """Wrap a model so that it gets tools as text.
+
+    Raises:
+        UsageError: the model does not generate text.
+    """
+    if not isinstance(model, Generates):
+        raise UsageError(f"{model.name} does not generate text, so it cannot call tools.")
+    return TextCalls(model)
+
+
+class TextCalls:
+    """A model that gets tools, calls, and results as text."""
+
+    def __init__(self, model: Generates) -> None:
+        copy_traits(model, self)
+        self.name = model.name
+        self.takes_tools = True
+        self.takes_pictures_in_results = True
+        self._model = model
+        if expect := getattr(model, "expect", None):
+            self.expect = expect
+
+    async def generate(self, request: Request) -> Reply:
+        reply = await self._model.generate(in_text(request))
+        if not request.tools or not isinstance(reply, Reply) or not isinstance(reply.text, str):
+            return reply  # the caller checks the types
+        earlier = sum(len(message.tool_calls) for message in request.messages)
+        return with_calls(reply, earlier)
+
+    async def close(self) -> None:
+        if close := getattr(self._model, "close", None):
+            await close()
+
+
+def instructions(tools: Sequence[ToolSpec]) -> str:
+    """The text that describes the tools, and the form of calls."""
+    lines = (
+        orjson.dumps(
+            {"name": tool.name, "description": tool.description, "arguments": tool.parameters}
+        ).decode()
+        for tool in tools
+    )
+    return INSTRUCTIONS.format(tools="\n".join(lines))
+
+
+def in_text(request: Request) -> Request:
+    """Replace the tools of a request, and the calls and results in its messages, by text.
+
+    The instructions precede the first message of the user. Results become a message of the user.
+    """
+    messages: list[Message] = []
+    names: dict[str, str] = {}
+    must_instruct = bool(request.tools)
+    for message in request.messages:
+        content = message.content
+        if message.role == "assistant" and message.tool_calls:
+            names |= {call.id: call.name for call in message.tool_calls}
+            messages.append(assistant(_written(message)))
+            continue
+        if message.role == "tool":
+            content = (f"Result of {names.get(message.call_id or '', 'the call')}:", *content)
+        elif message.role == "user" and must_instruct:
+            must_instruct = False
+            content = (instructions(request.tools), *content)
+        elif message.role != "user":
+            messages.append(message)
+            continue
+        if messages and messages[-1].role == "user":
+            messages[-1] = user(*messages[-1].content, *content)
+        else:
+            messages.append(user(*content))
+    return replace(request, messages=tuple(messages), tools=())
+
+
+def _written(message: Message) -> str:
+    """The text of a reply with calls, as the model wrote it."""
+    if message.continuation is not None:
+        return str(orjson.loads(message.continuation))
+    calls = (
+        f'<tool_call>{{"name": {orjson.dumps(call.name).decode()}, "arguments": {call.arguments}}}'
+        "</tool_call>"
+        for call in message.tool_calls
+    )
+    return "\n".join([*filter(None, [message.text]), *calls])
+
+
+def with_calls(reply: Reply, earlier: int = 0) -> Reply:
+    """Move the calls in the text of a reply to `tool_calls`. The text as the model wrote it is kept
+    in `continuation`, to be sent back. `earlier` is the number of earlier calls in the
+    conversation, which the ids of the calls continue."""
+    start = reply.text.rfind(THOUGHTS_END)
+    start = 0 if start < 0 else start + len(THOUGHTS_END)
+    answer = reply.text[start:]
+    marks = [*MARKED.finditer(answer)]
+    if not marks:
+        return reply
+    rest = (answer[before:after].strip() for before, after in _gaps(marks, len(answer)))
+    text = "\n".join(filter(None, rest))
+    return replace(
+        reply,
+        text=(reply.text[:start] + text).strip(),
+        tool_calls=tuple(
+            _call(mark["tag"] if mark["fence"] is None else mark["fence"], f"call-{number}")
+            for number, mark in enumerate(marks, start=earlier + 1)
+        ),
+        continuation=orjson.dumps(_utf8(reply.text).decode()).decode(),
+    )
+
+
+def _gaps(marks: Sequence[re.Match[str]], end: int) -> Iterator[tuple[int, int]]:
+    """The start and end of each text between marks."""
+    before = 0
+    for mark in marks:
+        yield before, mark.start()
+        before = mark.end()
+    yield before, end
+
+
+def _call(written: str, call_id: str) -> ToolCall:
+    """Parse a marked text. If it is malformed, the call has no name, and the text is its
+    arguments."""
+    malformed = ToolCall(id=call_id, name="", arguments=written.strip())
+    try:
+        content: Any = orjson.loads(_utf8(written))
+    except orjson.JSONDecodeError:
+        return malformed
+    if not isinstance(content, dict) or not content.keys() <= {"name", "arguments"}:
+        return malformed
+    name, arguments = content.get("name"), content.get("arguments", {})
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        return malformed
+    return ToolCall(id=call_id, name=name, arguments=orjson.dumps(arguments).decode())
+
+
+def _utf8(text: str) -> bytes:
+    """Encode text. Half of a surrogate pair becomes `?`."""
+    return text.encode(errors="replace")

@@ -1,0 +1,105 @@
+"""Reports how questions were answered with tools: steps, calls, tokens, and time per question, and
+how the questions ended."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from snellen import stats
+from snellen.scoring.columns import Column, Sparse
+from snellen.scoring.document import MetricReport, Report, ToolsReport, metric_report
+from snellen.scoring.draft import NOTHING, Draft, Part
+from snellen.scoring.replies import Scored
+from snellen.scoring.scorer import Scorer
+from snellen.scoring.verdicts import Finding
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+REASONS = {
+    "steps": "used up the steps (--max-steps)",
+    "budget": "used up the tokens (--question-tokens)",
+    "malformed": "made only malformed calls in the last three replies",
+}
+"""Why questions ended without an answer, in words."""
+
+
+class ToolsSection:
+    """Reports on questions with tools that have a reply."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._facts = Sparse()
+        self.columns: Sequence[Column] = (self._facts,)
+
+    def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
+        if scored.steps is not None:
+            self._facts.append(row, scored.steps)
+
+    def summarize(self, draft: Draft) -> Part:
+        import numpy as np
+
+        facts, headline = self._facts.data, draft.scorer.headline
+        if not facts or headline is None:
+            return NOTHING
+        clusters = draft.rows(headline).columns.cluster[np.asarray(self._facts.rows)]
+
+        def mean(name: str, unit: str) -> MetricReport | None:
+            return _mean([getattr(fact, name) for fact in facts], clusters, unit)
+
+        ended = Counter(fact.ended for fact in facts)
+        report = ToolsReport(
+            ended={name: ended[name] for name in ("answered", *REASONS) if ended[name]},
+            steps=mean("steps", "steps"),
+            calls=mean("calls", "calls"),
+            malformed=sum(fact.malformed for fact in facts),
+            tokens=mean("output_tokens", "tokens"),
+            seconds=mean("seconds", "s"),
+        )
+        notes = [
+            f"{ended[name]:,} of {len(facts):,} questions {words}; their last replies are scored"
+            for name, words in REASONS.items()
+            if ended[name]
+        ]
+        return {"tools": report}, notes
+
+
+def _mean(
+    values: Sequence[float | None], clusters: NDArray[np.int32], unit: str
+) -> MetricReport | None:
+    """The mean of the known values; None if no value is known. None of the values is negative."""
+    import numpy as np
+
+    is_known = np.array([value is not None for value in values])
+    if not is_known.any():
+        return None
+    known = np.array([value for value in values if value is not None], dtype=np.float64)
+    estimate = replace(stats.mean(known, clusters[is_known]), unit=unit)
+    if estimate.ci95 is not None:
+        estimate = replace(estimate, ci95=(max(0.0, estimate.ci95[0]), estimate.ci95[1]))
+    return metric_report(estimate)
+
+
+def tools_facts(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield labels and texts on the steps, calls, tokens, and time per question with tools."""
+    tools = report.tools
+    if tools is None:
+        return
+    for label, metric, digits in (
+        ("steps per question", tools.steps, 2),
+        ("calls per question", tools.calls, 2),
+        ("output tokens per question", tools.tokens, 1),
+        ("seconds per question", tools.seconds, 2),
+    ):
+        if metric is not None and metric.value is not None:
+            interval = ""
+            if metric.ci95 is not None:
+                low, high = metric.ci95
+                interval = f" [{low:,.{digits}f}, {high:,.{digits}f}]"
+            yield label, f"{metric.value:,.{digits}f}{interval} (n {metric.n:,})"
+    if tools.malformed:
+        yield "malformed calls", f"{tools.malformed:,}"
+    yield "ended", ", ".join(f"{name} {count:,}" for name, count in tools.ended.items())

@@ -1,0 +1,61 @@
+"""Reads the steps of turns that were answered with tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+from snellen.core.tools import is_malformed
+from snellen.store import Ending, Key, ReplyRecord, Run
+
+T = TypeVar("T", int, float)
+
+
+class StepFacts(NamedTuple):
+    """How a question was answered with tools. The steps of all its turns are counted."""
+
+    ended: Ending
+    """How its last turn ended."""
+    steps: int
+    """The number of replies."""
+    calls: int
+    """The number of calls in the replies."""
+    malformed: int
+    """How many of the calls were malformed."""
+    output_tokens: int | None
+    """The output tokens of all replies; None if the server did not report them for each reply."""
+    seconds: float | None
+    """The time of all requests, in seconds; None if it was not measured for each request."""
+
+
+def has_tools(run: Run) -> bool:
+    """Whether the questions of a run were asked with tools."""
+    return "tools" in run.manifest().get("identity", {})
+
+
+def step_facts(run: Run, last_steps: Iterable[Key]) -> StepFacts | None:
+    """The facts on a question, from the keys of the last step of each of its turns. None if a turn
+    goes on."""
+    records: list[ReplyRecord] = []
+    for last in last_steps:
+        steps = (Key(last.sample, last.repeat, last.turn, step) for step in range(last.step + 1))
+        records += filter(None, map(run.final, steps))
+        if not records or records[-1].key != last or records[-1].ended is None:
+            return None
+    ended = records[-1].ended
+    assert ended is not None
+    calls = [call for record in records for call in record.as_reply().tool_calls]
+    return StepFacts(
+        ended=ended,
+        steps=len(records),
+        calls=len(calls),
+        malformed=sum(map(is_malformed, calls)),
+        output_tokens=_sum([None if r.usage is None else r.usage.output for r in records]),
+        seconds=_sum([None if r.times is None else r.times.total for r in records]),
+    )
+
+
+def _sum(values: Sequence[T | None]) -> T | None:
+    """The sum; None if a value is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
