@@ -1,0 +1,222 @@
+"""Generate replies about videos, with what the code of authors and toolkits gives for them.
+
+usage: python scripts/draw_video_answers.py LMMS_EVAL VLMEVALKIT VIDEO_HOLMES VIDEO_CHATGPT
+
+The arguments are checkouts of EvolvingLMMs-Lab/lmms-eval@75571cf, open-compass/VLMEvalKit@e8e78f0,
+TencentARC/Video-Holmes@52ef8da, and mbzuai-oryx/Video-ChatGPT@659e04b. Only the functions that
+score are run, so that the packages need not be installed. Needs numpy and pandas. The result is
+tests/parity/video_answers.jsonl.gz.
+"""
+
+import argparse
+import ast
+import contextlib
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import runpy
+import sys
+import tempfile
+import types
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+from draw_choice_rules import FORMS, code
+
+OUT = Path(__file__).parents[1] / "tests/parity/video_answers.jsonl.gz"
+CHOICES = (
+    ("a cat", "a dog", "a big dog", "A and B", "nothing of the kind"),
+    ("he runs away", "he waves", "the ball", "Because it rains", "3"),
+    ("DNA", "FBI agent", "C", "left", "right"),
+)
+TAGS = (
+    "{}", "{}", "<answer>{}</answer>", "<think>A: no</think><answer> {} </answer>",
+    "<answer>B</answer> or <answer>\n{}\n</answer>", "<answer>{}", "{}</answer>",
+    "<answer></answer>{}",
+)  # fmt: skip
+WORDS = ("yes", "no", "Yes", "NO.", "maybe", "yes and no", "unknown", "nope", "")
+SCORES = ("0", "1", "5", "4.8", "'3'", "'2.5'", "None", "-1", "True", "[1]", "10", "1e2")
+SHAPES = (
+    "{{'pred': '{w}', 'score': {s}}}", '{{"pred": "{w}", "score": {s}}}',
+    "{{'score': {s}, 'pred': '{w}'}}", "Sure: {{'pred': '{w}', 'score': {s}}}.",
+    "```python\n{{'pred': '{w}', 'score': {s}}}\n```", " {{'pred': '{w}', 'score': {s}}}",
+    "{{'pred': '{w}'}}", "{{'pred': {s}, 'score': {s}}}", "['{w}', {s}]", "{w} {s}",
+    "{{'pred': '{w}',",
+    "{{{{'pred': '{w}', 'score': {s}}}}}",
+)  # fmt: skip
+RATINGS = (
+    "0", "1", "2", "3", "3\n", " 2", "2.0", "3.", "4", "-1", "10", "True", "", "three", "3 3",
+    "'3'", "Rating: 3", "03", "[3]", "None", "3!", "1+1",
+)  # fmt: skip
+
+
+def letters(lmms: Path, kit: Path, holmes: Path) -> Iterator[dict[str, Any]]:
+    drawn = SimpleNamespace(choice=lambda _: "random")
+    tasks, random = lmms / "lmms_eval/tasks", Random(16)
+    perception = code(tasks / "perceptiontest/val/utils.py", random=drawn)
+    next_qa = code(tasks / "nextqa/utils.py", random=drawn)
+    by_lmms = code(tasks / "video_holmes/utils.py", random=drawn)
+    by_kit = code(kit / "vlmeval/dataset/utils/videoholmes.py")
+    rows = []
+    for number in range(720):
+        choices, letter, other = random.choice(CHOICES), *random.sample("ABCDE", 2)
+        texts = [choices["ABCDE".index(name)] for name in (letter, other)]
+        reply = FORMS[number % len(FORMS)].format(
+            L=letter, l=letter.lower(), M=other, c=texts[0], C=texts[0].upper(), d=texts[1]
+        )
+        reply = TAGS[number // len(FORMS) % len(TAGS)].format(reply)
+        rows.append({"id": str(number), "choices": choices, "reply": reply})
+    chosen = by_authors(holmes, rows)
+    for row in rows:
+        reply, choices = row["reply"], dict(zip("ABCDE", row["choices"], strict=True))
+        doc = {"answer_id": 0, "video_name": "v", "question": "q"}
+        index = perception.perceptiontest_val_process_results_mc(doc, [reply])["accuracy"][
+            "pred_id"
+        ]
+        yield {
+            "kind": "letter", **row,
+            "perceptiontest": "ABCD"[index] if index >= 0 else "",
+            "next_qa": next_qa.parse_multi_choice_response(reply, [*"ABCDE"], choices),
+            "holmes": chosen[row["id"]].replace("WRONG", ""),
+            "holmes_kit": by_kit.extract_option(reply).replace("WRONG", ""),
+            "holmes_lmms": by_lmms.parse_multi_choice_response(reply, [*"ABCDE"], choices),
+        }  # fmt: skip
+
+
+def by_authors(folder: Path, rows: list[dict[str, Any]]) -> dict[str, str]:
+    """The letters that Video-Holmes's own script finds, with a stub in place of a model."""
+    replies = {f"question {row['id']}": row["reply"] for row in rows}
+
+    def predict(_key: object, _model: object, prompt: str, _video: object) -> str:
+        return replies[re.search(r"question \d+(?=\.)", prompt)[0]]
+
+    evaluate = code(folder / "evaluate.py", tqdm=iter, csv=csv).evaluate
+    evaluate.__globals__["predict_gemini"] = predict
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch, "questions.json")
+        items = [
+            {"Question ID": row["id"], "Question Type": "SR", "Question": f"question {row['id']}",
+             "Options": dict(zip("ABCDE", row["choices"], strict=True)), "Answer": "A",
+             "video ID": "v"}
+            for row in rows
+        ]  # fmt: skip
+        path.write_text(json.dumps(items), encoding="utf-8")
+        with contextlib.redirect_stdout(io.StringIO()):
+            evaluate(scratch, str(path), scratch, "gemini", None)
+        results = json.loads(Path(scratch, "Results-gemini.json").read_text(encoding="utf-8"))
+    return {row["Question ID"]: row["Predicr Answer"] for row in results}
+
+
+def activitynet(lmms: Path, chatgpt: Path) -> Iterator[dict[str, Any]]:
+    random = Random(17)
+    script = code(chatgpt / "quantitative_evaluation/evaluate_activitynet_qa.py", ast=ast,
+                  argparse=argparse, Pool=None)  # fmt: skip
+    os.environ.setdefault("HF_HOME", "")
+    review = code(
+        lmms / "lmms_eval/tasks/activitynetqa/utils.py", ast=ast,
+        eval_logger=SimpleNamespace(error=lambda _: None, info=lambda _: None),
+    )  # fmt: skip
+    for number in range(640):
+        word, score = random.choice(WORDS), random.choice(SCORES)
+        words = SHAPES[number % len(SHAPES)].format(w=word, s=score)
+        question, answer, reply = f"what {{x}} is {number}", random.choice(WORDS), f"a {word}\nb"
+        prompt, official = verdict_of(script, words, (question, answer, reply))
+        by_lmms = review.parse_score(words)
+        yield {
+            "kind": "activitynet", "words": words, "question": question, "answer": answer,
+            "reply": reply, "prompt": prompt, "official": official,
+            "lmms": None if by_lmms is None else [plain(by_lmms[0]), by_lmms[1]],
+        }  # fmt: skip
+
+
+def plain(word: str) -> str:
+    """The word, as the averages of lmms-eval read it."""
+    return "yes" if "yes" in word.lower() else "no" if "no" in word.lower() else "neither"
+
+
+def verdict_of(script: Any, words: str, pair: tuple[str, str, str]) -> tuple[str, Any]:
+    """The digest of Video-ChatGPT's prompt, and what its script reads, next to a yes with 5."""
+    messages: list[Any] = []
+
+    def create(**request: Any) -> dict[str, Any]:
+        messages.extend(request["messages"])
+        return {"choices": [{"message": {"content": words}}]}
+
+    client = SimpleNamespace(ChatCompletion=SimpleNamespace(create=create))
+    script.annotate.__globals__["openai"] = client
+    question, answer, reply = pair
+    with tempfile.TemporaryDirectory() as scratch, contextlib.redirect_stdout(io.StringIO()) as out:
+        folder = Path(scratch, "out")
+        folder.mkdir()
+        sample = {"q": question, "a": answer, "pred": reply}
+        script.annotate({"v_0": sample}, ["v_0.json"], str(folder))
+        digest = sha256("\n".join(part["content"] for part in messages).encode()).hexdigest()
+        if not (folder / "v_0.json").exists():
+            return digest, None
+        known = [{"pred": "yes", "score": 5}, sample]
+        (folder / "w_0.json").write_text(json.dumps(known), encoding="utf-8")
+        samples = [{"video_name": name, "Q": "", "A": "", "pred": ""} for name in "vw"]
+        path = Path(scratch, "samples.json")
+        path.write_text(json.dumps(samples), encoding="utf-8")
+        sys.argv = ["x", "--pred_path", str(path), "--output_dir", str(folder), "--api_key", "x",
+                    "--num_tasks", "1", "--output_json", str(Path(scratch, "all.json"))]  # fmt: skip
+        try:
+            script.main()
+        except (TypeError, KeyError, ValueError, AttributeError):
+            return digest, None
+    printed = dict(line.split(": ") for line in out.getvalue().splitlines() if ": " in line)
+    yes, no = int(printed["Yes count"]) - 1, int(printed["No count"])
+    score = round(float(printed["Average score"]) * 2 - 5)
+    return digest, ["yes" if yes else "no" if no else "neither", score]
+
+
+def mmbench(kit: Path) -> Iterator[dict[str, Any]]:
+    random = Random(18)
+    smp = code(kit / "vlmeval/smp/misc.py")
+    ratings = types.ModuleType("vlmeval.smp")
+    ratings.__dict__["load"] = pd.DataFrame
+    sys.modules.update({"vlmeval": types.ModuleType("vlmeval"), ratings.__name__: ratings})
+    path = kit / "vlmeval/dataset/utils/mmbench_video.py"
+    judge = SimpleNamespace(**runpy.run_path(str(path)))
+    names = [*judge.L3_DIMS]
+    for number in range(640):
+        words = RATINGS[number % len(RATINGS)]
+        item = {
+            "question": f"{{x}} {number}?",
+            "answer": random.choice(names),
+            "prediction": "a\nb",
+        }
+        try:
+            rating = int(words) if smp.istype(words, int) else -1
+        except ValueError:
+            rating = -1
+        prompt = "\n".join([judge.system_prompt, judge.build_prompt(item)])
+        digest = sha256(prompt.encode()).hexdigest()
+        yield {"kind": "mmbench", "words": words, **item, "prompt": digest, "rating": rating}
+    for _ in range(60):
+        rows = [
+            {"dimensions": str(random.sample(names, random.randint(1, 3))),
+             "score": random.choice((0, 1, 2, 3, 3))}
+            for _ in range(30)
+        ]  # fmt: skip
+        means = judge.get_dimension_rating(rows)["coarse_all"]
+        yield {"kind": "mmbench means", "rows": rows, "means": means}
+
+
+def main() -> None:
+    lmms, kit, holmes, chatgpt = map(Path, sys.argv[1:5])
+    rows = [*letters(lmms, kit, holmes), *activitynet(lmms, chatgpt), *mmbench(kit)]
+    text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    OUT.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+if __name__ == "__main__":
+    main()
