@@ -166,8 +166,11 @@ def verdict_of(script: Any, words: str, pair: tuple[str, str, str]) -> tuple[str
         samples = [{"video_name": name, "Q": "", "A": "", "pred": ""} for name in "vw"]
         path = Path(scratch, "samples.json")
         path.write_text(json.dumps(samples), encoding="utf-8")
-        sys.argv = ["x", "--pred_path", str(path), "--output_dir", str(folder), "--api_key", "x",
-                    "--num_tasks", "1", "--output_json", str(Path(scratch, "all.json"))]  # fmt: skip
+        options = {
+            **{"pred_path": path, "output_dir": folder, "output_json": Path(scratch, "all.json")},
+            **{"api_key": "x", "num_tasks": 1},
+        }
+        sys.argv = ["x", *(f"--{name}={value}" for name, value in options.items())]
         try:
             script.main()
         except (TypeError, KeyError, ValueError, AttributeError):
