@@ -1,11 +1,11 @@
 """Generate replies about videos, with what the code of authors and toolkits gives for them.
 
-usage: python scripts/draw_video_answers.py LMMS_EVAL VLMEVALKIT VIDEO_HOLMES VIDEO_CHATGPT
+usage: python scripts/draw_video_answers.py LMMS_EVAL KIT VIDEO_HOLMES VIDEO_CHATGPT MLVU MMVU
 
 The arguments are checkouts of EvolvingLMMs-Lab/lmms-eval@75571cf, open-compass/VLMEvalKit@e8e78f0,
-TencentARC/Video-Holmes@52ef8da, and mbzuai-oryx/Video-ChatGPT@659e04b. Only the functions that
-score are run, so that the packages need not be installed. Needs numpy and pandas. The result is
-tests/parity/video_answers.jsonl.gz.
+TencentARC/Video-Holmes@52ef8da, mbzuai-oryx/Video-ChatGPT@659e04b, JUNJIE99/MLVU@fd060c1, and
+yale-nlp/MMVU@4d54223. Only the functions that score are run, so that the packages need not be
+installed. Needs numpy and pandas. The result is tests/parity/video_answers.jsonl.gz.
 """
 
 import argparse
@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from string import Template
 from types import SimpleNamespace
 from typing import Any
 
@@ -55,6 +56,17 @@ SHAPES = (
 RATINGS = (
     "0", "1", "2", "3", "3\n", " 2", "2.0", "3.", "4", "-1", "10", "True", "", "three", "3 3",
     "'3'", "Rating: 3", "03", "[3]", "None", "3!", "1+1",
+)  # fmt: skip
+
+GRADES = ("1", "3", "5", "4.5", "3.67", "five", " 2", "5}", "nan", "")
+GRADED = (
+    "{{'score_{a}': {x}, 'score_{b}': {y}, 'total_score': {t}}}",
+    "First.\n```json\n{{\n\"score_{a}\": {x},\n\"score_{b}\": {y},\n\"total_score\": {t}\n}}\n```",
+    "{{'score_{b}': {y}, 'score_{a}': {x}, 'total_score': {t}}}",
+    "{{'score_{a}':{x}, 'score_{b}':{y}}}",
+    "{{'score_{a}': {x}, 'score_{b}': {y}}}", "{{'score_{a}': {x}, 'total_score': {t}}}", "{x} {y}",
+    "score_{a} is {x}, score_{b}: {y}, so",
+    "{{'score_{a}': {x},'score_{b}': {y},'total_score': {t}}}",
 )  # fmt: skip
 
 
@@ -146,21 +158,15 @@ def verdict_of(script: Any, words: str, pair: tuple[str, str, str]) -> tuple[str
     """The digest of Video-ChatGPT's prompt, and what its script reads, next to a yes with 5."""
     messages: list[Any] = []
 
-    def create(**request: Any) -> dict[str, Any]:
-        messages.extend(request["messages"])
-        return {"choices": [{"message": {"content": words}}]}
-
-    client = SimpleNamespace(ChatCompletion=SimpleNamespace(create=create))
-    script.annotate.__globals__["openai"] = client
+    script.annotate.__globals__["openai"] = client_of(messages, words)
     question, answer, reply = pair
     with tempfile.TemporaryDirectory() as scratch, contextlib.redirect_stdout(io.StringIO()) as out:
         folder = Path(scratch, "out")
         folder.mkdir()
         sample = {"q": question, "a": answer, "pred": reply}
         script.annotate({"v_0": sample}, ["v_0.json"], str(folder))
-        digest = sha256("\n".join(part["content"] for part in messages).encode()).hexdigest()
         if not (folder / "v_0.json").exists():
-            return digest, None
+            return digest(messages), None
         known = [{"pred": "yes", "score": 5}, sample]
         (folder / "w_0.json").write_text(json.dumps(known), encoding="utf-8")
         samples = [{"video_name": name, "Q": "", "A": "", "pred": ""} for name in "vw"]
@@ -174,11 +180,25 @@ def verdict_of(script: Any, words: str, pair: tuple[str, str, str]) -> tuple[str
         try:
             script.main()
         except (TypeError, KeyError, ValueError, AttributeError):
-            return digest, None
+            return digest(messages), None
     printed = dict(line.split(": ") for line in out.getvalue().splitlines() if ": " in line)
     yes, no = int(printed["Yes count"]) - 1, int(printed["No count"])
     score = round(float(printed["Average score"]) * 2 - 5)
-    return digest, ["yes" if yes else "no" if no else "neither", score]
+    return digest(messages), ["yes" if yes else "no" if no else "neither", score]
+
+
+def client_of(messages: list[Any], words: str) -> Any:
+    """A stub of the judge's client, which keeps the messages and replies with these words."""
+
+    def create(**request: Any) -> dict[str, Any]:
+        messages.extend(request["messages"])
+        return {"choices": [{"message": {"content": words}}]}
+
+    return SimpleNamespace(ChatCompletion=SimpleNamespace(create=create))
+
+
+def digest(messages: list[Any]) -> str:
+    return sha256("\n".join(part["content"] for part in messages).encode()).hexdigest()
 
 
 def mmbench(kit: Path) -> Iterator[dict[str, Any]]:
@@ -214,9 +234,72 @@ def mmbench(kit: Path) -> Iterator[dict[str, Any]]:
         yield {"kind": "mmbench means", "rows": rows, "means": means}
 
 
+def mlvu(folder: Path) -> Iterator[dict[str, Any]]:
+    random = Random(19)
+    for task, evaluation, averages, names in (
+        ("sub_scene", "evaluate_ssc", "calculate", ("accuracy", "relevance")),
+        ("summary", "evaluate_summary", "calculate_sum", ("completeness", "reliability")),
+    ):
+        scripts = folder / "evaluation/generation_evaluation"
+        ask = code(scripts / f"{evaluation}.py", tqdm=iter).annotate
+        read = code(scripts / f"{averages}.py").extract_scores
+        for number in range(320):
+            first, second = random.choices(GRADES, k=2)
+            words = GRADED[number % len(GRADED)].format(
+                a=names[0], b=names[1], x=first, y=second, t="10"
+            )
+            question, answer, reply = (
+                f"what {{x}}\nis {number}",
+                random.choice(RATINGS),
+                f"a {number}\nb",
+            )
+            points = [f"it's {number}", 'a "b"'][: number % 3]
+            ask.__globals__["get_scoring_points"] = lambda q=question, p=points: {
+                q.replace("\n", ""): p
+            }
+            messages: list[Any] = []
+            ask.__globals__["openai"] = client_of(messages, words)
+            with (
+                tempfile.TemporaryDirectory() as scratch,
+                contextlib.redirect_stdout(io.StringIO()),
+            ):
+                ask({"v": {"q": question, "a": answer, "pred": reply}}, ["v.json"], scratch)
+            try:
+                grades = read(words)
+            except ValueError:
+                grades = []
+            yield {
+                "kind": "mlvu", "task": task, "words": words, "question": question,
+                "answer": answer, "reply": reply, "points": points, "prompt": digest(messages),
+                "grades": grades if len(grades) == 2 else None,
+            }  # fmt: skip
+
+
+def mmvu(folder: Path) -> Iterator[dict[str, Any]]:
+    random = Random(20)
+    ask = code(folder / "utils/eval_utils.py").prepare_evaluation_message
+    prompts = code(folder / "utils/constant.py", Template=Template)
+    for number in range(240):
+        kind = ("multiple-choice", "open-ended")[number % 2]
+        choices = dict(zip("ABCDE", random.choice(CHOICES), strict=True))
+        example = {"question": f"what {{x}} is $y {number}?", "question_type": kind,
+                   "choices": choices, "answer": random.choice("ABCDE")}  # fmt: skip
+        reply = f"a {number}\n{{b}}"
+        listed = "\n".join(f"{letter}: {choice}" for letter, choice in choices.items())
+        texts = {
+            name: of[kind].substitute(question=example["question"], optionized_str=listed)
+            for name, of in (("cot", prompts.COT_PROMPT), ("direct", prompts.DO_PROMPT))
+        }
+        yield {
+            "kind": "mmvu", **example, "reply": reply, "prompt": digest(ask(example, reply)),
+            **{name: sha256(text.encode()).hexdigest() for name, text in texts.items()},
+        }  # fmt: skip
+
+
 def main() -> None:
-    lmms, kit, holmes, chatgpt = map(Path, sys.argv[1:5])
+    lmms, kit, holmes, chatgpt, long, expert = map(Path, sys.argv[1:7])
     rows = [*letters(lmms, kit, holmes), *activitynet(lmms, chatgpt), *mmbench(kit)]
+    rows += [*mlvu(long), *mmvu(expert)]
     text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     OUT.write_bytes(gzip.compress(text.encode(), mtime=0))
 

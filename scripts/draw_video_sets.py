@@ -210,6 +210,22 @@ def tvbench() -> None:
 
 def mlvu() -> None:
     in_mvbench_form("mlvu", {"4_count": "4_count", "5_order": "5_order"}, "json/", "video")
+    first, last = LETTERS[0], LETTERS[-1]
+    scenes = [
+        (f"Please describe what the letter {first} does.", "It comes first, and goes away.",
+         ["The letter comes first", "The letter goes away"]),
+        (f"Please describe what follows the letter {last}.", "An empty screen.", ["It is empty"]),
+    ]  # fmt: skip
+    write("mlvu", "json/8_sub_scene.json", [
+        {"video": "1.mp4", "question": question, "answer": answer, "question_type": "subPlot",
+         "scoring_points": points}
+        for question, answer, points in scenes
+    ])  # fmt: skip
+    summary = {"video": "1.mp4", "question": "Please summarize this video.",
+               "answer": "Letters come and go.", "question_type": "summary"}  # fmt: skip
+    write("mlvu", "json/9_summary.json", [summary])
+    for name in ("8_sub_scene", "9_summary"):
+        video("mlvu", f"video/{name}/1.mp4")
 
 
 def lvbench() -> None:

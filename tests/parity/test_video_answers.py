@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from hashlib import sha256
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -131,3 +132,38 @@ def test_mmbench_videos_means_are_those_of_its_authors_code(tmp_path: Path) -> N
             assert metric.value == pytest.approx(float(printed), abs=0.005 + 1e-9)
             compared += 1
     assert compared > 6 * 10
+
+
+@pytest.mark.parametrize("task", ["sub_scene", "summary"])
+def test_mlvus_grades_are_asked_for_and_read_as_by_its_authors_code(task: str) -> None:
+    judge = judge_of(f"mlvu:task={task}", "official")
+    compared = [row for row in rows("mlvu") if row["task"] == task]
+    assert len(compared) == 320
+    for row in compared:
+        sample = Sample(
+            id="1",
+            question=row["question"],
+            target=row["answer"],
+            data={"points": row["points"]},
+        )
+        # Their code averages nan, too.
+        grades = row["grades"] if row["grades"] and not any(map(isnan, row["grades"])) else None
+        answer = judge.parse(row["words"], sample).answer
+        assert answer == (grades and tuple(map(str, grades))), row
+        assert digest(judge, sample, row["reply"]) == row["prompt"]
+
+
+def test_mmvus_prompts_are_those_of_its_authors_code() -> None:
+    judge = judge_of("mmvu", "official")
+    benchmarks = {
+        preset: registry.benchmark(f"mmvu:prompt={preset}", data=SYNTHETIC)
+        for preset in ("cot", "direct")
+    }
+    assert len(rows("mmvu")) == 240
+    for row in rows("mmvu"):
+        choices = tuple(row["choices"].values()) if row["question_type"] != "open-ended" else ()
+        sample = Sample(id="1", question=row["question"], choices=choices, target=row["answer"])
+        assert digest(judge, sample, row["reply"]) == row["prompt"]
+        for preset, benchmark in benchmarks.items():
+            (message,) = benchmark.prompt(sample, ())
+            assert sha256(message.text.encode()).hexdigest() == row[preset]

@@ -15,7 +15,7 @@ from snellen.core import Published
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.errors import DataError
+from snellen.errors import DataError, UsageError
 from snellen.media.content import Video
 
 SYNTHETIC = Path(registry.SYNTHETIC)
@@ -199,3 +199,26 @@ def judged(spec: str, scoring: str, verdicts: list[str]) -> dict[str, float | No
     )  # fmt: skip
     metrics = result.report.scorings[scoring].metrics
     return {name: metric.value for name, metric in metrics.items()}
+
+
+def test_mlvus_free_answers_are_graded_in_two_respects() -> None:
+    verdicts = ["{'score_accuracy': 4.5, 'score_relevance': 5, 'total_score': 9.5}", "5 and 5"]
+    kept = judged("mlvu:task=sub_scene", "official", verdicts)
+    assert kept == {"total": 9.5, "accuracy": 4.5, "relevance": 5.0}  # the second is not judged
+
+
+def test_mlvus_questions_with_choices_leave_the_others_out() -> None:
+    ids = [sample.id for sample in samples(registry.benchmark("mlvu", data=SYNTHETIC))]
+    assert {name.partition("|")[0] for name in ids} == {"count", "order"}
+
+
+def test_mlvus_free_answers_have_the_authors_prompt() -> None:
+    benchmark = registry.benchmark("mlvu:task=summary", data=SYNTHETIC)
+    (sample,) = samples(benchmark)
+    (message,) = benchmark.prompt(sample, ())
+    assert message.content[-1] == (
+        "Carefully watch this video and pay attention to every detail. Based on your observations, "
+        "answer the given questions.\nPlease summarize this video."
+    )
+    with pytest.raises(UsageError, match="task=summary has no prompt 'lmms-eval'"):
+        registry.benchmark("mlvu:task=summary,prompt=lmms-eval", data=SYNTHETIC)
