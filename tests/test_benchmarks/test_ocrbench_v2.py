@@ -4,6 +4,7 @@ Expected scores are those of the golden pack's README, of the authors' code at t
 benchmark names, or worked out by hand.
 """
 
+import base64
 import importlib.util
 import json
 from pathlib import Path
@@ -237,6 +238,51 @@ def samples_of(folder: Path, rows: list[dict[str, Any]]) -> list[Sample]:
     (folder / "OCRBench_v2.json").write_text(json.dumps(rows), encoding="utf-8")
     benchmark = ocrbench_v2(data=folder)
     return [benchmark.read(row) for row in benchmark.data]
+
+
+def test_vlmevalkits_sheet_has_literals_in_its_cells(tmp_path: Path) -> None:
+    picture = base64.b64encode(bytes(range(60))).decode()
+    lines = [
+        "index\timage\tquestion\tanswer\tcategory\teval\tbbox\tcontent",
+        f"0\t{picture}\t?\t['A']\tscience QA en\tmultiple choice\twithout bbox\twithout content",
+        "1\t0\t?\t['']\ttext spotting en\twithout eval\t[[0, 0, 9, 9]]\t['exit']",
+        "2\t0\t?\t[1, 2, 3, 4]\ttext grounding en\twithout eval\twithout bbox\twithout content",
+    ]
+    (tmp_path / "OCRBench_v2.tsv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    benchmark = ocrbench_v2(data=tmp_path)
+    choice, spotting, box = (benchmark.read(row).data for row in benchmark.data)
+    assert (choice["answers"], choice["eval"], choice["bbox"]) == (["A"], "multiple choice", None)
+    assert (spotting["bbox"], spotting["content"]) == ([[0, 0, 9, 9]], ["exit"])
+    assert (box["answers"], box["eval"]) == ([1, 2, 3, 4], None)
+
+
+def test_the_hubs_rows_have_texts_and_lists_of_boxes(tmp_path: Path) -> None:
+    pyarrow, parquet = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
+    common = {"question": "?", "image": {"bytes": bytes(range(60)), "path": ""}}
+    rows = [
+        {"id": 5, "type": "text spotting en", "answers": [], "eval": "None", "bbox": None,
+         "bbox_list": [[0, 0, 9, 9]], "content": ["exit"], **common},
+        {"id": 6, "type": "chart parsing en", "answers": ['{"Tea": 3}'], "eval": "None",
+         "bbox": None, "bbox_list": None, "content": None, **common},
+    ]  # fmt: skip
+    parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "test-0.parquet")
+    benchmark = ocrbench_v2(data=tmp_path)
+    spotting, chart = (benchmark.read(row) for row in benchmark.data)
+    assert (spotting.id, spotting.references) == ("5", ("exit",))
+    rule = benchmark.scorings["official"]
+    scores = [
+        rule.score(rule.parse(Reply(text=text), sample), sample)
+        for text, sample in (("[0, 0, 9, 9, exit]", spotting), ("{'Tea': 3}", chart))
+    ]
+    assert scores == [1.0, 1.0]
+
+
+def test_the_authors_files_of_replies_are_read(tmp_path: Path) -> None:
+    rows = json.loads((BUNDLED / "OCRBench_v2.json").read_text(encoding="utf-8"))
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps([{**row, "predict": "maple cafe"} for row in rows[:1]]))
+    result = snellen.score(path, ocrbench_v2(data=BUNDLED), missing="excluded")
+    assert result.report.scorings["official"].metrics["score"].value == 1.0
 
 
 def test_the_overall_scores_are_means_over_abilities(tmp_path: Path) -> None:

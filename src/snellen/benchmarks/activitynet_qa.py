@@ -7,19 +7,19 @@ Data     MILVLG/activitynet-qa@2cf80aeb4e45955e53404e1716d3b9c0b1cbd72f:dataset/
          1,800. The videos are those of ActivityNet, v_{video_name}.mp4 (or .mkv, or .webm) in
          all_test/, as lmms-eval has them, or in videos/.
 Prompt   `official`: the bare question, as in mbzuai-oryx/Video-ChatGPT@659e04b2ce4bb518b663eb06f7db
-         27b4971e8bde:video_chatgpt/eval/run_inference_activitynet_qa.py#L54-L81.
+         27b4971e8bde:video_chatgpt/eval/run_inference_activitynet_qa.py#L54-L80.
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
-         tasks/activitynetqa/utils.py#L60-L86. The frames depend on the model. Here, they are
+         tasks/activitynetqa/utils.py#L55-L78. The frames depend on the model. Here, they are
          uniform:32, and replies are limited to 64 tokens, as in lmms-eval.
 Scoring  `video-chatgpt`: the judge gpt-3.5-turbo, in whatever version the service has, with the
          prompt and the rules of Video-ChatGPT, quantitative_evaluation/evaluate_activitynet_qa.py
-         #L28-L69 and #L151-L178. `accuracy` is the share of yes among yes and no; "Yes, but no" is
+         #L28-L69 and #L170-L194. `accuracy` is the share of yes among yes and no; "Yes, but no" is
          yes, and a verdict without either is left out. `score` is the mean of the scores from 0 to
          5, where 4.8 is 4. The judge's whole reply must be a Python dictionary. The authors ask
          again until it is; here, the reply stays unjudged.
          `lmms-eval` (on request): the same prompt and gpt-4o-2024-11-20, whose reply may have text
-         around the first braces, utils.py#L165-L189.
-         `official`: the data's authors, evaluation/eval.py#L4-L22: the reply must equal the answer,
+         around the first braces, utils.py#L150-L171.
+         `official`: the data's authors, evaluation/eval.py#L5-L23: the reply must equal the answer,
          in the same case.
          Verdicts of different judges, and of different versions, are not comparable.
 Proof    For 640 generated verdicts, what is read equals the codes of Video-ChatGPT and lmms-eval,
@@ -71,7 +71,7 @@ RAW = f"https://raw.githubusercontent.com/MILVLG/activitynet-qa/{COMMIT}/dataset
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 CHATGPT = (
     "mbzuai-oryx/Video-ChatGPT@659e04b2ce4bb518b663eb06f7db27b4971e8bde:quantitative_evaluation/"
-    "evaluate_activitynet_qa.py#L28-L69 and #L151-L178"
+    "evaluate_activitynet_qa.py#L28-L69 and #L170-L194"
 )
 ALIASES = {"activitynetqa": {"prompt": "lmms-eval"}}
 DIGESTS = {
@@ -122,7 +122,7 @@ def activitynet_qa(
         scorings={
             "video-chatgpt": judged(CHATGPT, "gpt-3.5-turbo", full_text),
             "lmms-eval": judged(
-                f"{LMMS}:lmms_eval/tasks/activitynetqa/utils.py#L88-L189",
+                f"{LMMS}:lmms_eval/tasks/activitynetqa/utils.py#L85-L171",
                 "gpt-4o-2024-11-20",
                 first_braces,
                 on_request=True,
@@ -132,7 +132,7 @@ def activitynet_qa(
             ),
             "official": Scoring(
                 version=1,
-                source=f"MILVLG/activitynet-qa@{COMMIT}:evaluation/eval.py#L4-L22",
+                source=f"MILVLG/activitynet-qa@{COMMIT}:evaluation/eval.py#L5-L23",
                 parse=parse_verbatim,
                 score=is_target,
                 metrics={"accuracy": mean},

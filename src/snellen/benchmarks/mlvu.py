@@ -11,7 +11,7 @@ Prompt   `official`: evaluation/models/videochat2/choice_bench.py#L474-L481, wit
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
          tasks/mlvu/mlvu_dev.yaml#L25-L28, with "Best option: (" in the question. The authors
          prescribe no frames. Here, they are uniform:32. The questions with free answers have the
-         prompt of open_bench.py#L417-L440 in the same folder, with 1,000 tokens.
+         prompt of open_bench.py#L405-L441 in the same folder, with 1,000 tokens.
 Scoring  `official`: evaluation/multiple_choice_evaluation/choice_bench.py#L105-L119. The character
          before the first ")" is the answer, or else the whole reply: "(A) text" is A, "f(x) (A)" is
          x, and "A." is wrong. `m_avg` is the mean over the tasks, and `accuracy` is that over the

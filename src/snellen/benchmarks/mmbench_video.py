@@ -7,10 +7,10 @@ Data     opencompass/MMBench-Video on the Hugging Face hub: MMBench-Video.tsv wi
          them to video/{video}.mp4. An id is the row's `index`.
 Prompt   `official`: the authors' code in VLMEvalKit for models that take videos, open-compass/
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/mmbench_video.py
-         #L140-L150: the question, then the video.
+         #L127-L136: the question, then the video.
          For models that take pictures, it announces the number of frames; this is not here. Frames
          are uniform:8, the first of VLMEvalKit's settings. Replies are limited to 512 tokens.
-Scoring  `official`: a judge rates each reply, vlmeval/dataset/utils/mmbench_video.py#L7-L82. The
+Scoring  `official`: a judge rates each reply, vlmeval/dataset/utils/mmbench_video.py#L7-L71. The
          paper's is gpt-4-1106-preview. `score` is the mean rating, as the authors' `coarse_all`: a
          question without a reply counts as 0. A question counts for each of the nine capabilities
          of its dimensions, and for perception and reasoning. A judge's reply that is no number from
@@ -109,7 +109,7 @@ def mmbench_video(data: Path | None = None) -> Benchmark:
         scorings={
             "official": Scoring(
                 version=1,
-                source=f"{KIT}:vlmeval/dataset/utils/mmbench_video.py#L7-L82",
+                source=f"{KIT}:vlmeval/dataset/utils/mmbench_video.py#L7-L71",
                 parse=for_the_judge,
                 score=lambda reading, _: (
                     reading.answer if isinstance(reading.answer, float) else None

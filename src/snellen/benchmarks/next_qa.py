@@ -12,7 +12,7 @@ Prompt   `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9
          tasks/nextqa/utils.py#L58-L69, without an instruction. The authors publish no prompt. The
          frames depend on the model. Here, they are uniform:32, and replies are limited to 128
          tokens.
-Scoring  The authors compare the numbers of choices, eval_mc.py#L6-L63, and have no rule for texts.
+Scoring  The authors compare the numbers of choices, eval_mc.py#L6-L54, and have no rule for texts.
          Their files of predictions, results/*.json, are read as letters. As there, TP ("before")
          and TN ("after") are one type. The tag `group` is causal, temporal, or descriptive.
          `lmms-eval`: lmms_eval/tasks/nextqa/utils.py#L81-L139, a variant of MMMU's rule. "(A)",

@@ -6,10 +6,10 @@ Data     The authors' OCRBench_v2.json with the folders EN_part and CN_part is o
          Yuliang-Liu/MultimodalOCR@794c36d6423cf1d5764081128bcaeb46b240def6:OCRBench_v2/README.md.
          VLMEvalKit's OCRBench_v2.tsv and ling99/OCRBench_v2 on the Hugging Face hub (parquet; pass
          the file or its folder) have the pictures in the rows. An id is the row's own `id`, or the
-         `index` of a TSV.
+         `index` of a TSV. The authors' files of replies, pred_folder/*.json, are read.
 Prompt   The picture, then the question, as in VLMEvalKit and lmms-eval. The authors do not publish
          their requests. Replies are limited to 2,048 tokens here, and to 128 in lmms-eval.
-Scoring  `official`: OCRBench_v2/eval_scripts/eval.py#L33-L366 and get_score.py#L39-L117; the rules
+Scoring  `official`: OCRBench_v2/eval_scripts/eval.py#L33-L366 and get_score.py#L35-L116; the rules
          are in families/ocrbench_v2_rules.py. `english` and `chinese` are the authors' overall
          scores: the mean over abilities of the mean over their questions. `score` is the mean over
          all questions. Where the authors' script stops at a reply, the reply has the score 0. Left
@@ -36,6 +36,7 @@ from typing import Any, cast
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families import ocrbench_v2_rules as rules
 from snellen.benchmarks.families.ocrbench_v2_boxes import bounds
+from snellen.benchmarks.families.results import by_row
 from snellen.benchmarks.families.tasks import parse_verbatim
 from snellen.benchmarks.families.text_overlap import missing_packages
 from snellen.core import (
@@ -68,7 +69,7 @@ SOURCES: Mapping[rules.Tool, str] = {
         "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/utils/"
         "Ocrbench_v2/vqa_metric.py"
     ),
-    "lmms-eval": f"{LMMS}/ocrbench_v2/utils.py#L92-L427",
+    "lmms-eval": f"{LMMS}/ocrbench_v2/utils.py#L93-L452",
     "evalscope": (
         "modelscope/evalscope@fde259d2a32ab8a4cdb3af44dc8b18f504f1e277:evalscope/benchmarks/"
         "ocr_bench/ocr_bench_v2/vqa_metric.py"
@@ -121,7 +122,7 @@ def ocrbench_v2(data: Path | None = None) -> Benchmark:
             ),
             notes=(note,) if lacking else (),
         ),
-        interop=Interop(files=file),
+        interop=Interop(files=file, layout=by_row("id", "predict")),
     )
 
 

@@ -10,10 +10,10 @@ Data     google-deepmind/perception_test@6bd0642dd2d3edbe6732b332335949fb1f9c916
          `cut=false`. The parquet file of lmms-eval/PerceptionTest_Val on the Hugging Face hub can
          be read with `cut=false`. An id is video|number.
 Prompt   `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
-         tasks/perceptiontest/val/utils.py#L36-L59. The authors publish no prompt, and lmms-eval
+         tasks/perceptiontest/val/utils.py#L33-L56. The authors publish no prompt, and lmms-eval
          does not cut videos. Frames are uniform:32, and replies are limited to 16 tokens.
 Scoring  The authors compare the numbers of choices, README.md#L161, and have no rule for texts.
-         `lmms-eval`: val/utils.py#L93-L123. The first letter from A to D that stands alone is the
+         `lmms-eval`: val/utils.py#L91-L117. The first letter from A to D that stands alone is the
          answer: "A dog, so B" is read as A, and a lowercase letter is no answer.
          `robust`: Snellen's own rule, which takes the letter that a reply settles on.
 Proof    For 700 generated replies, every verdict equals that of lmms-eval's code (tests/parity).
@@ -67,7 +67,7 @@ def published(split: Split = "valid", **_: object) -> tuple[File, ...]:
 def perceptiontest(split: Split = "valid", cut: bool = True, data: Path | None = None) -> Benchmark:
     name = f"mc_question_{split}.json"
     data_file = find(data, "perceptiontest", (name, f"annotations/{name}"), published(split))
-    source = f"{LMMS}:lmms_eval/tasks/perceptiontest/val/utils.py#L93-L123"
+    source = f"{LMMS}:lmms_eval/tasks/perceptiontest/val/utils.py#L91-L117"
     scorings = videos.with_robust({"lmms-eval": rule(source, first_alone)})
     with_cuts = cut and split == "valid"
     return videos.choice_benchmark(

@@ -6,16 +6,16 @@ Data     TencentARC/Video-Holmes on the Hugging Face hub, under the Apache 2.0 l
          use: test_Video-Holmes.json with 1,837 questions on 270 films, and videos.zip. `videos/` or
          `videos_cropped/` has {video ID}.mp4. An id is the row's `Question ID`.
 Prompt   `official`: TencentARC/Video-Holmes@52ef8da286ccad03036a65e7b67c160bc3a24fb9:evaluate.py
-         #L416-L427, with 1,024 tokens. VLMEvalKit's is the same, with the choices as a Python list.
+         #L421-L427, with 1,024 tokens. VLMEvalKit's is the same, with the choices as a Python list.
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
-         tasks/video_holmes/utils.py#L92-L99, with 64 tokens. Frames are uniform:32, as for the
+         tasks/video_holmes/utils.py#L79-L94, with 64 tokens. Frames are uniform:32, as for the
          authors' InternVL models.
-Scoring  `official`: evaluate.py#L455-L493. In the last <answer> tags, or else in the whole reply,
+Scoring  `official`: evaluate.py#L455-L492. In the last <answer> tags, or else in the whole reply,
          the first letter from A to F in the order of the alphabet counts: "A ", "A:", or "[A",
          even at the end of a word, or else any capital: "A better answer is B" is read as A.
          `vlmevalkit`: the same, but a reply without <answer> tags is wrong, open-compass/VLMEvalKit
-         @e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/utils/videoholmes.py#L46-L91.
-         `lmms-eval`: utils.py#L134-L190, a variant of MMMU's rule that draws a letter for a reply
+         @e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/utils/videoholmes.py#L41-L79.
+         `lmms-eval`: utils.py#L141-L203, a variant of MMMU's rule that draws a letter for a reply
          without one, here with the sample's id as the seed.
          `robust`: Snellen's own rule, which takes the letter that a reply settles on.
          The authors' files Results-{model}.json are read; they have only letters.
@@ -83,11 +83,11 @@ Preset = Literal["official", "lmms-eval"]
 def video_holmes(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
     data_file = find(data, "video-holmes", (NAME, f"Benchmark/{NAME}"), FILES_PUBLISHED)
     drawn = by_id("lmms-eval sets no seed for them.")
-    by_lmms = rule(f"{LMMS}:lmms_eval/tasks/video_holmes/utils.py#L134-L190", last_mention)
+    by_lmms = rule(f"{LMMS}:lmms_eval/tasks/video_holmes/utils.py#L141-L203", last_mention)
     scorings = videos.with_robust(
         {
-            "official": rule(f"{AUTHORS}:evaluate.py#L455-L493", official),
-            "vlmevalkit": rule(f"{KIT}:vlmeval/dataset/utils/videoholmes.py#L46-L91", vlmevalkit),
+            "official": rule(f"{AUTHORS}:evaluate.py#L455-L492", official),
+            "vlmevalkit": rule(f"{KIT}:vlmeval/dataset/utils/videoholmes.py#L41-L79", vlmevalkit),
             "lmms-eval": replace(by_lmms, resolve=drawn),
         }
     )

@@ -19,8 +19,8 @@ from snellen.stats import Estimate
 Task = Literal["sub_scene", "summary"]
 AUTHORS = "JUNJIE99/MLVU@fd060c10a43ea48a35100a22688a927b8e531199:evaluation/generation_evaluation"
 SOURCES: Mapping[Task, str] = {
-    "sub_scene": f"{AUTHORS}/evaluate_ssc.py#L30-L104 and calculate.py#L8-L60",
-    "summary": f"{AUTHORS}/evaluate_summary.py#L22-L94 and calculate_sum.py#L7-L59",
+    "sub_scene": f"{AUTHORS}/evaluate_ssc.py#L30-L104 and calculate.py#L8-L61",
+    "summary": f"{AUTHORS}/evaluate_summary.py#L21-L94 and calculate_sum.py#L7-L60",
 }
 PARTS: Mapping[Task, tuple[str, str]] = {
     "sub_scene": ("accuracy", "relevance"),

@@ -13,7 +13,7 @@ from snellen.core import Judge, Reading, Reply, Sample, Scoring
 from snellen.media.content import Message, system, user
 from snellen.metrics import mean
 
-SOURCE = "yale-nlp/MMVU@4d54223d912f498707c105ab645a921abce6e39a:utils/eval_utils.py#L8-L102"
+SOURCE = "yale-nlp/MMVU@4d54223d912f498707c105ab645a921abce6e39a:utils/eval_utils.py#L8-L99"
 VERDICTS = ("correct", "incorrect")
 
 Preset = Literal["cot", "direct"]

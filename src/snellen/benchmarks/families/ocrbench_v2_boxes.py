@@ -17,7 +17,8 @@ SPECIAL = "!?.:,*\"()·[]/'"
 
 
 def overlap(box: Sequence[Any], other: Sequence[Any]) -> float:
-    """The IoU of boxes with whole numbers, 0 if a number cannot be read (#L8-L31)."""
+    """The IoU of boxes with whole numbers, 0 if a number cannot be read.
+    IoUscore_metric.py#L8-L30."""
     try:
         (x1, y1, x2, y2), (left, top, right, bottom) = (
             [int(number) for number in [*corners][:4]] for corners in (box, other)
@@ -67,7 +68,7 @@ def same_word(right: str, word: str) -> bool:
 
 def words_of(text: str) -> list[Word]:
     """The boxes and texts of a reply, each once: a Python list, or else texts in brackets
-    (spotting_metric.py#L12-L104)."""
+    (spotting_metric.py#L12-L106)."""
     items: Sequence[Any]
     try:
         value = literal(text)

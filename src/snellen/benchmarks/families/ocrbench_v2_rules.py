@@ -84,7 +84,7 @@ the indentation, it is often the short ones, and the long ones have 0."""
 
 
 def question(text: str, fields: Fields, tool: Tool) -> float:
-    """A question whose answer is a word, a letter, or a text (#L49-L94)."""
+    """A question whose answer is a word, a letter, or a text (#L49-L90)."""
     kind = fields.get("eval") or ""
     if kind == "multiple choice":
         return float("".join(filter(str.isalpha, text)) == only_answer(fields))
@@ -101,7 +101,7 @@ def is_chinese(fields: Fields) -> bool:
 
 def closest(text: str, answers: object, kind: str, tool: Tool) -> float:
     """1 if the reply contains a short answer. For longer answers, the edit similarity if it is at
-    least 0.5. The best over all answers (vqa_metric.py#L23-L144)."""
+    least 0.5. The best over all answers (vqa_metric.py#L25-L149)."""
 
     def even(part: str) -> str:
         part = (part if kind == "case" else part.lower()).strip().replace("\n", " ")
@@ -134,7 +134,7 @@ def stops_at_plain_text(tool: Tool) -> DataError:
 
 
 def count(text: str, fields: Fields, tool: Tool) -> float:
-    """A number, contained in the reply or close to its first number (vqa_metric.py#L154-L215)."""
+    """A number, contained in the reply or close to its first number (vqa_metric.py#L152-L222)."""
     answers, exact = fields["answers"], fields.get("eval") == "exact match"
     lowered = text.lower().strip().replace("\n", " ")
     match = re.search(r"\d+", lowered)
@@ -158,7 +158,7 @@ def near(number: int, right: int) -> float:
 
 
 def formula(text: str, fields: Fields, _: Tool) -> float:
-    """Whether the reply contains the formula, without blanks (vqa_metric.py#L218-L272)."""
+    """Whether the reply contains the formula, without blanks (vqa_metric.py#L225-L273)."""
     if is_chinese(fields) and text.lower() == "nan":
         return 0.0
 
@@ -174,13 +174,13 @@ def formula(text: str, fields: Fields, _: Tool) -> float:
 
 
 def full_text(text: str, fields: Fields, _: Tool) -> float:
-    """The agreement of texts (#L244-L299). An empty reply has 0."""
+    """The agreement of texts (#L284-L327). An empty reply has 0."""
     return agreement(text, str(only_answer(fields))) if text else 0.0
 
 
 def handwriting(text: str, fields: Fields, tool: Tool) -> float:
     """The agreement with a text, or whether the reply contains the letters of the right choices
-    (#L96-L140)."""
+    (#L92-L133)."""
     if SHORT_ANSWER in fields["question"]:
         return full_text(text, fields, tool)
     letters = str(only_answer(fields))
@@ -191,7 +191,7 @@ def handwriting(text: str, fields: Fields, tool: Tool) -> float:
 
 
 def table(text: str, fields: Fields, _: Tool) -> float:
-    """TEDS of a table in HTML or Markdown (#L154-L222). The question says which in English."""
+    """TEDS of a table in HTML or Markdown (#L147-L212). The question says which in English."""
     right = str(only_answer(fields))
     if not is_chinese(fields) and not wants_html(fields["question"]):
         return table_similarity(markdown_as_html(text), markdown_as_html(right))
@@ -205,7 +205,8 @@ def wants_html(text: str) -> bool:
 
 
 def chart(text: str, fields: Fields, _: Tool) -> float:
-    """TEDS of a chart's data as a table of keys and values (#L224-L235, #L277-L330)."""
+    """TEDS of a chart's data as a table of keys and values (#L214-L226 and TEDS_metric.py
+    #L278-L336)."""
     fenced = FENCE.findall(text)
     text = max(fenced, key=len) if fenced else text.strip()
     text = re.sub(r"#.*", "", re.sub(r"^\s*\w+\s*=\s*", "", text.strip(), count=1))
@@ -228,7 +229,8 @@ def page(text: str, fields: Fields, _: Tool) -> float:
 
 
 def key_information(text: str, fields: Fields, _: Tool) -> float:
-    """The share of right values over the keys of the reply and of the reference (#L333-L409)."""
+    """The share of right values over the keys of the reply and of the reference (#L236-L275 and
+    TEDS_metric.py#L339-L442)."""
     rights = rights_of(only_answer(fields), split_text=not is_chinese(fields))
     if not rights or not all(rights.values()):
         return 0.0
@@ -276,7 +278,7 @@ def parsed(text: str) -> object:
 
 def pairs_of(text: str) -> dict[str, str]:
     """The keys and values in a reply: JSON, a Python literal, or else text such as `key: value`
-    (#L216-L274)."""
+    (TEDS_metric.py#L220-L275)."""
     match = FENCE.search(text)
     text = match[1] if match else text.strip()
     data: object
@@ -356,6 +358,6 @@ ABILITIES: Mapping[str, Mapping[str, Callable[[str, Fields, Tool], float]]] = {
     "visual text understanding (cn)": {"cognition VQA cn": question},
     "knowledge reasoning (cn)": {"reasoning VQA cn": question, "text translation cn": full_text},
 }
-"""The rules of the types of questions, by ability (get_score.py#L39-L83)."""
+"""The rules of the types of questions, by ability (get_score.py#L35-L83)."""
 RULES = {name: rule for types in ABILITIES.values() for name, rule in types.items()}
 ABILITY_OF = {name: ability for ability, types in ABILITIES.items() for name in types}

@@ -18,7 +18,7 @@ CLOSED_BY_TABLE = frozenset(("p", "a", "pre", "h1", "h2", "h3", "h4", "h5", "h6"
 
 
 def with_tags(text: str) -> str:
-    """A table with the tags that it lacks (#L489-L508)."""
+    """A table with the tags that it lacks (#L505-L525)."""
     text = text.replace("\n", "")
     opened, closed = "<table" in text, "</table>" in text
     text = f"{'' if opened else '<table>'}{text}{'' if closed else '</table>'}"
@@ -26,7 +26,7 @@ def with_tags(text: str) -> str:
 
 
 def markdown_as_html(text: str) -> str:
-    """A Markdown table as HTML (#L181-L201). The characters of "```markdown" are removed from both
+    """A Markdown table as HTML (#L167-L205). The characters of "```markdown" are removed from both
     ends, and the second line is left out."""
     lines = text.strip("`markdown").strip("`").strip().split("\n")
     rows = []
@@ -66,7 +66,7 @@ class _TablePosition(HTMLParser):
 
 
 def table_similarity(text: str, right: str) -> float:
-    """TEDS of the first tables that are direct children of the bodies (#L123-L149)."""
+    """TEDS of the first tables that are direct children of the bodies (#L122-L147)."""
     tables = []
     for part in (text, right):
         position = _TablePosition(part).position
@@ -79,7 +79,7 @@ def table_similarity(text: str, right: str) -> float:
 
 
 def chart_table(values: Mapping[Any, Any]) -> str:
-    """A table with a blank between all characters of the values (#L204-L213)."""
+    """A table with a blank between all characters of the values (#L208-L217)."""
     rows = (
         f"<tr><td>{key}</td><td>{' '.join(str(part))}</td></tr>" for key, part in values.items()
     )
@@ -88,7 +88,7 @@ def chart_table(values: Mapping[Any, Any]) -> str:
 
 def page_similarity(text: str, right: str) -> float:
     """The similarity of the trees of headings and lines. Labels count as equal unless one of them
-    is blank (#L416-L486)."""
+    is blank (#L445-L502)."""
     trees = document(text), document(right)
 
     def change(label: str, other: str) -> float:

@@ -2,7 +2,7 @@
 edit similarity.
 
 Yuliang-Liu/MultimodalOCR@794c36d6423cf1d5764081128bcaeb46b240def6:OCRBench_v2/eval_scripts/
-page_ocr_metric.py#L16-L36. Words come from jieba if a text has Chinese characters, and from blanks
+page_ocr_metric.py#L11-L36. Words come from jieba if a text has Chinese characters, and from blanks
 otherwise. BLEU, METEOR, and the F-measure are those of nltk, without smoothing. METEOR looks up in
 WordNet the words of a reply that match no word of the reference. WordNet is needed only for words
 that it may contain.
