@@ -224,7 +224,7 @@ def mmbench(kit: Path) -> Iterator[dict[str, Any]]:
         prompt = "\n".join([judge.system_prompt, judge.build_prompt(item)])
         digest = sha256(prompt.encode()).hexdigest()
         yield {"kind": "mmbench", "words": words, **item, "prompt": digest, "rating": rating}
-    for _ in range(60):
+    for _ in range(6):
         rows = [
             {"dimensions": str(random.sample(names, random.randint(1, 3))),
              "score": random.choice((0, 1, 2, 3, 3))}

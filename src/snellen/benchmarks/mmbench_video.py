@@ -16,7 +16,7 @@ Scoring  `official`: a judge rates each reply, vlmeval/dataset/utils/mmbench_vid
          of its dimensions, and for perception and reasoning. A judge's reply that is no number from
          0 to 3 leaves the question unjudged; the authors count it as 0 in `coarse_all` and leave it
          out in `coarse_valid`.
-Proof    For 640 generated verdicts and their prompts, and for the means of 60 sets of ratings, all
+Proof    For 640 generated verdicts and their prompts, and for the means of 6 sets of ratings, all
          values equal those of the authors' code (tests/parity).
 """
 
