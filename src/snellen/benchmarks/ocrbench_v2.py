@@ -20,7 +20,8 @@ Scoring  `official`: OCRBench_v2/eval_scripts/eval.py#L33-L366 and get_score.py#
          Full-page OCR, fine-grained recognition, translation, and handwritten short answers need
          BLEU and METEOR, and so the packages jieba and nltk (the extra `ocr`) and nltk's WordNet
          (`python -m nltk.downloader wordnet`). Without the packages, these types are not scored,
-         and there are no overall scores.
+         and there are no overall scores. Without WordNet, scoring stops at a reply with a word that
+         must be looked up, and says so.
 Proof    For 735 generated replies to all types, every score equals that of the authors' code, and
          so do 657 of the copies (tests/parity). No word of these has synonyms in WordNet. For 300
          generated pairs of English words with synonyms, and for 1,440 further replies about tables,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from snellen.benchmarks.families.ocrbench_v2_rules import ABILITY_OF
+from snellen.benchmarks.families.ocrbench_v2_rules import ABILITY_OF, RULES, count, question
 from snellen.benchmarks.families.text_overlap import missing_packages
 from tests.parity.engine import (
     Case,
@@ -65,7 +65,7 @@ def case(
     fields = ("id", "type", "question", "answers", "eval", "bbox", "content")
     questions = [{name: row[name] for name in fields if name in row} | picture for row in rows]
     write_json(folder / "OCRBench_v2.json", questions)
-    replies = [{"id": str(row["id"]), "prediction": text_of(row["predict"])} for row in rows]
+    replies = [{"id": str(row["id"]), "prediction": text_of(row)} for row in rows]
     return Case(
         model="made replies",
         replies=write_json(folder / "replies.json", replies),
@@ -84,8 +84,15 @@ def case(
     )
 
 
-def text_of(reply: object) -> str | None:
-    return None if reply is None else str(reply)
+def text_of(row: Row) -> str | None:
+    """The reply as text. The authors read numbers as text in the rules that they apply to whole
+    replies, and count them as wrong elsewhere."""
+    reply = row["predict"]
+    if isinstance(reply, str):
+        return reply
+    reads_numbers = RULES[row["type"]] in (question, count)
+    is_number = isinstance(reply, int | float) and not isinstance(reply, bool) and reply == reply
+    return str(reply) if reads_numbers and is_number else None
 
 
 def figures(known: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Figure]:
