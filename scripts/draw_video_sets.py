@@ -210,6 +210,22 @@ def tvbench() -> None:
 
 def mlvu() -> None:
     in_mvbench_form("mlvu", {"4_count": "4_count", "5_order": "5_order"}, "json/", "video")
+    first, last = LETTERS[0], LETTERS[-1]
+    scenes = [
+        (f"Please describe what the letter {first} does.", "It comes first, and goes away.",
+         ["The letter comes first", "The letter goes away"]),
+        (f"Please describe what follows the letter {last}.", "An empty screen.", ["It is empty"]),
+    ]  # fmt: skip
+    write("mlvu", "json/8_sub_scene.json", [
+        {"video": "1.mp4", "question": question, "answer": answer, "question_type": "subPlot",
+         "scoring_points": points}
+        for question, answer, points in scenes
+    ])  # fmt: skip
+    summary = {"video": "1.mp4", "question": "Please summarize this video.",
+               "answer": "Letters come and go.", "question_type": "summary"}  # fmt: skip
+    write("mlvu", "json/9_summary.json", [summary])
+    for name in ("8_sub_scene", "9_summary"):
+        video("mlvu", f"video/{name}/1.mp4")
 
 
 def lvbench() -> None:
@@ -305,7 +321,100 @@ def mmvu() -> None:
     video("mmvu", "videos/Biology/0.mp4")
 
 
+def perceptiontest() -> None:
+    areas = ("memory", "abstraction", "physics", "semantics")
+    entries = [
+        {"id": number, "question": item.text, "options": item.choices, "answer_id": item.position,
+         "area": areas[number % 4], "reasoning": "descriptive", "tag": ["counting"]}
+        for number, item in enumerate(questions(3))
+    ]  # fmt: skip
+    both = {
+        name: {"metadata": {"video_id": name, "frame_rate": float(FPS)}, "mc_question": part}
+        for name, part in (("video_1", entries[:4]), ("video_2", entries[4:]))
+    }
+    write("perceptiontest", "mc_question_valid.json", both)
+    last = CLIP.shown[-1].end + 1
+    write("perceptiontest", "cut_frame_mapping_valid.json", {"video_1": last, "video_2": -1})
+    for name in both:
+        video("perceptiontest", f"videos/{name}.mp4")
+
+
+def next_qa() -> None:
+    kinds = ("CW", "TP", "DO", "DO", "CH", "DC", "CW", "TN")
+    header = "video,frame_count,width,height,question,answer,qid,type,a0,a1,a2,a3,a4"
+    lines = [
+        f"1,300,320,240,{item.text},{item.position},{number},{kind},{','.join(item.choices)}"
+        for number, (kind, item) in enumerate(zip(kinds, questions(5), strict=True))
+    ]
+    path = ROWS / "next_qa" / "test.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([header, *lines, ""]), encoding="utf-8")
+    write("next_qa", "map_vid_vidorID.json", {"1": "0101/1"})
+    video("next_qa", "NExTVideo/0101/1.mp4")
+
+
+def video_holmes() -> None:
+    kinds = ("SR", "IMC", "TCI", "TA", "MHR", "PAR", "CTI", "TA")
+    rows = [
+        {"video ID": "letters", "Question ID": f"letters_{number}", "Question Type": kind,
+         "Question": item.text, "Options": dict(zip("ABCDE", item.choices, strict=True)),
+         "Answer": item.letter, "Explanation": "The letters show it."}
+        for number, (kind, item) in enumerate(zip(kinds, questions(5), strict=True))
+    ]  # fmt: skip
+    write("video_holmes", "test_Video-Holmes.json", rows)
+    video("video_holmes", "videos/letters.mp4")
+
+
+def activitynet_qa() -> None:
+    first, last = LETTERS[0], LETTERS[-1]
+    facts = [
+        ("what appears on the screen", "letters", 0), ("where are the letters", "screen", 6),
+        (f"does the letter {first} come first", "yes", 3), (f"is {last} the first", "no", 3),
+        ("what color are the letters", "black", 4), ("how many letters come", str(len(LETTERS)), 7),
+        ("what is before the first letter", "an empty screen", 2), ("what is it for", "eyes", 8),
+    ]  # fmt: skip
+    names = [f"v_letters_{number}" for number in range(len(facts))]
+    rows = [
+        {"video_name": "letters", "question": question, "question_id": name}
+        for name, (question, _, _) in zip(names, facts, strict=True)
+    ]
+    answers = [
+        {"answer": answer, "type": kind, "question_id": name}
+        for name, (_, answer, kind) in zip(names, facts, strict=True)
+    ]
+    write("activitynet_qa", "test_q.json", rows)
+    write("activitynet_qa", "test_a.json", answers)
+    video("activitynet_qa", "videos/v_letters.mp4")
+
+
+def mmbench_video() -> None:
+    facts = [
+        ("What is the video about?", "Letters that come and go.", ["Video Topic"]),
+        (f"Is there a letter {LETTERS[0]}?", "Yes, it comes first.", ["OCR", "Hallucination"]),
+        ("What color are the letters?", "Black.", ["Attribute Recognition"]),
+        ("How many letters come?", f"{len(LETTERS)} letters.", ["Counting"]),
+        ("Where are the letters?", "In the middle.", ["Spatial Relationship"]),
+        ("Why do the letters go?", "The next one comes.", ["Causal Reasoning"]),
+        ("What would come next?", "Nothing.", ["Future Prediction", "Common Sense Reasoning"]),
+        ("What is it for?", "To test eyes.", ["Function Reasoning"]),
+    ]  # fmt: skip
+    header = "index\tvideo\tvideo_type\tquestion\tanswer\tdimensions\tvideo_path"
+    lines = [
+        f"{number}\tletters\tScience\t{question}\t{answer}\t{kinds}\t./video/letters.mp4"
+        for number, (question, answer, kinds) in enumerate(facts)
+    ]
+    path = ROWS / "mmbench_video" / "MMBench-Video.tsv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([header, *lines, ""]), encoding="utf-8")
+    video("mmbench_video", "video/letters.mp4")
+
+
 def main() -> None:
+    perceptiontest()
+    next_qa()
+    video_holmes()
+    activitynet_qa()
+    mmbench_video()
     tempcompass()
     vsi_bench()
     charades_sta()

@@ -59,3 +59,32 @@ def test_the_prompts_ask_for_a_direct_answer() -> None:
     open_question = Sample(id="1", question="Which?", target="x")
     text = benchmark.prompt(open_question, ())[0].text
     assert text.endswith("process. Directly output the final answer.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ('{"extracted_answer": "A", "correct": true}', "correct"),
+        ('{"extracted_answer": "", "correct": false}', "incorrect"),
+        ('{"extracted_answer": "A", "correct": "true"}', None),
+        ('```json\n{"extracted_answer": "A", "correct": true}\n```', None),
+        ('{"correct": true}', None),
+        ("[" * 10_000, None),
+    ],
+)
+def test_the_authors_judge_returns_json(words: str, expected: str | None) -> None:
+    judge = mmvu(prompt="cot", data=BUNDLED).scorings["official"].judge
+    assert judge is not None
+    assert judge.parse(words, Sample(id="1", question="?", target="A")).answer == expected
+
+
+def test_the_authors_judge_is_the_headline_of_their_prompts_alone() -> None:
+    by_prompt = {
+        prompt: mmvu(prompt=prompt, data=BUNDLED).scorings
+        for prompt in ("lmms-eval", "cot", "direct")
+    }
+    assert [next(iter(scorings)) for scorings in by_prompt.values()] == [
+        *("lmms-eval", "official", "official")
+    ]
+    judge = by_prompt["lmms-eval"]["official"].judge
+    assert judge is not None and judge.on_request

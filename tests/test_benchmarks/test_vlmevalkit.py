@@ -180,7 +180,7 @@ def test_a_name_like_no_other_is_told_where_the_names_are() -> None:
         ("MMMU_DEV_VAL", "a benchmark of its own: `-b MMMU_DEV_VAL`"),
         ("MMBench_V11", "its authors' own use"),
         ("OCRBench", "a benchmark of its own"),
-        ("OCRBench_v2", "a special format"),
+        ("OCRBench_v2", "a benchmark of its own: `-b OCRBench_v2`"),
         ("OmniMedVQA", "not published as one TSV"),
         ("ChartCap", "asks for descriptions"),
         ("XSTest", "no pictures"),

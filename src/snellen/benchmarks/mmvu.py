@@ -7,15 +7,20 @@ Data     yale-nlp/MMVU on the Hugging Face hub and in the authors' repository: d
 Prompt   `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
          tasks/mmvu/utils.py#L82-L101, the authors' prompt for direct answers. Replies are limited
          to 1,024 tokens. Frames are uniform:32.
-Scoring  The authors let GPT-4o judge all replies, yale-nlp/MMVU@4d54223d:utils/eval_utils.py. This
-         judge is not here; `graded` is a judge with Snellen's prompt, on request.
+         `cot`, `direct`: the authors' prompts, yale-nlp/MMVU@4d54223d912f498707c105ab645a921abce6e3
+         9a:utils/constant.py#L7-L41. Their main results have `cot`, at temperature 1.
+Scoring  `official` (on request, or with the authors' prompts): gpt-4o judges all replies,
+         utils/eval_utils.py#L8-L102, and returns JSON with the extracted answer and whether it is
+         correct. A text of another form counts as wrong for the authors; here, it stays unjudged.
+         `graded` is a judge with Snellen's prompt, on request.
          `lmms-eval`: lmms_eval/tasks/mmvu/utils.py#L163-L274, which lmms-eval uses before its
          judge. A choice is right if its letter stands alone anywhere ("A or B" is right for both),
          if its text is in the reply, or if its letter, even in a word, and one of its words are. An
          open answer is right if it contains the right answer or is contained in it: **an empty
          reply is right for every open question.**
          `robust`: Snellen's own rule. An empty reply is wrong.
-Proof    For 380 generated replies, every verdict equals that of lmms-eval's code (tests/parity).
+Proof    For 380 generated replies, every verdict equals that of lmms-eval's code. 240 generated
+         prompts of the judge and of questions equal the authors' (tests/parity).
          `robust` is checked on examples worked out by hand.
 """
 
@@ -23,9 +28,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from string import punctuation
+from typing import Literal
 
 from snellen.answers.phrase import final_phrase
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, mmvu_judge
 from snellen.benchmarks.families import video_choices as videos
 from snellen.benchmarks.families.judges import PERFECT, graded, perfect_grade
 from snellen.benchmarks.families.tasks import parse_letter, plain_words, wrong_letter
@@ -49,15 +55,21 @@ TEXTS = (
 )
 
 
-def mmvu(data: Path | None = None) -> Benchmark:
+Preset = Literal["lmms-eval", "cot", "direct"]
+
+
+def mmvu(prompt: Preset = "lmms-eval", data: Path | None = None) -> Benchmark:
     data_file = find(data, "mmvu", ("data/validation.json", "validation.json"))
     rule = choice_sets.rule(f"{LMMS}:lmms_eval/tasks/mmvu/utils.py#L163-L274", lmms_eval)
-    scorings = {"lmms-eval": rule, "robust": choice_sets.rule("ours", robust), **graded()}
+    by_judge = {"official": mmvu_judge.scoring(on_request=prompt == "lmms-eval")}
+    by_rule = {"lmms-eval": rule, "robust": choice_sets.rule("ours", robust)}
+    first = "lmms-eval" if prompt == "lmms-eval" else "official"
+    scorings = choice_sets.headline({**by_rule, **by_judge, **graded()}, first)
     return videos.choice_benchmark(
         "mmvu",
         authors_files.table(data_file, authors_files.objects),
         lambda row: to_sample(row, data_file),
-        text_of,
+        lambda sample: text_of(sample, prompt),
         scorings,
         Check(
             says=lambda _, answer: answer,
@@ -67,6 +79,7 @@ def mmvu(data: Path | None = None) -> Benchmark:
             expect={
                 "lmms-eval": {**PERFECT, "hedging": 1.0},
                 "robust": PERFECT,
+                "official": PERFECT,
                 "graded": PERFECT,
             },
         ),
@@ -95,7 +108,9 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
     )
 
 
-def text_of(sample: Sample) -> str:
+def text_of(sample: Sample, prompt: Preset) -> str:
+    if prompt != "lmms-eval":
+        return mmvu_judge.question_text(sample, prompt)
     pairs = zip("ABCDE", sample.choices, strict=False)
     listed = "".join(f"{letter}: {choice}\n" for letter, choice in pairs)
     return f"\nQuestion:{sample.question}\n{listed}{TEXTS[0]}{TEXTS[1 if listed else 2]}"

@@ -40,6 +40,7 @@ EXTRAS = {
     "s3": ("s3fs",),
     "view": ("starlette", "uvicorn"),
     "plots": ("matplotlib",),
+    "ocr": ("jieba", "nltk"),
     "inspect": ("zstandard",),
 }
 

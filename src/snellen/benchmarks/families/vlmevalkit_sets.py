@@ -96,8 +96,8 @@ def elsewhere(name: str) -> str | None:
 OWN = """
 A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* DynaMath* ERQA EmbSpatialBench GQA_TestDev_Balanced
 HallusionBench InfoVQA_* LogicVista MMBench_* MME MME-RealWorld* MMMU_* MMSIBench_wo_circular
-MMVet MTVQA_TEST MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_*
-TableVQABench TextVQA_VAL VCR_* VLMBlind VisuLogic VisualPuzzles ZEROBench*
+MMVet MTVQA_TEST MathVision* MathVista_* OCRBench OCRBench_v2 OCRVQA_* POPE SEEDBench_IMG
+ScienceQA_* TableVQABench TextVQA_VAL VCR_* VLMBlind VisuLogic VisualPuzzles ZEROBench*
 """
 CIRCULAR = """
 BLINK_circular LEGO_circular LiveMMBench_Reasoning_circular MMBench_DEV_KO MMBench_dev_* MMCR

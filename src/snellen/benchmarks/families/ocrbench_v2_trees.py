@@ -1,0 +1,137 @@
+"""Tables, charts, and pages as trees, as OCRBench v2 compares them.
+
+Yuliang-Liu/MultimodalOCR@794c36d6423cf1d5764081128bcaeb46b240def6:OCRBench_v2/eval_scripts/
+TEDS_metric.py, to which the line numbers refer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html.parser import HTMLParser
+from typing import Any
+
+from snellen.benchmarks.families.html_tables import DEEPEST, VOID, first_table, teds
+from snellen.benchmarks.families.trees import Tree, tree_distance
+
+CLOSED_BY_TABLE = frozenset(("p", "a", "pre", "h1", "h2", "h3", "h4", "h5", "h6"))
+
+
+def with_tags(text: str) -> str:
+    """A table with the tags that it lacks (#L505-L525)."""
+    text = text.replace("\n", "")
+    opened, closed = "<table" in text, "</table>" in text
+    text = f"{'' if opened else '<table>'}{text}{'' if closed else '</table>'}"
+    return text if "<body>" in text else f"<body>{text}</body>"
+
+
+def markdown_as_html(text: str) -> str:
+    """A Markdown table as HTML (#L167-L205). The characters of "```markdown" are removed from both
+    ends, and the second line is left out."""
+    lines = text.strip("`markdown").strip("`").strip().split("\n")
+    rows = []
+    for line in (lines[0], *lines[2:]):
+        cells = (
+            " " if {*cell} == {" "} else cell.strip() for cell in line.strip().split("|")[1:-1]
+        )
+        rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+    return f"<body><table>{''.join(rows)}</table></body>".replace("\n", "")
+
+
+class _TablePosition(HTMLParser):
+    """Looks for the first table that is a direct child of the body, as libxml2 reads it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.position: int | None = None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if self.position is not None or tag in ("html", "body", "head", *VOID):
+            return
+        if tag == "table":
+            while self.open and self.open[-1] in CLOSED_BY_TABLE:
+                self.open.pop()
+            if not self.open:
+                self.position = self.getpos()[1]
+                return
+        if len(self.open) < DEEPEST:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.position is None and tag in self.open:
+            del self.open[len(self.open) - 1 - self.open[::-1].index(tag) :]
+
+
+def table_similarity(text: str, right: str) -> float:
+    """TEDS of the first tables that are direct children of the bodies (#L122-L147)."""
+    tables = []
+    for part in (text, right):
+        position = _TablePosition(part).position
+        if position is None:
+            return 0.0
+        tables.append(part[position:])
+    # Two tables without elements have no similarity: the authors divide by their number.
+    parsed_tables = map(first_table, tables)
+    return teds(*tables) if any(table and table.elements for table in parsed_tables) else 0.0
+
+
+def chart_table(values: Mapping[Any, Any]) -> str:
+    """A table with a blank between all characters of the values (#L208-L217)."""
+    rows = (
+        f"<tr><td>{key}</td><td>{' '.join(str(part))}</td></tr>" for key, part in values.items()
+    )
+    return f"<table>{''.join(rows)}</table>"
+
+
+def page_similarity(text: str, right: str) -> float:
+    """The similarity of the trees of headings and lines. Labels count as equal unless one of them
+    is blank (#L445-L502)."""
+    trees = document(text), document(right)
+
+    def change(label: str, other: str) -> float:
+        return float(not label.strip() or not other.strip())
+
+    return 1 - tree_distance(*trees, lambda _: 1.0, change) / max(map(size_of, trees))
+
+
+def size_of(tree: Tree[str]) -> int:
+    return 1 + sum(map(size_of, tree.children))
+
+
+def document(text: str) -> Tree[str]:
+    """The tree of a text. A line hangs under the first node, in the order of the text, that has the
+    text of the last heading. Before any heading, it hangs under TITLE."""
+    title = Tree("TITLE")
+    root = Tree("ROOT", [title])
+    parent = title
+    for line in map(cleaned, text.split("\n")):
+        if not line.startswith("#"):
+            parent.children.append(Tree(line))
+            continue
+        heading = line.replace("#", "")
+        root.children.append(Tree(heading))
+        parent = first_with(root, heading) if heading else title
+    return root
+
+
+def first_with(root: Tree[str], label: str) -> Tree[str]:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.label == label:
+            return node
+        stack += reversed(node.children)
+    raise ValueError(f"no node {label!r}")
+
+
+def cleaned(line: str) -> str:
+    line = re.sub("<bos>|<eos>|<pad>|<unk>", "", line)
+    line = re.sub(r"\s##(\S)", r"\1", line)
+    line = re.sub(r"\\\s", r"\\", line)
+    line = re.sub(r"\s\*\s\*\s", "**", line)
+    line = re.sub(r"\s}", "}", re.sub(r"\s}", "}", re.sub(r"{\s", "{", line)))
+    line = re.sub(r"\\(begin|end)\s", r"\\\1", line)
+    return line.replace("\\end{table}", "\\end{table}   ").replace("*", " ").replace("_", " ")
