@@ -1,4 +1,4 @@
-"""Measure which branches of scorers the generated replies reach, and write docs/generated-replies.md.
+"""Measure which branches generated replies reach, and write docs/generated-replies.md.
 
 usage: python scripts/branches.py CLONES
 
@@ -19,7 +19,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
