@@ -155,7 +155,8 @@ def test_a_row_that_cannot_be_asked_says_what_is_wrong(tmp_path: Path) -> None:
     folder.mkdir()
     fields = {**FIELDS, "id": 1, "final_answer": ["1"]}
     path = folder / "OE_MM_maths_en_COMP.json"
-    for bad in ({"final_answer": []}, {"answer_type": "Proof"}):
+    wrong: tuple[dict[str, object], ...] = ({"final_answer": []}, {"answer_type": "Proof"})
+    for bad in wrong:
         path.write_text(json.dumps([{**fields, **bad}]))
         benchmark = olympiadbench(data=tmp_path)
         with pytest.raises(DataError, match=f"row 1.*{next(iter(bad))}"):

@@ -21,7 +21,7 @@ Scoring  `official`: all-seeing-v2/llava/eval/eval_crpe.py#L5-L39. A row is righ
          `robust`: the letter that the reply settles on.
 Proof    For 800 generated replies, every verdict of `official` and `vlmevalkit` equals that of the
          authors' and VLMEvalKit's code, and so do the authors' accuracies by category (tests/
-         parity/test_option_letters.py). No model outputs are published. `robust` is checked by hand.
+         parity/test_option_letters.py). No outputs are published. `robust` is checked by hand.
 """
 
 from dataclasses import replace
