@@ -11,11 +11,13 @@ of this benchmark run.
 
 import ast
 import json
-import subprocess
+import runpy
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -60,9 +62,11 @@ def mtvqa_accuracies(script: Path, files: dict[str, list[dict[str, Any]]]) -> di
     with tempfile.TemporaryDirectory() as folder:
         for name, rows in files.items():
             (Path(folder) / f"{name}.json").write_text(json.dumps(rows))
-        command = [sys.executable, str(script), "--model_result_path", folder]
-        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    lines = (line.partition(" acc: ") for line in output.splitlines())
+        sys.argv = [str(script), "--model_result_path", folder]
+        output = StringIO()
+        with redirect_stdout(output):
+            runpy.run_path(str(script), run_name="__main__")
+    lines = (line.partition(" acc: ") for line in output.getvalue().splitlines())
     return {name: float(value) for name, _, value in lines}
 
 
@@ -137,14 +141,15 @@ def kit_accuracies(source: Path, rows: list[dict[str, Any]]) -> dict[str, list[f
         "get_intermediate_file_path": lambda *_: None,
         "dump": lambda *_: None,
     }
-    exec(compile(kit_class(source), "image_mcq.py", "exec"), names)
+    path = str(source / "vlmeval/dataset/image_mcq.py")
+    exec(compile(kit_class(source), path, "exec"), names)
     return dict(names["VLMBlind"]().evaluate(""))
 
 
 def blind(kit: Path, lmms: Path) -> None:
     names: dict[str, Any] = {}
     path = lmms / "lmms_eval/tasks/vlmsareblind/utils.py"
-    exec(compile(path.read_text("utf-8"), path.name, "exec"), names)
+    exec(compile(path.read_text("utf-8"), str(path), "exec"), names)
     lines, results = [], []
     for row in blind_rows():
         (accuracy,) = kit_accuracies(kit, [row]).values()

@@ -54,17 +54,16 @@ PIECES = (
 
 def taken(path: Path, *names: str) -> dict[str, Any]:
     """The functions, classes, and constants of these names in a file, with the modules they use."""
-    text = path.read_text(encoding="utf-8")
-    parts = []
-    for node in ast.parse(text).body:
+    module = ast.parse("from __future__ import annotations")
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
         targets = [getattr(target, "id", "") for target in getattr(node, "targets", ())]
         if {getattr(node, "name", ""), *targets} & {*names}:
-            parts.append(ast.get_source_segment(text, node))
+            module.body.append(node)
     import numpy as np
 
     namespace: dict[str, Any] = {"re": re, "np": np, "random": random.Random(0)}
     namespace |= {"Optional": Any, "List": list, "ExtendedRegexFilter": object}
-    exec("from __future__ import annotations\n" + "\n".join(filter(None, parts)), namespace)
+    exec(compile(module, str(path), "exec"), namespace)
     return namespace
 
 

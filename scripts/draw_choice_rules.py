@@ -53,6 +53,7 @@ FORMS = (
     "The answer is Z.", "Cannot determine the answer", "I can't process this file.", "e", "1", "0)",
     "Sorry, I can't help with images of people yet. {L}", "Let me think. A. B. C. D.", "?", "{L}1",
     "First, {M}. Second, {L}. Answer: {L}\nend", "Answer: {L}{M}", "answer - {L}", "{l}{c}",
+    "Answer: (Q) or ({L})", "Answer: (Q)", "(Q) {c}", "Q) {c}", "{{Q}} {c}", "$Q$ {c}", "Answer: Q",
 )  # fmt: skip
 OPEN = ("Yes", "No", "3", "12", "Downhill", "A lot", "forward.", "b")
 OPEN_FORMS = (

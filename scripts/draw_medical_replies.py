@@ -50,14 +50,15 @@ def draw_rows() -> list[dict[str, Any]]:
 
 def authors_function(folder: Path) -> Any:
     """The authors' `answer_cleansing`, without the packages that the rest of its file needs."""
-    source = ast.parse((folder / "utils.py").read_text(encoding="utf-8"))
+    path = folder / "utils.py"
+    source = ast.parse(path.read_text(encoding="utf-8"))
     wanted = [
         node
         for node in source.body
         if isinstance(node, ast.FunctionDef) and node.name == "answer_cleansing"
     ]
     scope: dict[str, Any] = {"re": re}
-    exec(compile(ast.Module(wanted, []), "utils.py", "exec"), scope)
+    exec(compile(ast.Module(wanted, []), str(path), "exec"), scope)
     return scope["answer_cleansing"]
 
 

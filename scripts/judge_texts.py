@@ -174,7 +174,7 @@ def charxiv_reasoning(folder: Path) -> dict[str, Any]:
 
     def read(text: str) -> Any:
         extracted, score = attempt(
-            lambda: module.get_reasoning_result_gpt(client(text), "", max_retries=1)
+            lambda: module.get_reasoning_result_gpt(client(text), "", max_retries=10)
         )
         failed = extracted == "Failed to parse response"
         return None if failed else float(score) if score in [0, 1] else -1.0
@@ -207,12 +207,14 @@ def charxiv_descriptive(folder: Path) -> dict[str, Any]:
 
     def read(text: str, n: int) -> Any:
         result = attempt(
-            lambda: module.get_descriptive_result_gpt(client(text), "", n, max_retries=1)
+            lambda: module.get_descriptive_result_gpt(client(text), "", n, max_retries=10)
         )
         scores = [result[f"score_T{number}"] for number in range(1, n + 1)]
         return None if -1 in scores else [float(score) for score in scores]
 
     def text(n: int) -> str:
+        if draw.random() < 0.05:
+            return '{"extract_answer_T1": "cut'
         fields = [
             field
             for number in range(1, n + 1)

@@ -2,18 +2,30 @@
 stand-in; `scripts/check_vlmevalkit.py` compares the figures of the real one."""
 
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from snellen import registry
+from snellen.api import Plan, load_benchmarks, run_plan
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.errors import UsageError
 from snellen.media.content import Video
 from snellen.scoring import Scored, Tally
-from snellen.scoring.document import MetricReport
+from snellen.scoring.document import MetricReport, Report
+from snellen.store import ReplyRecord, Run
+from tests.servers import Answer, ReceivedRequest, completion, serving, status
+from tests.tiny import QUICK
 from tests.vlmevalkit_standin import importable
 
 FAILURE = "Failed to obtain answer via API."
@@ -223,3 +235,66 @@ def test_a_failed_judge_gives_no_score(site: Path) -> None:
     actual = metrics(own("vlmevalkit:MMDU:judge=broken"), "ababab")
     assert actual["primary"].value is None
     assert "1 of the 3 requests to evaluate's judge failed" in (actual["primary"].reason or "")
+
+
+# -- failures, on a real server
+
+
+def answer(request: ReceivedRequest) -> Answer:
+    """A right answer, with which the server waits a little."""
+    number = int(re.findall(rb"Which (\d)", request.body)[0])
+    return replace(completion("AB"[number % 2]), delay=0.05)
+
+
+def failing(request: ReceivedRequest) -> Answer:
+    return status(500) if b"Which 2" in request.body else answer(request)
+
+
+def command(site: Path, url: str) -> tuple[list[str], dict[str, str]]:
+    """The words and the environment of a run on the command line."""
+    words = [sys.executable, "-m", "snellen", "run", "-b", "vlmevalkit:MMStar", "-m", "openai/m"]
+    words += ["--run-toolkit-code", "--concurrency", "1", "--out", f"{site / 'runs'}", "--json"]
+    paths = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+    return [*words, "--base-url", url], {**os.environ, "PYTHONPATH": paths}
+
+
+def report(site: Path, url: str) -> Report:
+    plan = Plan(
+        benchmarks=load_benchmarks(["vlmevalkit:MMStar"], run_toolkit_code=True),
+        models=["openai/m"],
+        base_url=url,
+        out=site / "runs",
+        retry=QUICK,
+    )
+    result = run_plan(plan)[0].result
+    assert result is not None
+    return result.report
+
+
+def test_500s_are_failures_that_are_asked_again(site: Path) -> None:
+    with serving(failing) as server:
+        first = report(site, server.url)
+    assert first.replies == {"ok": 3, "failed": 1}
+    assert first.scorings["evaluate"].metrics["primary"].value is None
+    assert not (site / "sheet.json").exists()
+    with serving(answer) as server:
+        again = report(site, server.url)
+        assert len(server.requests) == 1
+    assert again.scorings["evaluate"].metrics["primary"].value == 100.0
+
+
+def test_a_killed_run_goes_on_and_gives_the_same_figure(site: Path) -> None:
+    with serving(answer) as server:
+        words, environment = command(site, server.url)
+        process = subprocess.Popen(words, env=environment, cwd=site, stdout=subprocess.DEVNULL)
+        while len(server.requests) < 2 and process.poll() is None:
+            time.sleep(0.005)
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        again = subprocess.run(words, env=environment, cwd=site, capture_output=True, check=False)
+    assert again.returncode == 0, again.stderr.decode()
+    document = json.loads(again.stdout)
+    assert document["scorings"]["evaluate"]["metrics"]["primary"]["value"] == 100.0
+    [folder] = (site / "runs").glob("*/*/*")
+    finals = Counter(r.key for r in Run(folder).replies() if isinstance(r, ReplyRecord))
+    assert (len(finals), {*finals.values()}) == (4, {1})

@@ -19,7 +19,9 @@ Scoring  `official`: all-seeing-v2/llava/eval/eval_crpe.py#L5-L39. A row is righ
          A to D must contain the cell `answer` from its fifth character on. If the cell is only a
          letter, any such reply is right. VLMEvalKit stops at an empty reply, which is wrong here.
          `robust`: the letter that the reply settles on.
-Proof    by hand
+Proof    For 800 generated replies, every verdict of `official` and `vlmevalkit` equals that of the
+         authors' and VLMEvalKit's code, and so do the authors' accuracies by category (tests/
+         parity/test_option_letters.py). No outputs are published. `robust` is checked by hand.
 """
 
 from dataclasses import replace
@@ -47,7 +49,7 @@ from snellen.metrics.circular import circular, vanilla
 KIND = "choice"
 LANGUAGES = ("en",)
 LICENSE = "Apache-2.0"
-PROOF = "by hand"
+PROOF = "authors' code"
 AUTHORS = "OpenGVLab/all-seeing@5cb8cea069286efb0bfba9e4926ad77f353c9214:all-seeing-v2"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval"
 HUB = "https://huggingface.co/datasets/petter12321/crpe_vlmevalkit/resolve/main"

@@ -19,8 +19,9 @@ Scoring  `official`: the authors' copy of VLMEvalKit without a judge, VLMEvalKit
          for each meta-task, VLMEvalKit-main/vlmeval/evaluate/multiple_choice.py#L98-L155.
          `vlmevalkit`: VLMEvalKit's newer rule, without its judge.
          `robust`: Snellen's own rule, which takes the letter or choice that a reply settles on.
-Proof    The letters of `official` are those of the rule that tests/parity compares on generated
-         replies for MMBench (`vlmevalkit-2024`). `subtasks` is checked by hand.
+Proof    For 800 generated replies, the letters of `official` equal those of the authors' code
+         (tests/parity/test_option_letters.py). No model outputs are published. `vlmevalkit` is the
+         rule that tests/parity compares on 3,000 replies. `subtasks` is checked by hand.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,7 +44,7 @@ SOURCE = (
 KIND = "choice"
 LANGUAGES = ("en",)
 LICENSE = "unknown"
-PROOF = "toolkit's code"
+PROOF = "authors' code"
 SIZE = None
 OTHER_SIZES = {"split=all": 31_325}
 ALIASES = {

@@ -40,6 +40,7 @@ EXTRAS = {
     "s3": ("s3fs",),
     "view": ("starlette", "uvicorn"),
     "plots": ("matplotlib",),
+    "latex": ("antlr4-python3-runtime", "sympy"),
     "ocr": ("jieba", "nltk"),
     "inspect": ("zstandard",),
 }
