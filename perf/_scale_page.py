@@ -18,12 +18,14 @@ from _scale_predictions import (
     VLMS,
     WIRE,
     bears,
-    drivers,
     first_full,
+    in_parts,
     points,
     predicted,
     under_way,
 )
+
+LARGEST = GPUS[-1]
 
 # -- formatting numbers
 
@@ -48,6 +50,11 @@ def times(seconds: float) -> str:
 def size(n: float) -> str:
     power = min(4, max(0, math.floor(math.log10(max(n, 1)) / 3)))
     return f"{shown(n / 1000**power)} {('bytes', 'kB', 'MB', 'GB', 'TB')[power]}"
+
+
+def bits(rate: float) -> str:
+    """Format a number of bytes per second as Gbit per second."""
+    return f"{shown(8 * rate / 1e9)} Gbit/s"
 
 
 def percent(part: float) -> str:
@@ -94,6 +101,7 @@ def page(figures: Mapping[str, Any]) -> str:
         the_memory(figures),
         the_model(figures),
         the_predictions(figures),
+        several_drivers(figures),
         full_driver(figures),
         many_samples(figures),
         the_changes(figures),
@@ -109,7 +117,7 @@ def per_key(figures: Mapping[str, Any], part: str, what: str) -> float:
 
 
 def at_a_glance(figures: Mapping[str, Any]) -> str:
-    rate = bears(figures)
+    rate, parts = bears(figures), in_parts(figures, VLMS[0], LARGEST)
     full = " or ".join(f"{shown(rate / vlm.rate)} GPUs with a {vlm.name} model" for vlm in VLMS)
     keys = size(per_key(figures, "load", "memory") * SAMPLES)
     load = times(per_key(figures, "load", "seconds") * SAMPLES)
@@ -119,6 +127,11 @@ def at_a_glance(figures: Mapping[str, Any]) -> str:
         f"- One driver (the process of a run) sends {shown(rate)} questions per second, each with "
         "a picture of 100 kB, and then fully uses one core. By prediction, this rate is enough for "
         f"{full}.\n"
+        f"- Several drivers ask one run: `--drivers {parts.drivers}` on one machine, parts on "
+        f"several, or Ray. By prediction, {LARGEST:,} GPUs with a {VLMS[0].name} model need "
+        f"{parts.drivers} drivers with a core each, {parts.slots:,} concurrent requests per "
+        f"driver, and {bits(parts.sent)} of network ([below]"
+        "(#predictions-several-drivers-for-one-run)).\n"
         "- `--concurrency auto` (the default) searches for the number of concurrent requests with "
         "which the servers are fastest. Only the driver's machine limits the number, by its open "
         "files (`ulimit -n`) and its memory.\n"
@@ -403,7 +416,7 @@ def the_predictions(figures: Mapping[str, Any]) -> str:
         f"{assumed}"
         "- Each GPU has one replica, and all replicas have the same address.\n"
         "- Each picture is 100 kB in size.\n"
-        "- The driver has the speed measured here and a core of its own.\n"
+        "- There is one driver, which has the speed measured here and a core of its own.\n"
         "- The network transfers 25 Gbit/s.\n\n"
         "The throughput of real models varies severalfold with the length of replies and the size "
         "of pictures. Put your own numbers into `perf/_scale_predictions.py`.\n\n"
@@ -413,6 +426,64 @@ def the_predictions(figures: Mapping[str, Any]) -> str:
         "percent of the capacity. The remaining columns give the share of time that the driver is "
         "busy, the part that reaches its limit first, and the time for "
         f"{SAMPLES / 1e6:.0f} million samples.\n\n" + table(head, rows)
+    )
+
+
+def several_drivers(figures: Mapping[str, Any]) -> str:
+    rows, in_flight = [], run_memory(figures)[1]
+    for vlm in VLMS:
+        for gpus in GPUS:
+            parts = in_parts(figures, vlm, gpus)
+            rows.append(
+                (
+                    vlm.name,
+                    f"{gpus:,}",
+                    f"{parts.drivers:,}",
+                    f"{parts.slots:,}",
+                    size(in_flight * parts.slots),
+                    percent(parts.busy),
+                    f"{shown(parts.rate)}, {percent(parts.rate / gpus / vlm.rate)}",
+                    bits(parts.sent),
+                    times(SAMPLES / parts.rate),
+                )
+            )
+    head = (
+        "model",
+        "GPUs",
+        "drivers",
+        "requests per driver",
+        "their memory",
+        "driver busy",
+        "rate",
+        "network",
+        f"{SAMPLES / 1e6:.0f} million samples",
+    )
+    most = in_parts(figures, VLMS[0], LARGEST)
+    return (
+        "## Predictions: several drivers for one run\n\nOne run can have several drivers. Each "
+        "driver asks a part of the questions and writes files of its own, and the parts are scored "
+        "as one run ([several drivers](cluster.md#several-drivers-one-run)). The table gives the "
+        "smallest number of drivers with which the GPUs are the bottleneck, under the assumptions "
+        "above. Each driver has a core of its own and an equal share of the requests. *rate* and "
+        "*network* are for all drivers together.\n\n"
+        + table(head, rows)
+        + f"\n{LARGEST:,} GPUs with a {VLMS[0].name} model can be asked in three ways:\n\n"
+        f"- **One node** with at least {most.drivers + 1} cores: `--drivers {most.drivers}` starts "
+        f"the drivers, with one progress display, one budget, and one limit of requests. The "
+        f"shell must allow {most.slots:,} open files per driver (`ulimit -n`), and the network "
+        f"card must send {bits(most.sent)}.\n"
+        f"- **Several nodes** without Ray: a job array with {most.drivers} tasks, each with "
+        f"`--part $INDEX/{most.drivers}` and a shared `--out`, on a shared folder or an object "
+        "store. A lost part is taken over by the same command.\n"
+        f"- **A Ray cluster**: `--executor ray --drivers {most.drivers}` places the drivers on its "
+        "nodes.\n\n"
+        "All GPUs need one address, so a load balancer is in front of the servers. Each driver has "
+        "a lock and files of its own. `perf/drivers.py` measures how close two drivers come to "
+        "twice the rate of one ([performance](performance.md#two-drivers)). One process scores "
+        "all parts at the end. For "
+        f"{SAMPLES / 1e6:.0f} million samples, it takes "
+        f"{times(per_key(figures, 'score', 'seconds') * SAMPLES)} of CPU by extrapolation, in "
+        "addition to the times in the table.\n"
     )
 
 
@@ -524,11 +595,11 @@ def the_changes(figures: Mapping[str, Any]) -> str:
         ),
         (
             f"{large:,} GPUs",
-            f"Use {drivers(figures, VLMS[0], large)} drivers for a {VLMS[0].name} "
+            f"Use {in_parts(figures, VLMS[0], large).drivers} drivers for a {VLMS[0].name} "
             f"({shown(large * VLMS[0].rate)} replies per second), or "
-            f"{drivers(figures, VLMS[1], large)} for a {VLMS[1].name}: divide the benchmarks and "
-            "models among processes, one run each, on nodes of their own. `report`, `compare`, and "
-            "`view` read all of the runs",
+            f"{in_parts(figures, VLMS[1], large).drivers} for a {VLMS[1].name}: "
+            "`--drivers` on one node, `--part` on several, or `--executor ray --drivers` on a Ray "
+            "cluster",
             "yes",
         ),
         (
@@ -554,9 +625,10 @@ def the_changes(figures: Mapping[str, Any]) -> str:
         ),
         (
             f"{SAMPLES / 1e6:.0f} million samples",
-            f"One driver takes {times(SAMPLES / rate)}, however many GPUs there are. On a large "
-            "node, memory, resuming, and scoring are no obstacle. A `--sample` may be enough: "
-            "`snellen power` says how many samples it takes to detect a difference",
+            f"One driver takes {times(SAMPLES / rate)}, however many GPUs there are, and more "
+            "drivers divide this time. On a large node, memory, resuming, and scoring are no "
+            "obstacle. A `--sample` may be enough: `snellen power` says how many samples it takes "
+            "to detect a difference",
             "yes",
         ),
         (

@@ -255,9 +255,13 @@ def stages(*, work: str, bytes: int, reply: str, n: int = 1000) -> dict[str, flo
 # -- the journal
 
 
-def journal(*, work: str, n: int, reply: str, keep: bool = False) -> dict[str, Any]:
-    """Append n questions and their replies as a run does, with one flush per second."""
-    path = Path(work) / ("journal" if keep else f"journal-{os.getpid()}")
+def journal(
+    *, work: str, n: int, reply: str, keep: str = "", model: str = MODEL, shift: int = 0
+) -> dict[str, Any]:
+    """Append n questions and their replies as a run does, with one flush per second. The run is
+    kept in the folder `keep`, if there is such a name. With a `shift` that four does not divide,
+    all replies are wrong."""
+    path = Path(work) / (keep or f"journal-{os.getpid()}")
     shutil.rmtree(path, ignore_errors=True)
     Folder.create(path)
     run = Run(path)
@@ -266,12 +270,12 @@ def journal(*, work: str, n: int, reply: str, keep: bool = False) -> dict[str, A
     run.put_manifest(
         {
             "benchmark": benchmark.name,
-            "model": MODEL,
+            "model": model,
             "data": str(data),
             "identity": {
                 "benchmark": benchmark.name,
                 "asks": benchmark.asks,
-                "model": MODEL,
+                "model": model,
                 "options": dict(benchmark.provenance.options),
             },
             "rows": n,
@@ -288,7 +292,7 @@ def journal(*, work: str, n: int, reply: str, keep: bool = False) -> dict[str, A
     for number in range(n):
         key = (f"sample-{number:08d}", 0, 0)
         run.append_question(question(key, number, choices[number % REPLIES]))
-        run.append_reply(record(key, texts[number % REPLIES]))
+        run.append_reply(record(key, texts[(number + shift) % REPLIES]))
         if time.perf_counter() - flushed > 1:
             run.folder.flush()
             flushed = time.perf_counter()

@@ -115,7 +115,7 @@ def points(figures: Mapping[str, Any]) -> Iterator[Point]:
 
 
 def predicted(figures: Mapping[str, Any], vlm: Vlm, gpus: int, slots: int) -> Outcome:
-    """Simulate a run on this many GPUs, with one replica each, on machines other than the
+    """Simulate a driver with this many GPUs, with one replica each, on machines other than the
     driver's, with pictures of 100 kB."""
     driver = figures["sizes"][PICTURE]["driver"]
     return simulate(
@@ -163,5 +163,38 @@ def first_full(figures: Mapping[str, Any], vlm: Vlm, gpus: int, outcome: Outcome
     return "too few in flight"
 
 
-def drivers(figures: Mapping[str, Any], vlm: Vlm, gpus: int) -> str:
-    return str(math.ceil(gpus * vlm.rate / bears(figures)))
+def drivers(figures: Mapping[str, Any], vlm: Vlm, gpus: int) -> int:
+    """The number of drivers with which the GPUs are full before the drivers are."""
+    return math.ceil(gpus * vlm.rate / bears(figures) / FULL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What one run on many GPUs needs if several drivers ask it. The GPUs and the requests are
+    divided evenly among the drivers, each of which has a core of its own."""
+
+    drivers: int
+    """The number of drivers."""
+    slots: int
+    """The concurrent requests of each driver."""
+    rate: float
+    """The replies per second of all drivers."""
+    busy: float
+    """The share of time that each driver is busy."""
+    sent: float
+    """The bytes per second that all drivers send."""
+
+
+def in_parts(figures: Mapping[str, Any], vlm: Vlm, gpus: int) -> Parts:
+    """Predict a run on this many GPUs with as many drivers as it needs."""
+    n = drivers(figures, vlm, gpus)
+    slots = math.ceil(under_way(vlm, gpus) / n)
+    share = predicted(figures, vlm, math.ceil(gpus / n), slots)
+    rate = min(n * share.rate, gpus * vlm.rate)
+    return Parts(
+        drivers=n,
+        slots=slots,
+        rate=rate,
+        busy=min(1.0, rate / n / bears(figures)),
+        sent=rate * int(PICTURE) * HTTP_BODY,
+    )

@@ -210,7 +210,7 @@ def once(args: argparse.Namespace) -> dict[str, Any]:
     say("journal", actual["append"])
     actual["keys"] = []
     for keys in (args.keys // 10, args.keys):
-        part("journal", work=work, n=keys, reply=args.reply, keep=True)
+        part("journal", work=work, n=keys, reply=args.reply, keep="journal")
         path = str(args.work / "journal")
         size = sum(file.stat().st_size for file in Path(path).glob("*.jsonl"))
         measured = {"keys": keys, "bytes": size, "load": part("load", path=path)}

@@ -153,6 +153,22 @@ def test_a_slower_driver_is_full_sooner(predictions: ModuleType, figures: dict[s
     assert predictions.predicted(figures, vlm, 64, 1024).rate < before
 
 
+def test_a_run_has_as_many_drivers_as_its_gpus_need(
+    predictions: ModuleType, figures: dict[str, Any]
+) -> None:
+    vlm = predictions.VLMS[0]
+    figures["sizes"]["100000"]["driver"] = 0.001  # a driver asks at most 1,000 questions per second
+    # 64 GPUs give 640 replies per second, and 1,024 give 10,240. A driver is full at 95 %.
+    assert predictions.drivers(figures, vlm, 64) == 1
+    assert predictions.drivers(figures, vlm, 1024) == 11
+    parts = predictions.in_parts(figures, vlm, 1024)
+    # 1.25 x 16 requests for each of 1,024 GPUs, divided by 11
+    assert parts.slots == 1862
+    assert parts.rate == pytest.approx(10_240, rel=0.02)
+    assert parts.busy == pytest.approx(0.931, rel=0.02)
+    assert parts.sent == pytest.approx(10_240 * 100_000 * 4 / 3, rel=0.02)
+
+
 @pytest.mark.parametrize("which", [0, 1])
 def test_no_run_is_foretold_to_be_faster_than_its_driver_or_its_gpus(
     predictions: ModuleType, figures: dict[str, Any], which: int

@@ -8,7 +8,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
-_CAPITAL = re.compile(
+from snellen.lazy import lazy_pattern
+
+_CAPITAL = lazy_pattern(
     r"[A-Z](?<![A-Za-z0-9_\u00c0-\u024f'\\][A-Z])(?![A-Za-z0-9_\u00c0-\u024f#+♭♯])"
 )
 

@@ -9,6 +9,7 @@ from snellen.answers._letter import Letter
 from snellen.answers._search import SearchText, WordSearch, lazy, lowercase, matches_at
 from snellen.answers.latex import LatexValue, boxed, cleaned
 from snellen.answers.reply import final_text, refuses
+from snellen.lazy import lazy_pattern
 
 __all__ = ["Letter", "option_letter"]
 
@@ -25,13 +26,13 @@ _SIGNS = str.maketrans(
 )
 _AROUND = " \n\t\r_()[]{}.,;:!?\"'#%-"
 """The characters that may surround the letter if the whole reply is a letter."""
-_DECORATION = re.compile(r"[*`$]|__|\\[()\[\]]")
-_NO_MARKUP = re.compile(r"[a-z0-9 .,:;!?'\"()/%+-]{0,500}")
+_DECORATION = lazy_pattern(r"[*`$]|__|\\[()\[\]]")
+_NO_MARKUP = lazy_pattern(r"[a-z0-9 .,:;!?'\"()/%+-]{0,500}")
 """Matches texts without signs that `cleaned` removes or replaces anywhere in a text, and without
 white space other than spaces."""
-_WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|bf)\s{0,3}\{([^{}]{0,200})\}")
-_SPACE = re.compile(r"\\[ ,;]|~")
-_MATHEMATICS = re.compile(r"\$[^$\n]{1,300}\$|\\\(.{0,300}?\\\)|\\\[.{0,300}?\\\]", re.DOTALL)
+_WRAPPED = lazy_pattern(r"\\(?:text|textbf|mathrm|mathbf|mbox|bf)\s{0,3}\{([^{}]{0,200})\}")
+_SPACE = lazy_pattern(r"\\[ ,;]|~")
+_MATHEMATICS = lazy_pattern(r"\$[^$\n]{1,300}\$|\\\(.{0,300}?\\\)|\\\[.{0,300}?\\\]", re.DOTALL)
 
 # A letter that is not part of a word or name: "选B" has one; "A-level", "C#", "U.S.", and "B's" do
 # not.
@@ -45,7 +46,7 @@ _VERBS = (
     "rather|instead|beats|fits|matches"
 )
 _SURE = rf"(?:[B-HJ-Z]|[AI](?!\s(?!(?:{_VERBS})\b)[a-z])){_NO_MORE}"
-_NO_ARTICLE = re.compile(_SURE)
+_NO_ARTICLE = lazy_pattern(_SURE)
 _LETTER = (
     rf"(?<![A-Za-z])(?:[(\[{{<\"']\s?(?P<inside>[A-Za-z])\s?[)\]}}>\"']|(?P<letter>{_SURE})"
     r"|(?P<small>[a-z])(?=[.)\s]{0,6}(?:\n|$)))"
@@ -53,7 +54,7 @@ _LETTER = (
 
 # -- statements about a letter
 
-_ANSWER = re.compile(
+_ANSWER = lazy_pattern(
     r"(?:\b(?i:answers?|ans|(?:correct|right|best|final|closest|chosen|suitable|appropriate) "
     r"(?:option|choice|letter|match))\b(?:\s(?:to|for)(?:\s[a-z]{1,12}){1,5}?)?"
     r"(?:\s{1,3}(?i:is|are|was|be|would|should|must|could|may|might|seems|appears|to|likely|most|"
@@ -69,22 +70,22 @@ _ANSWERS = WordSearch(
         *("appropriate", "答案", "正确"),
     ),
 )
-_LAST = re.compile(
+_LAST = lazy_pattern(
     rf"[#>\s(-]{{0,6}}(?i:(?:final |my |the |correct )?answer)\s{{0,3}}:\s{{0,6}}{_LETTER}"
 )
-_OPTION = re.compile(
+_OPTION = lazy_pattern(
     r"(?:\b(?i:option|choice)\b(?:\s(?:letter|number))?(?:\s(?:is|would be)\b)?\s{0,3}:?\s{0,3}"
     r"|(?<!不)(?:选项|选择|选)(?:是|为)?\s{0,3}:?\s{0,3})"
     rf"(?:\(\s?(?P<inside>[A-Za-z])\s?\)|{_ANY}|(?P<small>[a-z])(?=[.)\s]{{0,6}}(?:\n|$)))"
 )
 _OPTIONS = WordSearch(_OPTION, ("option", "choice", "选"))
-_RIGHT = re.compile(
+_RIGHT = lazy_pattern(
     rf"{_NO_WORD}{_ANY}[)\]}}]?(?:,?\s{{1,3}}(?:is|seems|appears|would be|must be|looks)"
     r"(?:\s(?:to be|the|clearly|also|therefore|thus|most|likely|probably|indeed|only)){0,4}"
     r"\s(?:correct|right|best|answer|closest)\b|\s?(?:选项|项)?\s?(?:是)?(?:正确|对的|最佳))"
 )
-_NONE = re.compile(r"\b(?i:none|neither|no|nor|not)\b[^.\n]{0,50}$")
-_CONCLUDES = re.compile(
+_NONE = lazy_pattern(r"\b(?i:none|neither|no|nor|not)\b[^.\n]{0,50}$")
+_CONCLUDES = lazy_pattern(
     r"(?:(?:^|[.\n!?;,]\s{0,3})(?i:so|thus|therefore|hence|overall|finally|consequently|"
     r"(?:in )?conclusion|i (?:would )?(?:choose|pick|select|go with|say)|my (?:choice|guess) is)\b"
     r"|所以|因此|故|综上)[,:]?\s{0,3}"
@@ -100,11 +101,11 @@ _CONCLUSIONS = WordSearch(
     ),
     before=4,
 )
-_BEGINS = re.compile(
+_BEGINS = lazy_pattern(
     r"[\s(\[{<\"]{0,6}(?P<letter>[A-Z])(?:[)\]}>]{1,2}(?=[\s.,:;!]|[^\x00-\x7f]|$)"
     r"|\s?[.:,;](?=\s|[^\x00-\x7f]|$)|\s[-–—]\s|[ \t]{0,3}(?:\n|$))"  # noqa: RUF001
 )
-_NOT = re.compile(
+_NOT = lazy_pattern(
     r"(?:\b(?i:not|never|neither|nor|rather than|instead of|all but|except|rules? out|ruled out|"
     r"eliminates?|excludes?)\s{1,3}|不是|不选|排除)"
     rf"(?:(?:be|the|option|choice|answer|letter)\s{{1,3}}){{0,3}}{_ANY}"
@@ -117,59 +118,59 @@ _NOT_THIS = WordSearch(
         *("rule out", "rules out", "ruled out", "eliminate", "exclude", "不是", "不选", "排除"),
     ),
 )
-_WRONG = re.compile(
+_WRONG = lazy_pattern(
     rf"{_NO_WORD}{_ANY}[)\]}}]?(?:\s{{1,3}}(?:is|are|was|seems|can|does)(?:\s(?:clearly|also|"
     r"obviously|definitely|therefore|thus|probably|just|simply))?"
     r"(?:n't|not|\s(?:wrong|incorrect|false|not|out|impossible|invalid))\b"
     r"|(?:选项|项)?(?:是)?(?:错误|不正确|不对))"
 )
-_DENIED = re.compile(rf"n't\s{{1,3}}(?:(?:be|the|option|choice)\s){{0,3}}{_ANY}")
+_DENIED = lazy_pattern(rf"n't\s{{1,3}}(?:(?:be|the|option|choice)\s){{0,3}}{_ANY}")
 _DENIALS = WordSearch(_DENIED, ("n't",))
-_MORE = re.compile(
+_MORE = lazy_pattern(
     r"[\s)\]}]{0,3}(?:(?:[,/&]|\b(?:or|and)\b|或|和)\s{0,3}(?:(?:or|and|maybe|possibly|perhaps|even|"
     rf"either|option|choice)\s){{0,3}}(?:(?P<small>[b-hj-z])(?=[\s.,;)]|$))?|(?<!\n)[ \t])"
     rf"(?(small)|[(\[{{]{{0,2}}(?P<letter>{_SURE}))"
 )
-_OR_ELSE = re.compile(
+_OR_ELSE = lazy_pattern(
     r"\b(?:or|could|might|may|possibly|perhaps|maybe)\b[^.;\n]{0,30}?"
     rf"{_NO_WORD}(?P<letter>{_SURE})"
 )
-_ALONE = re.compile(rf"{_NO_WORD}(?P<letter>[A-Z]){_NO_MORE}(?!'|\s?(?:[=<>+*/^≌∥⊥→]|->))")
+_ALONE = lazy_pattern(rf"{_NO_WORD}(?P<letter>[A-Z]){_NO_MORE}(?!'|\s?(?:[=<>+*/^≌∥⊥→]|->))")
 # Text before a letter that shows that it names a point, a side, or a vitamin, or is in a formula.
-_A_NAME = re.compile(
+_A_NAME = lazy_pattern(
     r"(?:[=+*/^<>∠△⊙°]|[0-9A-Za-z)]\s?-"
     r"|\b(?:angles?|points?|lines?|sides?|triangles?|circles?|vertex|matrix|at|from|through|between|"
     r"label(?:l?ed)?|group|figure|school|vitamin|hepatitis|type|grade|class)"
     r"(?:\s[A-Z](?:,|\sand|\sor|\sto))?)\s?$",
     re.IGNORECASE,
 )
-_LISTED = re.compile(r"(?:^|\n)\s{0,3}\((?P<letter>[A-Z])\)\s")
+_LISTED = lazy_pattern(r"(?:^|\n)\s{0,3}\((?P<letter>[A-Z])\)\s")
 _LIST_ITEMS = WordSearch(_LISTED, ("(",), before=4)
-_TAGGED = re.compile(
+_TAGGED = lazy_pattern(
     r"<answer>(.{0,400}?)(?:</answer>|$)|<\|begin_of_box\|>(.{0,400}?)<\|end_of_box\|>", re.DOTALL
 )
 
 # -- statements about choices, or that no choice is right
 
-_ARTICLE = re.compile(r"^(?:an?|the)\s")
-_SENTENCE = re.compile(r"[.;!?](?:\s|$)|\n")
-_ANSWER_TEXT = re.compile(
+_ARTICLE = lazy_pattern(r"^(?:an?|the)\s")
+_SENTENCE = lazy_pattern(r"[.;!?](?:\s|$)|\n")
+_ANSWER_TEXT = lazy_pattern(
     r"\b(?i:answer)(?:\s(?:to|for)(?:\s[a-z]{1,12}){1,5}?)?\s{0,2}(?i:is\b|:)"
 )
 _ANSWER_TEXTS = WordSearch(_ANSWER_TEXT, ("answer",))
-_DIGITS = re.compile(r"[0-9]{1,20}(?:[.,/][0-9]{1,20}){0,9}")
+_DIGITS = lazy_pattern(r"[0-9]{1,20}(?:[.,/][0-9]{1,20}){0,9}")
 # A number by itself or with a unit, but not the numbers in "5x", "x5", "5(a+1)", and "2 + 3".
-_NUMBER = re.compile(
+_NUMBER = lazy_pattern(
     rf"(?<![\w\\^{{(.+*/=-])(-?{_DIGITS.pattern})"
     r"(?:cm|mm|dm|km|kg|[mghs])?(?![A-Za-z0-9\\^_({]|\s?[+*/^=])"
 )
-_NEGATED = re.compile(r"(?:\b(?:not|no|never|neither|nor)|n't)\s(?:an?\s|the\s)?$")
-_IN_WORD = re.compile(r"\w")
-_DECIMALS = re.compile(r"[.,]\d")
-_STOP = re.compile(r"\s?[.;:!\n]")
-_STOP_OR_COMMA = re.compile(r"\s?[,.;:!\n]")
-_BETWEEN = re.compile(r"[\s)\]}.:,-]{0,5}")
-_BEFORE_CHOICE = re.compile(rf"{_NO_WORD}(?P<letter>[A-Z])[)\]}}.:,\s-]{{1,4}}\Z")
+_NEGATED = lazy_pattern(r"(?:\b(?:not|no|never|neither|nor)|n't)\s(?:an?\s|the\s)?$")
+_IN_WORD = lazy_pattern(r"\w")
+_DECIMALS = lazy_pattern(r"[.,]\d")
+_STOP = lazy_pattern(r"\s?[.;:!\n]")
+_STOP_OR_COMMA = lazy_pattern(r"\s?[,.;:!\n]")
+_BETWEEN = lazy_pattern(r"[\s)\]}.:,-]{0,5}")
+_BEFORE_CHOICE = lazy_pattern(rf"{_NO_WORD}(?P<letter>[A-Z])[)\]}}.:,\s-]{{1,4}}\Z")
 _YES_OR_NO = frozenset(("yes", "no", "true", "false"))
 
 

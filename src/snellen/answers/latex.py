@@ -1,33 +1,33 @@
 r"""Functions for values in LaTeX: find boxes, remove decoration and units, and parse numbers."""
 
 import math
-import re
 
 from snellen.answers._search import lazy
+from snellen.lazy import lazy_pattern
 from snellen.text.numbers import latex_value
 
 LONGEST = 200
 """The maximum length of a value in characters."""
 
-_BRACES = re.compile(r"\\f?boxed\s{0,9}\{|\\[{}]|[{}]")
-_WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|bf|boldsymbol)\s*\{([^{}]*)\}")
-_BEFORE_EQUALS = re.compile(r"^[A-Za-z\\][\w\\\s{}]{0,20}(?:=|\\approx|≈)\s*")
-_UNIT = re.compile(
+_BRACES = lazy_pattern(r"\\f?boxed\s{0,9}\{|\\[{}]|[{}]")
+_WRAPPED = lazy_pattern(r"\\(?:text|textbf|mathrm|mathbf|mbox|bf|boldsymbol)\s*\{([^{}]*)\}")
+_BEFORE_EQUALS = lazy_pattern(r"^[A-Za-z\\][\w\\\s{}]{0,20}(?:=|\\approx|≈)\s*")
+_UNIT = lazy_pattern(
     r"(?<=[\d})])(?:\s*\{[a-z]{2,}\}|\s+(?!and\b|or\b|to\b)[A-Za-z][A-Za-z ]*"
     r"|\s*(?:mm|cm|dm|km|kg|m|g|h|s|min|units?|degrees?|%|\\%)|\s*\^\s*\{?\\circ\}?|\s*°)"
     r"(?:\s*\^\s*\{?[23]\}?|[²³])?$"
 )
-_MARKUP = re.compile(r"\\[()\[\]!]|\$|\*\*|\\displaystyle|\\left|\\right")
-_SPACE = re.compile(r"\\[,;: ]|~")
-_DFRAC = re.compile(r"\\[dt]frac")
-_BARE_SQRT = re.compile(r"\\sqrt\s*([0-9a-z])")
-_BARE_FRAC = re.compile(r"\\frac\s*([0-9])\s*([0-9])")
-_MIXED = re.compile(r"(-?)([0-9]+)\s*\\frac\{([0-9]+)\}\{([0-9]+)\}")
-_NO_NUMBER = re.compile(r"\s*[a-df-zA-Z]")
+_MARKUP = lazy_pattern(r"\\[()\[\]!]|\$|\*\*|\\displaystyle|\\left|\\right")
+_SPACE = lazy_pattern(r"\\[,;: ]|~")
+_DFRAC = lazy_pattern(r"\\[dt]frac")
+_BARE_SQRT = lazy_pattern(r"\\sqrt\s*([0-9a-z])")
+_BARE_FRAC = lazy_pattern(r"\\frac\s*([0-9])\s*([0-9])")
+_MIXED = lazy_pattern(r"(-?)([0-9]+)\s*\\frac\{([0-9]+)\}\{([0-9]+)\}")
+_NO_NUMBER = lazy_pattern(r"\s*[a-df-zA-Z]")
 """Matches text that begins with a letter other than e. Such text is not a number, because e
 (Euler's number) is the only letter with which a number can begin."""
-_TWO_NUMBERS = re.compile(r"[0-9.]\s+[0-9.]")
-_DECIMALS = re.compile(r"-?[0-9,]*\.([0-9]{2,})")
+_TWO_NUMBERS = lazy_pattern(r"[0-9.]\s+[0-9.]")
+_DECIMALS = lazy_pattern(r"-?[0-9,]*\.([0-9]{2,})")
 
 
 def boxed(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from string import ascii_uppercase
 
 from snellen.answers._letter import Letter
+from snellen.lazy import lazy_pattern
 
 VLMEVALKIT = (
     "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:"
@@ -40,7 +41,7 @@ _REFUSALS = (
 )
 # The pattern does not check where a word ends: "the answer is black" gives B. Only the letters A to
 # D are recognized.
-_IS = re.compile(r"answer\s+is\s+\**([ABCD])", re.IGNORECASE)
+_IS = lazy_pattern(r"answer\s+is\s+\**([ABCD])", re.IGNORECASE)
 
 
 def vlmevalkit_letter(text: str, choices: Sequence[str]) -> Letter:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from snellen.answers._search import SearchText, WordSearch
 from snellen.answers.reply import final_text
+from snellen.lazy import lazy_pattern
 
 
 class Phrase(NamedTuple):
@@ -19,21 +20,21 @@ class Phrase(NamedTuple):
     """The phrases that the reply could mean."""
 
 
-_BOXED = re.compile(r"\\boxed\s{0,3}\{(?:\\text\s{0,3}\{)?([^{}]{1,300})\}")
-ANSWER_IS = re.compile(
+_BOXED = lazy_pattern(r"\\boxed\s{0,3}\{(?:\\text\s{0,3}\{)?([^{}]{1,300})\}")
+ANSWER_IS = lazy_pattern(
     r"\banswer\s{0,5}(?:(?:is|would be|should be)\b\s{0,5}:?|\*{0,2}:)(?=([^\n]{1,300}))",
     re.IGNORECASE,
 )
 _ANSWERS = WordSearch(ANSWER_IS, ("answer",))
 # A sentence ends after a word of three or more letters if a capital letter follows. The periods
 # in "Dr. Smith", "U.S. Steel", and "Jan. 5" do not end a sentence.
-_SENTENCE = re.compile(
+_SENTENCE = lazy_pattern(
     r"""(?:(?<=\w{3})(?<!\bMrs)(?<!\bInc)(?<!\bLtd)|(?<=[\d)"'\u2019\u201d*%]))"""
     r"""[.!?](?=\**\s+["'(*]*[A-Z])"""
 )
 _AROUND = " \t\n\r*_`\"'\u2018\u2019\u201c\u201d"
 # The last full stop of "6 p.m." belongs to the answer; that of "3.5." does not.
-_LAST_STOP = re.compile(r"(?<!\.[^\W\d])\.$")
+_LAST_STOP = lazy_pattern(r"(?<!\.[^\W\d])\.$")
 
 
 def final_phrase(text: str) -> Phrase:

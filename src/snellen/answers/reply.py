@@ -4,6 +4,7 @@ reply."""
 import re
 
 from snellen.answers._search import SearchText, WordSearch
+from snellen.lazy import lazy_pattern
 
 ENDS = 10_000
 """The number of characters that are parsed at each end of a long reply. The middle is skipped to
@@ -20,7 +21,7 @@ THINKING = (
 MARKS = ("</s>", "<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<end_of_turn>")
 """End-of-turn marks, which some servers leave in the text of a reply."""
 
-REFUSES = re.compile(
+REFUSES = lazy_pattern(
     r"\b(?:can(?:not|'t| not)|unable to|impossible to|(?:not|n't) (?:be )?(?:possible|able) to)\s"
     r"(?:\w{1,12}\s)?(?:determine|answer|see|view|identify|provide|assist|help|tell|say|analy[sz]e|"
     r"evaluate|interpret|access|read|"

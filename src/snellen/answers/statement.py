@@ -4,12 +4,13 @@ import re
 
 from snellen.answers.phrase import ANSWER_IS, Phrase, final_phrase
 from snellen.answers.reply import final_text
+from snellen.lazy import lazy_pattern
 
 FULL_REPLY = "whole reply"
 STATES = "one sentence"
 
 # The subject must not contain a comma, since another clause may begin after a comma.
-_STATES = re.compile(
+_STATES = lazy_pattern(
     r"""^(?:
       (?:i|we)\s(?:can\s)?(?:see|read|count)
     | (?:it|this|that|these|those|there|he|she|they)
@@ -21,11 +22,11 @@ _STATES = re.compile(
 )
 # "The cat is not red", "the cat is on the mat": what follows such a word is not an answer
 # by itself.
-_NOT_A_PHRASE = re.compile(
+_NOT_A_PHRASE = lazy_pattern(
     r"(?:not|no|never|neither|unable|unclear|unknown|in|on|at|by|from|with|near|about|that|to)\b",
     re.IGNORECASE,
 )
-_SENTENCE_ENDS = re.compile(r"(?<=\w{3})[.!?]\s|\n")
+_SENTENCE_ENDS = lazy_pattern(r"(?<=\w{3})[.!?]\s|\n")
 
 
 def stated_phrase(text: str) -> Phrase:

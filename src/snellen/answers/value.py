@@ -1,11 +1,11 @@
 r"""Finds the value that a reply gives as its answer."""
 
-import re
 from typing import NamedTuple
 
 from snellen.answers._search import SearchText, WordSearch
 from snellen.answers.latex import LONGEST, boxed, cleaned, number, same_value
 from snellen.answers.reply import final_text, refuses
+from snellen.lazy import lazy_pattern
 
 __all__ = ["Value", "boxed", "cleaned", "final_value", "number", "same_value"]
 
@@ -21,22 +21,22 @@ class Value(NamedTuple):
     """The values that the reply could mean."""
 
 
-_ANSWER_IS = re.compile(
+_ANSWER_IS = lazy_pattern(
     r"\b(?i:(?:answer|solution|result|final value)(?:\s(?:to|for)(?:\s[a-z]{1,12}){1,5}?)?"
     r"(?:\s+(?:is|should be|would be|must be)\b|\s*[:=])"
     r"|answer\s*\*\*\s*:)[\s:*]*(?P<value>[^\n]*)"
 )
 _ANSWERS = WordSearch(_ANSWER_IS, ("answer", "solution", "result", "final value"))
-_SENTENCE = re.compile(r"[.;!?](?:\s|$)|,\s|\s(?:because|since|as|so|which|when|where)\b")
-_ENDING = re.compile(
+_SENTENCE = lazy_pattern(r"[.;!?](?:\s|$)|,\s|\s(?:because|since|as|so|which|when|where)\b")
+_ENDING = lazy_pattern(
     r"(?:^|[.!?:;]\s|\n)[^.!?\n]{0,300}\s(?:is|are|equals|be)"
     r"(?:\s(?:about|approximately|exactly))?\s(?P<value>[^,+\n]{1,60}?)\.?$"
 )
-_DIGITS = re.compile(r"[0-9](?:[0-9.,/]*[0-9])?")
-_ALONE = re.compile(
+_DIGITS = lazy_pattern(r"[0-9](?:[0-9.,/]*[0-9])?")
+_ALONE = lazy_pattern(
     r"(?<![^\s$=:*])(-?[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?:/[0-9]+)?)(?=[.,;:?*$)°%]*(?:\s|$))"
 )
-_LETTER_OR_TUPLE = re.compile(r"[A-Za-z]|[(\[][^()\[\],]+(?:,[^()\[\],]+)+[)\]]")
+_LETTER_OR_TUPLE = lazy_pattern(r"[A-Za-z]|[(\[][^()\[\],]+(?:,[^()\[\],]+)+[)\]]")
 
 
 def final_value(text: str) -> Value:

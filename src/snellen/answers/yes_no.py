@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from snellen.answers._search import SearchText, WordSearch
 from snellen.answers.reply import final_text
+from snellen.lazy import lazy_pattern
 
 UNKNOWN = "does not know"
 """The rule for a reply that says that it does not know the answer."""
@@ -37,43 +38,45 @@ _CHINESE = (
 _WORD = f"(?P<word>{_ENGLISH}|{_CHINESE})"
 # The number of spaces is limited, so that matching is fast even if there are thousands.
 _OPENING = r"[\s\"'(\[{]{0,8}"
-_ALONE = re.compile(rf"[\W_]*(?P<word>{_ENGLISH}|{_CHINESE}|y|n)[\W_]*")
-_TAGGED = re.compile(r"<answer>(.*?)(?:</answer>|$)", re.DOTALL)
-_BOXED = re.compile(r"\\boxed\s{0,8}\{\s{0,8}(?:\\(?:text|textbf|mathrm)\s{0,8}\{)?([^{}]*)")
-_ANSWER = re.compile(
+_ALONE = lazy_pattern(rf"[\W_]*(?P<word>{_ENGLISH}|{_CHINESE}|y|n)[\W_]*")
+_TAGGED = lazy_pattern(r"<answer>(.*?)(?:</answer>|$)", re.DOTALL)
+_BOXED = lazy_pattern(r"\\boxed\s{0,8}\{\s{0,8}(?:\\(?:text|textbf|mathrm)\s{0,8}\{)?([^{}]*)")
+_ANSWER = lazy_pattern(
     r"(?:\banswer(?:\sto\s(?:the|this|your)\squestion)?(?:\s(?:is|would be|should be|must be)"
     r"(?:\s(?:simply|clearly|definitely|therefore|thus|likely|probably))?)?\s{0,8}:?"
     rf"|(?:答案|结论)(?:应该是|应为|是|为)?\s{{0,8}}:?){_OPENING}{_WORD}"
 )
 _ANSWERS = WordSearch(_ANSWER, ("answer", "答案", "结论"))
-_BACK = re.compile(
+_BACK = lazy_pattern(
     r"\b(?:wait|actually|correction|on second thought)[\s,.:!-]{1,8}"
     r"(?:(?:the|my) answer is\s|it is\s)?(?P<word>(?:yes|no)(?=\s{0,4}(?:[,.;:!]|$)))"
 )
 _CORRECTIONS = WordSearch(_BACK, ("wait", "actually", "correction", "on second thought"))
-_LEADING = re.compile(rf"[\W_]*{_WORD}")
-_NEVER = re.compile(
+_LEADING = lazy_pattern(rf"[\W_]*{_WORD}")
+_NEVER = lazy_pattern(
     r"[\W_]*(?:(?:definitely|certainly|absolutely|of course)\snot\b|not\s(?:at all|really)\b)"
 )
 # Phrases such as "no doubt" do not mean no.
-_NO_OTHER = re.compile(
+_NO_OTHER = lazy_pattern(
     r"\s(?:doubt|idea|problem|worries|information|comment|answer|way|matter|definite|image|text)\b"
 )
-_SECOND = re.compile(
+_SECOND = lazy_pattern(
     r"[\"')\]\s]{0,4}[,;/|.!]{0,3}\s{0,4}(?:(?:and|or|but)\s)?"
     rf"{_OPENING}(?P<word>(?:yes|no)(?![\w'-]|\s\w)|否)"
 )
-_EITHER = re.compile(r"\byes\s?(?:or|/|\|)\s?no\b")
+_EITHER = lazy_pattern(r"\byes\s?(?:or|/|\|)\s?no\b")
 _YES_OR_NO = WordSearch(_EITHER, ("yes",))
-_CALLED_OUT = re.compile(r"\b(?<!not\s)(?P<word>yes|nope|no)(?=[\"')\]]{0,4}\s{0,4}(?:[,.;:!]|$))")
+_CALLED_OUT = lazy_pattern(
+    r"\b(?<!not\s)(?P<word>yes|nope|no)(?=[\"')\]]{0,4}\s{0,4}(?:[,.;:!]|$))"
+)
 _CALLS = WordSearch(_CALLED_OUT, ("yes", "no"))
-_CLAUSE = re.compile(r"[,.!?;](?=\s|$)|\n|$")
-_QUESTION = re.compile(
+_CLAUSE = lazy_pattern(r"[,.!?;](?=\s|$)|\n|$")
+_QUESTION = lazy_pattern(
     r"\b(?:is|are|was|were|do|does|did|has|have|can|could|will|would|should)\b[^?]*"
 )
-_IN_THE_IMAGE = re.compile(r"\bin (?:the|this) (?:image|picture|photo(?:graph)?|figure)\b")
-_TOKEN = re.compile(r"[^\W_]+(?:'t\b)?")
-_CANNOT = re.compile(
+_IN_THE_IMAGE = lazy_pattern(r"\bin (?:the|this) (?:image|picture|photo(?:graph)?|figure)\b")
+_TOKEN = lazy_pattern(r"[^\W_]+(?:'t\b)?")
+_CANNOT = lazy_pattern(
     r"\b(?:can't|cannot|can not|unable to|(?:not|n't|im)\s?possible to|hard to|difficult to)\s"
     r"(?:\w{1,12}\s)?(?:answer|assist|confirm|determine|do that|help|identify|judge|know|provide|"
     r"say|see|tell|verify|view)\b"
@@ -98,12 +101,12 @@ _CANNOT_TELL = WordSearch(
         *("无法", "不确定", "不能确定", "不知道", "不清楚"),
     ),
 )
-_EMPHASIS = re.compile(r"[*_`#]+")
-_SPACES = re.compile(r"[^\S\n]+")
-_OTHER_SPACE = re.compile(r"[^\S\n ]")
+_EMPHASIS = lazy_pattern(r"[*_`#]+")
+_SPACES = lazy_pattern(r"[^\S\n]+")
+_OTHER_SPACE = lazy_pattern(r"[^\S\n ]")
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _DENYING = frozenset(("no", "not", "never", "cannot"))
-_EMPTY = re.compile(
+_EMPTY = lazy_pattern(
     r"a|an|the|is|are|was|were|be|do|does|did|has|have|had|can|could|will|would|should|there|"
     r"this|that|these|those|it|any|image|picture|photo|photograph|figure|show|shows|shown|"
     r"contain|contains|feature|features|include|includes|depict|depicts|visible|present"

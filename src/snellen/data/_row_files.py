@@ -9,9 +9,16 @@ from snellen.data._json_rows import json_list, jsonl
 from snellen.data.locations import DataFile, path_of
 from snellen.data.parquet_files import parquet
 from snellen.data.sheets import csv, tsv
-from snellen.data.spreadsheets import workbook
 from snellen.data.table import Drawn, Table
 from snellen.errors import DataError
+
+
+def workbook(path: Path | DataFile, where: str | None = None, revision: str | None = None) -> Table:
+    """Read a spreadsheet as a table."""
+    from snellen.data import spreadsheets  # few files of rows are spreadsheets
+
+    return spreadsheets.workbook(path, where, revision)
+
 
 READERS: dict[str, Callable[[Path | DataFile, str | None, str | None], Table]] = {
     ".jsonl": jsonl,

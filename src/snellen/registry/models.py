@@ -17,7 +17,6 @@ import msgspec
 from snellen.core.model import Generates, Model, Ranks
 from snellen.core.profile import ImageLimits, Profile
 from snellen.errors import CatalogError, UsageError, install
-from snellen.models.batching import Batching
 from snellen.models.executors.replicas import Replicas, check_installed
 from snellen.models.limited import limited
 from snellen.models.python import name_of, of_object
@@ -363,6 +362,8 @@ def wrap(back_end: Any, name: str, revision: str | None, concurrency: int | None
     model: Model = back_end
     if hasattr(back_end, "generate_batch") or hasattr(back_end, "replicas"):
         replicas = getattr(back_end, "replicas", [back_end])
+        from snellen.models.batching import Batching  # few models are asked in batches
+
         model = Batching(*replicas, **getattr(back_end, "batches", {}))
     return Opened(
         model=model,

@@ -3,7 +3,6 @@ TOML file."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -187,6 +186,8 @@ def _benchmarks(name: str) -> Iterator[str]:
 
 
 def _from_file(path: Path) -> Sequence[str]:
+    import tomllib  # like the next import, not needed by most commands
+
     from snellen.data import utf8  # imports all readers of data (60 ms), which `list` does not need
 
     try:

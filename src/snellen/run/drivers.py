@@ -19,7 +19,6 @@ from snellen.run.lifecycle import Show
 from snellen.run.parts import share
 from snellen.run.plan import Finished, Plan
 from snellen.run.run_plan import end_plan, run_plan
-from snellen.run.supervisor import Supervisor
 from snellen.store import RunPart
 
 
@@ -39,6 +38,8 @@ def run_with_drivers(
     if drivers == 1 or plan.is_driver:
         return run_plan(plan, show, at_once)
     _check(plan, drivers)
+    from snellen.run.supervisor import Supervisor  # imported on use: most runs have one driver
+
     started = time.monotonic()
 
     def words_of(part: RunPart) -> list[str]:

@@ -6,7 +6,6 @@ import platform
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,7 +120,7 @@ def manifest_of(
         "python": platform.python_version(),
         "system": platform.platform(),
         **({"runs_on": opened.runs_on} if opened.runs_on else {}),
-        "packages": {name: metadata.version(name) for name in RECORDED_PACKAGES},
+        "packages": registry.installed_versions(RECORDED_PACKAGES),
     }
     notes = [*benchmark.notes, *data_notes(benchmark), *getattr(opened.model, "notes", ())]
     if "prompt" in identity:
@@ -149,12 +148,11 @@ def manifest_of(
 
 def data_notes(benchmark: Benchmark) -> list[str]:
     """Notes about the rows, for reports."""
-    from snellen.data import verification
+    notes = [missing_note(benchmark.data)]
+    if benchmark.interop.files is not None:
+        from snellen.data import verification  # imported on use: it imports the code of downloads
 
-    notes = [
-        missing_note(benchmark.data),
-        None if benchmark.interop.files is None else verification.mismatch(benchmark.interop.files),
-    ]
+        notes.append(verification.mismatch(benchmark.interop.files))
     return [note for note in notes if note is not None]
 
 

@@ -39,7 +39,6 @@ from snellen.run.readings import Readings
 from snellen.run.reply_watch import RAISED, ReplyWatch
 from snellen.run.run_config import RunConfig
 from snellen.run.token_limit import TokenLimit, token_limit
-from snellen.scoring import Scorer
 from snellen.store import MANIFEST, Run, open_run
 
 MOST_FREQUENT = "baseline/most-frequent"
@@ -257,6 +256,8 @@ def _observers(on_sample: OnSample | None, benchmark: Benchmark, stop: Stop) -> 
     function."""
     if on_sample is None:
         return []
+    from snellen.scoring import Scorer  # imported on use: only callers from Python get the scores
+
     scores = Scorer(benchmark).scores
     return [
         ReplyCallback(lambda sample, reply: on_sample(sample, reply, scores(sample, reply)), stop)

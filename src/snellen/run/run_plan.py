@@ -8,10 +8,9 @@ from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from snellen import registry
-from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Model
 from snellen.core.profile import Profile
@@ -26,6 +25,9 @@ from snellen.run.plan import Finished, Plan
 from snellen.run.preparation import MOST_FREQUENT, Preparation
 from snellen.run.token_limit import check_asks_again
 from snellen.store import HeldError, Run, pull
+
+if TYPE_CHECKING:
+    from snellen.analysis.result import Result
 
 
 def run_plan(

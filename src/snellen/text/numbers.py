@@ -49,6 +49,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from operator import ge, gt, le, lt
 
+from snellen.lazy import lazy_pattern
 from snellen.text.number_values import (
     Node,
     NoNumber,
@@ -144,20 +145,20 @@ CLOSING = frozenset({*BRACKETS.values(), *FLOORS.values(), *SIZED.values()})
 _TOKENS = (
     STARTS - {"number", "letter"} | SIGNS | TIMES | OVER | TRANSPOSED | CLOSING | ENDS
 ).union(RELATIONS, "!^")
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     rf"[ \t\r\n]*(?:(?P<number>{NUMBER})(?P<percent>\\%)?|(?P<token>(?!!=)(?:"
     + "|".join(re.escape(token) for token in sorted(_TOKENS, key=len, reverse=True))
     + r"))|(?P<letter>(?!d\s*[a-zA-Z])[a-zA-Z]|\\(?:text|mathrm)\{[^{}]+\})|\Z)"
 )
-_OPENS = re.compile(r"[ \t\r\n]*\(")
+_OPENS = lazy_pattern(r"[ \t\r\n]*\(")
 # (n)_{k} means the number of arrangements, n!/(n-k)!.
-_ARRANGED = re.compile(r"\(([a-zA-Z0-9+\-*/\\ ]+?)\)_{([a-zA-Z0-9+\-*/\\ ]+?)}")
+_ARRANGED = lazy_pattern(r"\(([a-zA-Z0-9+\-*/\\ ]+?)\)_{([a-zA-Z0-9+\-*/\\ ]+?)}")
 _REWRITTEN = ((r"\dfrac", r"\frac"), (r"\tfrac", r"\frac"))
-_ASSIGNED = re.compile(
+_ASSIGNED = lazy_pattern(
     r"(?:\s*(?:[a-df-zA-DF-HJ-Z]|\\(?!pi)[a-z]+)(?:_(?:[a-z0-9]|\{[^{}]*\}))?\s*=(?!=))+"
 )
 """Matches the symbols at the start of an equation, such as `x=`, whose right side is the value."""
-_SPACES = re.compile(r"\\displaystyle|\\quad|\\qquad|~|\\,|\$")
+_SPACES = lazy_pattern(r"\\displaystyle|\\quad|\\qquad|~|\\,|\$")
 
 
 def latex_value(text: str) -> Number | None:

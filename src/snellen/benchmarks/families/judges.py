@@ -11,16 +11,16 @@ grading   Our own prompt: the judge compares the reply with the right answer and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from snellen.core import Judge, Reading, Reply, Sample, Scoring
 from snellen.core.prompts import lettered
+from snellen.lazy import lazy_pattern
 from snellen.media.content import Message, user
 from snellen.metrics import Metric, mean
 
-CHINESE = re.compile("[\u4e00-\u9fff]")
+CHINESE = lazy_pattern("[\u4e00-\u9fff]")
 MATCHING_EN = (
     "You are an AI assistant who will help me to match an answer with several options of a "
     "single-choice question. You are provided with a question, several options, and an answer, and "
@@ -71,8 +71,8 @@ Score: X/10
 Reason: one sentence"""
 PEOPLE = "what is right according to people who saw them"
 """The words with which the judge's prompt describes a question's reference by default."""
-GRADED = re.compile(r"Score: (10|\d)/10\nReason: \S[^\n]*")
-FENCE = re.compile("`{3,}")
+GRADED = lazy_pattern(r"Score: (10|\d)/10\nReason: \S[^\n]*")
+FENCE = lazy_pattern("`{3,}")
 
 
 def matching(read: Callable[[Reply, Sample], Reading]) -> Judge:

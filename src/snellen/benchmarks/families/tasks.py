@@ -21,6 +21,7 @@ from snellen.answers.value import Value, final_value
 from snellen.answers.yes_no import YesNo, yes_or_no
 from snellen.benchmarks.families.judges import PERFECT, grading, perfect_grade
 from snellen.core import Reading, Reply, Sample, Scoring
+from snellen.lazy import lazy_pattern
 from snellen.metrics import Metric, mean
 
 Task = Literal["mcq", "vqa", "yesno", "count", "caption"]
@@ -41,7 +42,7 @@ _UNITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight"
           "nineteen"]
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 # fmt: on
-_NUMBER = re.compile(
+_NUMBER = lazy_pattern(
     # int() accepts at most 4,300 digits, so longer numbers do not match.
     r"(?<![\w.,])(?P<digits>-?\d{1,3}(?:,\d{3}){1,1000}|-?\d{1,15})"
     r"(?P<rest>\.\d{1,15})?(?![\w%]|[.,]\d)"
@@ -49,14 +50,14 @@ _NUMBER = re.compile(
     rf"|(?P<unit>{'|'.join(_UNITS)}))\b",
     re.IGNORECASE,
 )
-_SCALE = re.compile(r"\b(hundred|thousand|million|billion|dozen|half)s?\b", re.IGNORECASE)
+_SCALE = lazy_pattern(r"\b(hundred|thousand|million|billion|dozen|half)s?\b", re.IGNORECASE)
 MENTIONS = frozenset({"letter and choice", "only letter", "begins with choice", "only choice"})
 """The rules of `option_letter` that take a letter or a choice which the reply mentions, without a
 statement that it is the answer."""
 MORE_WORDS = 3
 """A reply with at most this many words more than the longest right answer may be an answer. Longer
 replies count as sentences."""
-_WORD = re.compile(r"(?:(?<!\w)-)?\d+(?:\.\d+)*(?!\w)|\w+")
+_WORD = lazy_pattern(r"(?:(?<!\w)-)?\d+(?:\.\d+)*(?!\w)|\w+")
 _SAME = {"a": "", "an": "", "the": "", **{word: str(n) for n, word in enumerate(_UNITS[:11])}}
 
 
