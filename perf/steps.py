@@ -21,6 +21,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import av
 import numpy as np
 from PIL import Image
 
@@ -151,9 +152,29 @@ def pictures_table(work: Path) -> None:
     timed("a picture of 300 megapixels", refused)
 
 
+def lengthened(path: Path, minute: Path, minutes: int) -> Path:
+    """A video that repeats the packets of another one, which is a minute long."""
+    with av.open(str(minute)) as source, av.open(str(path), "w") as target:
+        stream = source.streams.video[0]
+        copy = target.add_stream_from_template(stream)
+        packets = [packet for packet in source.demux(stream) if packet.pts is not None]
+        assert stream.time_base is not None
+        length = round(60 / stream.time_base)
+        times = [(packet.pts, packet.dts) for packet in packets]
+        for number in range(minutes):
+            for packet, (pts, dts) in zip(packets, times, strict=True):
+                packet.pts, packet.dts = (
+                    None if at is None else at + number * length for at in (pts, dts)
+                )
+                packet.stream = copy
+                target.mux(packet)
+    return path
+
+
 def video_table(work: Path, hours: float) -> None:
-    clip = sized(work / "long.mp4", 320, 192, n=int(hours * 3600 * 30), fps=30)
-    shown = Shown(videos=(Video(clip.path),))
+    minute = sized(work / "minute.mp4", 640, 384, n=1800, fps=30)
+    path = lengthened(work / "long.mp4", minute.path, int(hours * 60))
+    shown = Shown(videos=(Video(path),))
     at = hours * 3600 * 0.8
     timed(f"a frame of {hours:g} hours", lambda: print(call("frame", f'{{"time": {at}}}', shown)))
     window = f'{{"start": {at}, "end": {at + 16}, "fps": 2}}'

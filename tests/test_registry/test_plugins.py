@@ -12,9 +12,13 @@ import pytest
 
 import snellen as package
 from snellen import api, registry
+from snellen.core.model import Reply
 from snellen.errors import CatalogError, UsageError
+from snellen.media.content import Image, ToolCall
+from snellen.media.drawing import Canvas
 from snellen.metrics import mean
 from snellen.report import export
+from snellen.tools import Shown
 from tests.test_cli.conftest import CommandResult, Snellen
 from tests.test_cli.conftest import snellen as snellen_fixture
 from tests.viewers import viewing
@@ -179,6 +183,24 @@ def test_a_plug_ins_metric_is_found_by_name(plugin: Path) -> None:
     assert registry.metric("mean") is mean
     with pytest.raises(CatalogError, match="no metric 'meen'"):
         registry.metric("meen")
+
+
+def test_a_plug_ins_tool_is_found_by_name_and_known_by_its_code(plugin: Path) -> None:
+    picture = Image(Canvas(30, 20).png())
+    call = ToolCall(id="1", name="measure", arguments="{}")
+    tools = registry.toolbox(["zoom,measure"])
+
+    (result,), _ = tools.results(Reply(tool_calls=(call,)), Shown(pictures=(picture,)))
+
+    assert result.parts == ("30 pixels",)
+    assert tools.tools["zoom"].version == "1"
+    before = tools.tools["measure"].version
+    code = plugin / "lettercount" / "measure.py"
+    code.write_text(code.read_text() + "\n")
+    forget()
+    assert registry.toolbox(["measure"]).tools["measure"].version != before
+    with pytest.raises(CatalogError, match="Tools: frame, grid, rotate, window, zoom, measure"):
+        registry.toolbox(["measures"])
 
 
 def test_a_package_whose_entry_points_cannot_be_read_is_skipped(

@@ -467,6 +467,40 @@ def test_a_killed_run_asks_no_step_again_whose_reply_was_stored(tmp_path: Path) 
     assert hits
 
 
+def test_each_turn_of_each_repeat_has_its_own_steps(tmp_path: Path) -> None:
+    pillow.fromarray(picture(0)).save(tmp_path / "0.png")
+    row = {"id": "q0", "image": "0.png", "turns": ["[q0] First?", "Second?"], "answers": ["A", "B"]}
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+
+    def decide(request: ReceivedRequest) -> Answer:
+        last = json.dumps(request.json["messages"][-1])
+        turn = json.dumps(request.json["messages"]).count("Second?")
+        return completion("AB"[turn] if "Result of zoom" in last else ZOOM)
+
+    options: dict[str, Any] = {"repeats": 2, "max_requests": 3, "concurrency": 1}
+    with serving(decide) as server:
+        ask(path, server.url, tmp_path / "runs", **options)
+        finished = ask(path, server.url, tmp_path / "runs", **{**options, "max_requests": None})
+        assert len(server.requests) == 8
+        second_turns = [
+            request.json["messages"]
+            for request in server.requests
+            if "Second?" in json.dumps(request.json["messages"])
+        ]
+
+    assert {record.key for record in records(finished)} == {
+        Key("q0", repeat, turn, step) for repeat in (0, 1) for turn in (0, 1) for step in (0, 1)
+    }
+    assert finished.result is not None
+    report = finished.result.report
+    assert finished.result.headline.value == 1.0
+    assert report.tools is not None and report.tools.ended == {"answered": 4}
+    assert report.tools.steps is not None and report.tools.steps.value == 2
+    first = [m for m in second_turns if len(m) == 3]  # the first turn, its answer, the second turn
+    assert len(first) == 2 and all(m[1]["content"] == "A" for m in first)
+
+
 RECIPE = """
 family = "My-VL"
 checkpoints = ["me/My-VL"]

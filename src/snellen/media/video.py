@@ -39,7 +39,6 @@ __all__ = [
     "decoded",
     "facts",
     "load",
-    "on_display",
     "on_grid",
     "picked",
     "policy",
@@ -188,6 +187,21 @@ class Streamed:
             # A model must not know which video it gets, so the label is removed.
             yield index, replace(shown_frame, image=replace(shown_frame.image, label=""))
 
+    def on_display(self, times: Sequence[float], policy: Policy) -> tuple[Frame, ...]:
+        """The frames that are on display at these ascending times, in seconds from the first frame,
+        to the microsecond, at the policy's size and in its codec. Each frame is included once, and
+        no frame at or after the end of the video's window.
+
+        Raises:
+            MediaError: A frame cannot be decoded.
+        """
+        starts, end = self.facts.times, self._opened.video.end
+        stop = len(starts) if end is None else bisect_left(starts, end)
+        indexes = [max(0, min(bisect_right(starts, time + 1e-6), stop) - 1) for time in times]
+        frames = self._opened.at([*dict.fromkeys(indexes)])
+        look = look_of(policy)
+        return tuple(self._opened.encoded(index, frame, look) for index, frame in frames)
+
     def close(self) -> None:
         self._opened.close()
 
@@ -205,24 +219,6 @@ def shown(video: Video) -> Video:
     if isinstance(frames, MediaError):
         raise frames
     return replace(video, policy=window.policy, frames=frames)
-
-
-def on_display(video: Video, times: Sequence[float], look: str) -> tuple[Frame, ...]:
-    """The frames that are on display at these ascending times, in seconds from the first frame, to
-    the microsecond. Each frame is included once, and no frame at or after the end of the video's
-    window. `look` is a frame policy, of which only size and format count.
-
-    Raises:
-        MediaError: The video or one of these frames cannot be read.
-        UsageError: The policy does not exist, or the extra `video` is not installed.
-    """
-    shown_by = look_of(policy(look))
-    with closing(_opened(video)) as opened:
-        starts = opened.facts.times
-        stop = len(starts) if video.end is None else bisect_left(starts, video.end)
-        indexes = [max(0, min(bisect_right(starts, time + 1e-6), stop) - 1) for time in times]
-        frames = opened.at([*dict.fromkeys(indexes)])
-        return tuple(opened.encoded(index, frame, shown_by) for index, frame in frames)
 
 
 def sizes(video: Video) -> list[tuple[int, int]]:

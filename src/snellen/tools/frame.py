@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated
 
 from msgspec import Meta
@@ -26,19 +27,16 @@ LOOK = "every,codec=png,pixels=4194304"
 def frame(shown: Shown, *, time: Time, video: VideoNumber = 1) -> list[str | Image]:
     """Show the frame of a video at a time, at the full resolution of the video."""
     medium = shown.video(video)
-    start, end = visible_part(medium)
-    if not start <= time <= end or (medium.end is not None and time >= medium.end):
-        raise ToolError(f"the time must be from {start:g} to {end:.2f} seconds, not {time:g}")
-    (shown_frame,) = videos.on_display(medium, [time], LOOK)
+    with closing(videos.Streamed(medium)) as opened:
+        start, end = visible_part(medium, opened.facts)
+        if not start <= time <= end or (medium.end is not None and time >= medium.end):
+            raise ToolError(f"the time must be from {start:g} to {end:.2f} seconds, not {time:g}")
+        (shown_frame,) = opened.on_display([time], videos.policy(LOOK))
     return [f"The frame at {shown_frame.time:.2f} s:", shown_frame.image]
 
 
-def visible_part(medium: Video) -> tuple[float, float]:
+def visible_part(medium: Video, facts: videos.VideoFacts) -> tuple[float, float]:
     """The start and end of the part of a video that a question shows, in seconds. No later frame
-    may be shown.
-
-    Raises:
-        MediaError: the video cannot be read.
-    """
-    last = videos.facts(medium).times[-1]
+    may be shown."""
+    last = facts.times[-1]
     return medium.start, last if medium.end is None else min(medium.end, last)
