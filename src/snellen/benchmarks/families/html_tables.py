@@ -4,11 +4,12 @@ https://arxiv.org/abs/1911.10683.
 As in PubTabNet's code: only `td` cells have texts and spans. A `th` cell is a node without them.
 The costs are those of AlibabaResearch/AdvancedLiterateMachinery@fb6187eb:Benchmarks/CC-OCR/
 evaluation/evaluator/doc_parsing_evaluator.py#L80-L183. The authors use the parser of libxml2. The
-parser here closes cells, rows, and sections as libxml2 does, but other malformed HTML can differ.
+parser here closes elements by the rules of its HTMLparser.c, but some malformed HTML can differ.
 """
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from typing import NamedTuple
 
@@ -18,14 +19,55 @@ DEEPEST = 200
 """The greatest depth of an element. Deeper elements are skipped, and their texts are kept."""
 FIRST_SIGN = 0x100000
 """The code of the first character that stands for a tag, in an area for private use."""
-VOID = frozenset({"br", "img", "hr", "input", "col", "wbr", "area", "embed", "source"})
-SECTIONS = ("thead", "tbody", "tfoot")
-CLOSES = {
-    **dict.fromkeys(("td", "th"), ("td", "th")),
-    "tr": ("td", "th", "tr"),
-    **dict.fromkeys(SECTIONS, ("td", "th", "tr", *SECTIONS)),
+# fmt: off
+VOID = frozenset((
+    "area", "base", "basefont", "br", "col", "frame", "hr", "img", "input", "isindex", "link",
+    "meta", "param",
+))
+# fmt: on
+PAGE = ("html", "head", "body")
+FULL_PAGE = re.compile(r"\s*<(?:html|!doctype)", re.IGNORECASE)
+CLOSED_BY = {
+    old: frozenset(new.split())
+    for olds, new in (
+        ("td th", "tbody td tfoot th tr"),
+        ("tr", "tbody tfoot tr"),
+        ("tbody thead", "tbody tfoot"),
+        ("tfoot", "tbody"),
+        ("caption col colgroup", "col colgroup tbody tfoot thead tr"),
+        ("a", "a fieldset table td th"),
+        ("b i", "center p td th"),
+        ("font", "center td th"),
+        ("u", "p td th"),
+        ("span", "td th"),
+        ("big s small strike tt", "p"),
+        ("li", "li"),
+        ("dd", "dt"),
+        ("dt", "dd dl"),
+        ("dl", "form li"),
+        ("ul", "address form menu pre"),
+        ("ol hr form", "form"),
+        ("dir menu", "dd dl dt form ul"),
+        ("h1 h2 h3 h4 h5 h6", "fieldset form li p table"),
+        ("pre xmp listing", "dd dl dt fieldset form li table ul"),
+        ("option", "optgroup option"),
+        (
+            "p",
+            "address blockquote caption center col colgroup dd dir div dl dt fieldset form h1 h2"
+            " h3 h4 h5 h6 hr li listing menu ol p pre table tbody td tfoot th title tr ul xmp",
+        ),
+    )
+    for old in olds.split()
 }
-"""The open elements that the start of an element closes."""
+"""The elements whose start closes an open element."""
+PRIORITY = {
+    "div": 150,
+    **dict.fromkeys(("td", "th"), 160),
+    "tr": 170,
+    **dict.fromkeys(("thead", "tbody", "tfoot"), 180),
+    "table": 190,
+}
+"""The end of an element closes no element with a greater number. Others have the number 100."""
 
 
 class Element:
@@ -53,22 +95,16 @@ class Node(NamedTuple):
 
 
 class _Reader(HTMLParser):
-    """Reads the first table of a text."""
+    """Reads a page."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.table: Element | None = None
-        self.open: list[Element] = []
+        self.open = [Element("body")]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if self.table is not None and not self.open:
-            return  # after the first table
-        if not self.open:
-            if tag == "table":
-                self.table = Element(tag)
-                self.open = [self.table]
+        if tag in PAGE:
             return
-        while self.open[-1].tag in CLOSES.get(tag, ()):
+        while len(self.open) > 1 and tag in CLOSED_BY.get(self.open[-1].tag, ()):
             self.open.pop()
         known = {name: value or "" for name, value in reversed(attrs)}
         element = Element(tag, (known.get("colspan", "1"), known.get("rowspan", "1")))
@@ -79,30 +115,40 @@ class _Reader(HTMLParser):
             self.open.append(element)
 
     def handle_endtag(self, tag: str) -> None:
-        names = [element.tag for element in self.open]
-        if tag in names:
-            position = len(names) - 1 - names[::-1].index(tag)
-            # An end tag closes nothing outside its own table.
-            if tag == "table" or "table" not in names[position + 1 :]:
+        if tag in PAGE:
+            del self.open[1:]
+            return
+        priority = PRIORITY.get(tag, 100)
+        for position in range(len(self.open) - 1, 0, -1):
+            name = self.open[position].tag
+            if name == tag:
                 del self.open[position:]
+                return
+            if PRIORITY.get(name, 100) > priority:
+                return
 
     def handle_data(self, data: str) -> None:
-        if self.open:
-            self.open[-1].content.append(data)
+        self.open[-1].content.append(data)
 
 
 def first_table(html: str) -> Element | None:
-    """The first table of an HTML text. None if it has none."""
+    """The first table of an HTML page, unless it is inside another element than the body. None if
+    there is none, or if the text does not begin like a page."""
+    if not FULL_PAGE.match(html):
+        return None
     reader = _Reader()
-    reader.feed(html)
+    body = reader.open[0]
+    unclosed = html.find("<!--", html.rfind("-->") + 1)
+    reader.feed(html if unclosed < 0 else html[:unclosed])
     reader.close()
-    return reader.table
+    return next((element for element in body.elements if element.tag == "table"), None)
 
 
-def teds(answer: str, right: str) -> float:
-    """The similarity of the first tables of two HTML texts, 0 if a text has none.
+def teds(answer: str, right: str, structure_only: bool = False) -> float:
+    """The similarity of the first tables of two HTML pages, 0 if a page has none. `structure_only`
+    leaves out the texts of cells (TEDS-S).
 
-    >>> row = "<table><tr><td>{}</td><td>b</td></tr></table>"
+    >>> row = "<html><body><table><tr><td>{}</td><td>b</td></tr></table></body></html>"
     >>> teds(row.format("a"), row.format("a")), teds(row.format("ax"), row.format("a"))
     (1.0, 0.8333333333333334)
     """
@@ -111,7 +157,7 @@ def teds(answer: str, right: str) -> float:
         return 0.0
     try:
         signs: dict[str, str] = {}
-        trees = _tree(table, signs), _tree(other, signs)
+        trees = _tree(table, signs, structure_only), _tree(other, signs, structure_only)
         distance = tree_distance(trees[0], trees[1], lambda _: 1.0, _change)
     except ValueError:
         return 0.0  # a span that is no number stops the authors' code
@@ -124,11 +170,14 @@ def _size(element: Element) -> int:
     return sum(1 + _size(child) for child in element.elements)
 
 
-def _tree(element: Element, signs: dict[str, str]) -> Tree[Node]:
-    """The tree of an element. `signs` maps tags to the characters that stand for them in cells."""
+def _tree(element: Element, signs: dict[str, str], bare: bool) -> Tree[Node]:
+    """The tree of an element. `signs` maps tags to the characters that stand for them in cells. The
+    cells of a bare tree have no texts."""
     if element.tag != "td":
-        return Tree(Node(element.tag), [_tree(child, signs) for child in element.elements])
+        return Tree(Node(element.tag), [_tree(child, signs, bare) for child in element.elements])
     spans = int(element.spans[0]), int(element.spans[1])
+    if bare:
+        return Tree(Node("td", spans))
     content = "".join(
         token if len(token) == 1 else signs.setdefault(token, chr(FIRST_SIGN + len(signs)))
         for token in _tokens(element)[1:-1]
