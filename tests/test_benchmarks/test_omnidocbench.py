@@ -6,6 +6,7 @@ names, or of the golden pack's README.
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from snellen.benchmarks.families.page_markdown import elements
 from snellen.benchmarks.families.page_matching import merging_pairs, single_pairs
 from snellen.benchmarks.families.page_scores import compared, reading_order, score_page
 from snellen.benchmarks.families.page_texts import plain_formula, plain_table, plain_text
+from snellen.cli import exit_code
 from snellen.core.model import Reply
 from snellen.errors import DataError
 
@@ -326,3 +328,22 @@ def test_a_row_without_annotation_is_named(tmp_path: Path) -> None:
 
 def test_end_tags_without_start_and_entities_are_read_as_beautiful_soup_does() -> None:
     assert rewritten("</b><p>&foo &#65;&lt;<br><i>") == "<p>&foo A<<br/><i></i></p>"
+
+
+def test_hedging_is_not_called_better_than_chance_where_lower_is_better(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    exit_code(["show", "omnidocbench"])
+    assert "more than chance" not in capsys.readouterr().out
+
+
+def test_tables_of_rows_have_the_distance_of_any_trees() -> None:
+    rows = ("<td>ab</td><td>c</td>", "<td>x</td><td>c</td><td>d</td>", "<td></td>", "")
+    tables = [table("".join(f"<tr>{row}</tr>" for row in order)) for order in permutations(rows, 2)]
+    # A caption with an element is no row of cells: these tables are compared as any trees.
+    nested = [text.replace('1" >', '1" ><x><y></y></x>') for text in tables]
+    for number, other in product(range(len(tables)), repeat=2):
+        count = max(text.count("<t") for text in (tables[number], tables[other])) - 1
+        distance = (1 - teds(tables[number], tables[other])) * count
+        as_trees = (1 - teds(nested[number], nested[other])) * (count + 2)
+        assert distance == pytest.approx(as_trees)

@@ -10,10 +10,16 @@ parser here closes elements by the rules of its HTMLparser.c, but some malformed
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html.parser import HTMLParser
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from snellen.benchmarks.families.table_distance import table_distance
 from snellen.benchmarks.families.trees import Tree, tree_distance
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 DEEPEST = 200
 """The greatest depth of an element. Deeper elements are skipped, and their texts are kept."""
@@ -152,17 +158,71 @@ def teds(answer: str, right: str, structure_only: bool = False) -> float:
     >>> teds(row.format("a"), row.format("a")), teds(row.format("ax"), row.format("a"))
     (1.0, 0.8333333333333334)
     """
+    return teds_and_structure(answer, right)[structure_only]
+
+
+def teds_and_structure(answer: str, right: str) -> tuple[float, float]:
+    """TEDS and TEDS-S."""
     table, other = first_table(answer), first_table(right)
     if table is None or other is None:
-        return 0.0
+        return 0.0, 0.0
     try:
         signs: dict[str, str] = {}
-        trees = _tree(table, signs, structure_only), _tree(other, signs, structure_only)
-        distance = tree_distance(trees[0], trees[1], lambda _: 1.0, _change)
+        trees = _tree(table, signs), _tree(other, signs)
     except ValueError:
-        return 0.0  # a span that is no number stops the authors' code
+        return 0.0, 0.0  # a span that is no number stops the authors' code
     nodes = max(_size(table), _size(other))
-    return 1 - distance / nodes if nodes else 1.0
+    if not nodes:
+        return 1.0, 1.0
+    distances = _distances(*trees)
+    return 1 - distances[0] / nodes, 1 - distances[1] / nodes
+
+
+def _distances(first: Tree[Node], second: Tree[Node]) -> tuple[float, float]:
+    """The distances of two trees with the texts of cells, and without them."""
+    left, right = _layout(first), _layout(second)
+    if left is not None and right is not None and first.label == second.label:
+        costs = _costs(_nodes(first), _nodes(second))
+        distance, bare = (table_distance(left, right, cost) for cost in costs)
+        if distance is not None and bare is not None:
+            return distance, bare
+    return (
+        tree_distance(first, second, lambda _: 1.0, _change),
+        tree_distance(first, second, lambda _: 1.0, _change_of_structure),
+    )
+
+
+def _layout(tree: Tree[Node]) -> list[int] | None:
+    """The number of cells of each row, -1 for a leaf that is no row. None if cells have children,
+    or if there is no row."""
+    if not tree.children or any(cell.children for row in tree.children for cell in row.children):
+        return None
+    return [len(row.children) or -1 for row in tree.children]
+
+
+def _nodes(tree: Tree[Node]) -> list[Node]:
+    return [node.label for row in tree.children for node in (*row.children, row)]
+
+
+def _costs(
+    nodes: Sequence[Node], others: Sequence[Node]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The costs of changing a node into another one, with the texts of cells and without them."""
+    import numpy as np
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cdist
+
+    kinds: dict[tuple[object, ...], int] = {}
+    codes, other_codes = (
+        np.array([kinds.setdefault(node[:2], len(kinds)) for node in side])
+        for side in (nodes, others)
+    )
+    texts, other_texts = ([node.content for node in side] for side in (nodes, others))
+    edits = cdist(texts, other_texts, scorer=Levenshtein.distance, dtype=np.int32)
+    longer = np.maximum.outer([*map(len, texts)], [*map(len, other_texts)])
+    differs = codes[:, np.newaxis] != other_codes
+    costs = np.where(differs, 1.0, edits / np.maximum(longer, 1))
+    return costs, differs.astype(np.float64)
 
 
 def _size(element: Element) -> int:
@@ -170,14 +230,11 @@ def _size(element: Element) -> int:
     return sum(1 + _size(child) for child in element.elements)
 
 
-def _tree(element: Element, signs: dict[str, str], bare: bool) -> Tree[Node]:
-    """The tree of an element. `signs` maps tags to the characters that stand for them in cells. The
-    cells of a bare tree have no texts."""
+def _tree(element: Element, signs: dict[str, str]) -> Tree[Node]:
+    """The tree of an element. `signs` maps tags to the characters that stand for them in cells."""
     if element.tag != "td":
-        return Tree(Node(element.tag), [_tree(child, signs, bare) for child in element.elements])
+        return Tree(Node(element.tag), [_tree(child, signs) for child in element.elements])
     spans = int(element.spans[0]), int(element.spans[1])
-    if bare:
-        return Tree(Node("td", spans))
     content = "".join(
         token if len(token) == 1 else signs.setdefault(token, chr(FIRST_SIGN + len(signs)))
         for token in _tokens(element)[1:-1]
@@ -207,3 +264,7 @@ def _change(node: Node, other: Node) -> float:
         return 0.0
     length = max(len(node.content), len(other.content))
     return Levenshtein.distance(node.content, other.content) / length
+
+
+def _change_of_structure(node: Node, other: Node) -> float:
+    return float(node.tag != other.tag or node.spans != other.spans)

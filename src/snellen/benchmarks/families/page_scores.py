@@ -12,7 +12,7 @@ from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
-from snellen.benchmarks.families.html_tables import teds
+from snellen.benchmarks.families.html_tables import teds_and_structure
 from snellen.benchmarks.families.page_markdown import PageElement, elements
 from snellen.benchmarks.families.page_matching import (
     IGNORED,
@@ -94,9 +94,9 @@ class Page:
         }
         edits, length = order_distance(*self.order) if self.order is not None else (0, 0)
         parts["order"] = (float(edits), float(length))
-        for name, bare in (("teds", False), ("teds_s", True)):
-            scores = [teds(pair.prediction, pair.reference, bare) for pair in self.tables]
-            parts[name] = (sum(scores), float(len(scores)))
+        scores = [teds_and_structure(pair.prediction, pair.reference) for pair in self.tables]
+        for number, name in enumerate(("teds", "teds_s")):
+            parts[name] = (sum(score[number] for score in scores), float(len(scores)))
         return parts
 
 
