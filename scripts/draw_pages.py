@@ -1,9 +1,13 @@
-"""Draw the pages that are bundled with OmniDocBench: `python scripts/draw_pages.py`.
+"""Draw the pages that are bundled with OmniDocBench and olmOCR-Bench:
+`python scripts/draw_pages.py`.
 
 The texts and drawings are our own; only their format is that of the data set. Chinese characters
 are drawn from their strokes, so that no font is needed.
 """
 
+import base64
+import csv
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +15,8 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-FOLDER = Path(__file__).parents[1] / "src/snellen/benchmarks/rows/omnidocbench"
+ROWS = Path(__file__).parents[1] / "src/snellen/benchmarks/rows"
+FOLDER = ROWS / "omnidocbench"
 WIDTH, HEIGHT, LINE = 360, 300, 14
 STROKES = {
     "一": ["0 5 10 5"],
@@ -131,6 +136,61 @@ def page(elements: Sequence[Element], columns: int) -> Image.Image:
     return image
 
 
+TESTED: Sequence[tuple[str, Sequence[str], Sequence[Mapping[str, object]]]] = [
+    ("headers_footers", ["Town news, page 9", "The bakery opens at seven.", "printed on paper"], [
+        {"type": "absent", "text": "Town news, page 9", "max_diffs": 2},
+        {"type": "absent", "text": "PRINTED ON PAPER", "case_sensitive": False},
+    ]),
+    ("headers_footers", ["Report 12", "Rain fell on nine days in May."], [
+        {"type": "absent", "text": "Report 12", "first_n": 40},
+    ]),
+    ("multi_column", ["The left column ends here.", "The right column goes on."], [
+        {"type": "order", "before": "left column ends", "after": "right column goes",
+         "max_diffs": 1},
+    ]),
+    ("multi_column", ["First came the seed.", "Then came the tree.", "Last came the fruit."], [
+        {"type": "order", "before": "came the seed", "after": "came the tree"},
+        {"type": "order", "before": "came the tree", "after": "came the fruit"},
+    ]),
+    ("tables", ["day  |  wind  |  rain", "Monday  |  4  |  12", "Tuesday  |  6  |  0"], [
+        {"type": "table", "cell": "12", "up": "rain", "left": "4", "left_heading": "Monday"},
+        {"type": "table", "cell": "6", "top_heading": "wind", "right": "0"},
+    ]),
+    ("old_scans", ["We came by boat, and left on foot."], [
+        {"type": "present", "text": "came by boat, and left", "max_diffs": 2},
+        {"type": "order", "before": "by boat", "after": "on foot"},
+    ]),
+    ("long_tiny_text", ["Keep dry. Do not fold. Return within thirty days."], [
+        {"type": "present", "text": "Return within thirty days"},
+    ]),
+    ("arxiv_math", ["a / b = c"], [{"type": "math", "math": "\\frac{a}{b} = c"}]),
+]  # fmt: skip
+
+
+def encoded(image: Image.Image) -> str:
+    with io.BytesIO() as file:
+        image.save(file, format="PNG", optimize=True)
+        return base64.b64encode(file.getvalue()).decode()
+
+
+def olmocr_bench() -> None:
+    path = ROWS / "olmocr_bench" / "olmOCRBench.tsv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(("index", "image", "answer"))
+        for number, (source, lines, tests) in enumerate(TESTED, 1):
+            image = Image.new("1", (260, 60), 1)
+            draw = ImageDraw.Draw(image)
+            for index, line in enumerate(lines):
+                write(draw, 6, 4 + LINE * index, line)
+            rows = [
+                {"pdf": f"{source}/{number}.pdf", "page": 1, "id": f"{number}_{index}", **test}
+                for index, test in enumerate(tests, 1)
+            ]
+            writer.writerow((number, encoded(image), json.dumps(rows)))
+
+
 def main() -> None:
     (FOLDER / "images").mkdir(parents=True, exist_ok=True)
     rows = []
@@ -157,6 +217,7 @@ def main() -> None:
         rows.append({"layout_dets": items, "page_info": info, "extra": extra})
     content = json.dumps(rows, ensure_ascii=False, indent=1)
     (FOLDER / "OmniDocBench.json").write_text(f"{content}\n", encoding="utf-8")
+    olmocr_bench()
 
 
 if __name__ == "__main__":

@@ -80,6 +80,7 @@ HIGHER = {
     "ocr-vqa": "accuracy",
     "ocrbench": "accuracy final_score",
     "ok-vqa": "accuracy",
+    "olmocr-bench": "absent baseline math order present score_without_math table",
     "omnidocbench": "teds teds_by_table teds_s teds_s_by_table",
     "omnispatial": "accuracy",
     "osworld-g": "accuracy",

@@ -1,14 +1,16 @@
-"""Metrics of OmniDocBench: means over pages of the scores of their parts.
+"""Metrics of pages in Markdown.
 
-A reading's answer has the scores of the parts of its page. A page without some part, such as a
-table, does not count for this part. If a reply is empty, its answer is None, and all parts of the
-page are wrong; the tag `parts` lists these.
+OmniDocBench has means over pages of the scores of their parts. A reading's answer has the scores of
+the parts of its page. A page without some part, such as a table, does not count for this part. If a
+reply is empty, its answer is None, and all parts of the page are wrong. The tag `parts` lists them.
+
+olmOCR-Bench has shares of tests that pass. A reading's answer has the numbers of its page's tests.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from snellen import stats
 from snellen.core import NamedAnswers
@@ -94,3 +96,62 @@ def page_answer(parts: Mapping[str, tuple[float, float]]) -> NamedAnswers:
     if tables := parts["teds"][1]:
         scores["tables"] = tables
     return NamedAnswers(answers=dict(scores))
+
+
+# -- tests of pages (olmOCR-Bench)
+
+
+def pass_rate(*kinds: str, by_source: bool = False) -> Metric:
+    """The share of tests of these kinds that pass. `by_source`: the mean of this share in each
+    source and of the share of baseline tests."""
+
+    def compute(columns: Columns) -> Estimate:
+        import numpy as np
+
+        every: Any = [{} if answer is None else answer.answers for answer in columns.answer]
+        source = columns.tags["source"]
+        groups = [(code, kinds) for code in range(len(source.names) if by_source else 1)]
+        groups += [(-1, ("baseline",))] if by_source else []
+        weight = np.ones(columns.n) if columns.weight is None else columns.weight
+        clusters, cluster = np.unique(columns.cluster, return_inverse=True)
+        sums, tests = [], 0.0
+        for code, names in groups:
+            of_group = (source.codes == code) | (code < 0) | (not by_source)
+            numbers = (
+                np.array(
+                    [
+                        [
+                            sum(counts.get(name, 0.0) for name in names),
+                            sum(counts.get(f"{name} tests", 0.0) for name in names),
+                        ]
+                        for counts in every
+                    ]
+                ).reshape(columns.n, 2)
+                * of_group[:, np.newaxis]
+            )
+            if numbers[:, 1].any():
+                tests += numbers[:, 1].sum()
+                sums += [np.bincount(cluster, weight * part, len(clusters)) for part in numbers.T]
+        if not sums:
+            return Estimate(value=None, n=0, reason=f"no test of the kind {' or '.join(kinds)}")
+
+        def average(totals: Any) -> Any:
+            with np.errstate(invalid="ignore"):
+                return (totals[:, 0::2] / totals[:, 1::2]).mean(axis=1)
+
+        return stats.bootstrap_sums(
+            np.stack(sums, axis=1), average, n=int(tests), clusters=clusters
+        )
+
+    return Metric(compute, better="higher", unit="fraction")
+
+
+def _formulas(columns: Columns) -> Estimate:
+    every: Any = columns.answer
+    count = sum(int(answer.answers.get("math tests", 0)) for answer in every if answer is not None)
+    reason = f"{count:,} tests of formulas need KaTeX in a browser, and are not run"
+    return Estimate(value=None, n=0, reason=reason)
+
+
+unrun_formulas = Metric(_formulas, better="higher", unit="fraction")
+"""Has no value, and says how many tests of formulas there are."""
