@@ -167,7 +167,7 @@ def score(reading: Reading, sample: Sample) -> float:
     if kind == "kie":
         return key_values.accuracy(json.loads(text or "{}"), json.loads(right))
     if kind == "table":
-        return teds(*(body(clean_tables(part)) for part in (fenced(text, "html"), right)))
+        return teds(body(clean_tables(fenced(text, "html"))), body(clean_tables(right)))
     if kind not in ("doc", "formula", "molecular"):
         return harmonic(*overlap(text, right, sample.tags["dataset"]))
     if kind == "doc":

@@ -139,7 +139,9 @@ def _survey(benchmark: Benchmark, *, is_file: bool = False) -> _Survey:
 
 def _hedging(bundled: Benchmark, scoring: str, chance: float | None) -> float | None:
     """The score, on the bundled rows, of replies that name every answer at once. None if this score
-    is not above chance."""
+    is not above chance, or if lower scores are better."""
+    if bundled.scorings[scoring].better == "lower":
+        return None
     expected = bundled.check.expect[scoring]["hedging"] if bundled.check else 0.0
     return expected if expected is not None and expected > (chance or 0.0) else None
 
