@@ -12,8 +12,9 @@
     every        all frames
 
 These options are allowed after any policy: `pixels=P` (scale down to at most P pixels), `side=S`
-(scale down so that the longer side has at most S pixels), `codec=jpeg` or `codec=png`, and
-`quality=Q` (the JPEG quality). Frames at or after the end of the window are never picked.
+(scale down so that the longer side has at most S pixels), `codec=jpeg` or `codec=png`,
+`quality=Q` (the JPEG quality), and `stamps=FORM` (a text with the time or number of each frame, see
+`media.stamps`). Frames at or after the end of the window are never picked.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from functools import lru_cache
 from typing import Literal
 
 from snellen.errors import UsageError
+from snellen.media.stamps import STAMPS
 
 QUALITY = 95
 PRESETS = {
@@ -69,6 +71,9 @@ class Policy:
     """The format of encoded frames."""
     quality: int = QUALITY
     """The JPEG quality, up to 100."""
+    stamps: str = ""
+    """The form of the text that stands beside each frame, a key of `media.stamps.STAMPS`; empty for
+    no text."""
 
     def __str__(self) -> str:
         """The canonical text of the policy, which is part of a run's identity."""
@@ -104,12 +109,13 @@ OF_KIND = {
     "last": (),
     "every": (),
 }
-OF_ALL = ("pixels", "side", "codec", "quality")
+OF_ALL = ("pixels", "side", "codec", "quality", "stamps")
 VALUES = {
     "at": ("ends", "middles"),
     "few": ("all", "less2"),
     "round": ("down", "nearest"),
     "codec": ("jpeg", "png"),
+    "stamps": tuple(STAMPS),
 }
 
 

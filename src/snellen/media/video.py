@@ -43,6 +43,7 @@ __all__ = [
     "policy",
     "shown",
     "sizes",
+    "times",
 ]
 
 BLOCK = 1 << 20
@@ -217,6 +218,21 @@ def sizes(video: Video) -> list[tuple[int, int]]:
     with closing(_opened(video)) as opened:
         indexes = picked(frame_policy, opened.facts.times, video.start, video.end)
         return [frame_policy.size(*opened.size)] * len(indexes)
+
+
+def times(video: Video) -> list[float]:
+    """The times, in seconds, of the frames that the video's policy picks. Frames are decoded only
+    if the packets have no times.
+
+    Raises:
+        MediaError: The file is missing, is not a video, or has no frame in the window.
+        UsageError: The policy does not exist, or the extra `video` is not installed.
+    """
+    known = facts(video).times
+    indexes = picked(policy(video.policy or DEFAULT), known, video.start, video.end)
+    if not indexes:
+        raise MediaError(f"{label(video)} has no frame before {video.end:g} s.")
+    return [known[index] for index in indexes]
 
 
 def _opened(video: Video) -> OpenedVideo:

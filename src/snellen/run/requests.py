@@ -6,6 +6,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 from snellen.core.benchmark import Benchmark, History
+from snellen.core.layout import is_timed, with_times
 from snellen.core.model import Model, Prompts, Request, has_addresses, loaded
 from snellen.core.sample import Sample
 from snellen.errors import DataError, MediaError, ModelError
@@ -57,7 +58,7 @@ class Requests:
     def start_decoding(self, group: Group) -> None:
         """Start decoding the videos of a group's first turns."""
         videos = self.first_videos(group) if self._shows_frames else {}
-        if videos:
+        if any(videos.values()):
             group.clips = Clips(videos, len(group.repeats), self._threads)
 
     async def prepare(self, sample: Sample, worded: Request, group: Group) -> Prepared:
@@ -71,6 +72,9 @@ class Requests:
         try:
             if self._shows_frames and videos_of(worded):
                 shown = await group.with_frames(worded, sample, self._threads)
+            if is_timed(shown):
+                loop = asyncio.get_running_loop()
+                shown = await loop.run_in_executor(None, with_times, shown)
             request = shown = loaded(await self._fetch(shown))
             if self._reword is not None:
                 request = loaded(await self._fetch(await self._reword(shown)))
@@ -97,7 +101,7 @@ class Requests:
     def read_if_possible(self, worded: Request) -> Prepared:
         """Read the media of a request that already has a reply, if the media can still be read."""
         try:
-            shown = loaded(worded)
+            shown = loaded(with_times(worded))
         except MediaError:
             shown = worded
         return Prepared(worded=worded, shown=shown, request=shown)
