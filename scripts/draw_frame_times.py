@@ -80,9 +80,9 @@ def of_longvideobench(path: Path) -> Callable[..., Any]:
 
     def indexes(total: int, fps: float) -> list[int]:
         seconds = int(total / fps)
-        names = {"total_valid_frames": total, "num_frames": min(256, seconds)}
+        names: dict[str, Any] = {"total_valid_frames": total, "num_frames": min(256, seconds)}
         exec(code, names)
-        return list(names["frame_indices"])  # type: ignore[call-overload]
+        return [int(index) for index in names["frame_indices"]]
 
     return indexes
 

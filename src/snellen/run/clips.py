@@ -20,7 +20,7 @@ from snellen.media.frame_cache import FrameCache
 from snellen.media.frame_pool import FramePool
 
 THREADS = max(1, min(8, os.cpu_count() or 1))
-MOST_BYTES = 512 << 20
+MOST_BYTES = 448 << 20
 """The maximum size, in bytes, of all encoded frames of a run. The frames of a single question may
 exceed this limit."""
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from snellen.core.model import Request
 
-MOST_BYTES = 768 << 20
+MOST_BYTES = 640 << 20
 """The maximum size of the frames in all requests that are sent at the same time, as base64, in
 bytes. A single request may exceed this limit."""
 
