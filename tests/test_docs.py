@@ -230,7 +230,7 @@ def test_the_profiles_of_the_guide_to_services_are_read(tmp_path: Path) -> None:
         path = tmp_path / "model.toml"
         path.write_text(block)
         assert read_profile(path) != Profile()
-    assert len(blocks) == 5
+    assert len(blocks) == 6
 
 
 def test_the_profile_of_the_guide_to_hf_shows_every_setting(tmp_path: Path) -> None:

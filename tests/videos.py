@@ -28,6 +28,8 @@ RATE = 48000  # of sound
 X264_PARAMS = "b-adapt=0:cpu-independent=1"
 X264 = {"preset": "veryfast", "bf": "3", "g": "250", "x264-params": X264_PARAMS}
 
+X265 = {"preset": "ultrafast", "g": "30", "x265-params": "log-level=none"}
+
 Picture = NDArray[np.uint8]
 """(height, width, 3), RGB."""
 
@@ -150,6 +152,15 @@ def turned(path: Path, degrees: int, n: int = 60, fps: Fraction | int = 30) -> C
     return _encode(path, _steady(n, fps), fps, lying, degrees=degrees)
 
 
+def late_and_turned(path: Path, frames: Sequence[tuple[Fraction, int]]) -> Clip:
+    """Frames at these times, stored turned by 90 degrees."""
+
+    def lying(index: int) -> Picture:
+        return np.ascontiguousarray(np.rot90(picture(index)))
+
+    return _encode(path, frames, 30, lying, degrees=90)
+
+
 def sized(path: Path, width: int, height: int, n: int = 60, fps: Fraction | int = 30) -> Clip:
     """Of another size; without subsampled color where a side is odd."""
     pixel_format = "yuv444p" if width % 2 or height % 2 else "yuv420p"
@@ -190,6 +201,31 @@ def vp9(path: Path, n: int = 60, fps: Fraction | int = 30) -> Clip:
 def mpeg4(path: Path, n: int = 60, fps: Fraction | int = 30) -> Clip:
     """MPEG-4 part 2 without B-frames, as old AVI files have it."""
     return _encode(path, _steady(n, fps), fps, codec="mpeg4", options={"g": "12", "b": "1M"})
+
+
+def hevc(path: Path, n: int = 60, fps: Fraction | int = 30) -> Clip:
+    """HEVC with B-frames, of 8 bits."""
+    return _rounded(_encode(path, _steady(n, fps), fps, codec="libx265", options=X265))
+
+
+def hdr(path: Path, n: int = 60, fps: Fraction | int = 30) -> Clip:
+    """HEVC of 10 bits with the primaries of BT.2020 and the transfer function PQ, as HDR10 has."""
+    colors = "log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc"
+    options = X265 | {"x265-params": colors}
+    return _encode(
+        path,
+        _steady(n, fps),
+        fps,
+        codec="libx265",
+        options=options,
+        pixel_format="yuv420p10le",
+    )
+
+
+def av1(path: Path, n: int = 60, fps: Fraction | int = 30) -> Clip:
+    """AV1, with frames that are decoded and never shown."""
+    options = {"preset": "12", "crf": "35", "g": "30", "svtav1-params": "lp=1"}
+    return _rounded(_encode(path, _steady(n, fps), fps, codec="libsvtav1", options=options))
 
 
 # -- damaged ones, and no videos
@@ -291,6 +327,11 @@ def _tone(seconds: int) -> Iterator[av.AudioFrame]:
     frame = av.AudioFrame.from_ndarray(wave[None] / 4, format="fltp", layout="mono")
     frame.sample_rate = RATE
     yield frame
+
+
+def _rounded(clip: Clip) -> Clip:
+    """With the times that the container can hold."""
+    return _milliseconds(clip) if clip.path.suffix == ".mkv" else clip
 
 
 def _milliseconds(clip: Clip) -> Clip:

@@ -8,7 +8,8 @@ import ast
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ import pytest
 from snellen import recipes
 from snellen.core.sample import Sample
 from snellen.errors import UsageError
-from snellen.media.content import Image, Video
+from snellen.media.content import Frame, Image, Part, Video
 from snellen.media.drawing import Canvas
+from snellen.media.layout import laid_out
 from tests.golden_data import FOLDER
 
 CASES = Path(os.environ.get("SNELLEN_RECIPE_CASES") or FOLDER / "recipes")
@@ -200,12 +202,16 @@ def test_messages_and_settings_are_those_of_the_source(file: Path) -> None:
         assert without(settings, NOT_SENT) == without(case["generation"], NOT_SENT)
         assert all(limits == ask.manner.picture for limits in limits_of(case))
         if not ask.manner.raw:
-            with_frames = any(isinstance(p, recipes.VideoFrame) for p in ask.pieces(sample))
-            if with_frames:
-                with pytest.raises(UsageError, match="text before each frame"):
-                    ask.messages(sample)
-            else:
-                assert recipes.as_text(ask.messages(sample)[-1].content) == ask.text(sample)
+            parts = [part for item in ask.messages(sample)[-1].content for part in in_parts(item)]
+            assert recipes.as_text(parts) == ask.text(sample)
+
+
+def in_parts(part: Part) -> Sequence[Part]:
+    """A video with captions as the pictures and texts that a model gets, with a frame for each."""
+    if not isinstance(part, Video) or not part.captions:
+        return [part]
+    frames = tuple(Frame(time=number, image=Image(b"")) for number in range(len(part.captions)))
+    return laid_out(replace(part, frames=frames))
 
 
 def test_a_renamed_file_is_known_by_its_source(tmp_path: Path) -> None:

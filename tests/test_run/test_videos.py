@@ -1,6 +1,7 @@
 """Questions about videos: decoded once for all that share one, ahead of the model."""
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from io import BytesIO
@@ -11,22 +12,37 @@ import numpy as np
 import PIL.Image
 import pytest
 
+import snellen
+from snellen.benchmarks import video_mme as video_mme_file
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Generates, Reply, Request
 from snellen.core.procedure import Conversation, Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn, Row
+from snellen.errors import UsageError
 from snellen.media import video as video_files
 from snellen.media.content import Video, user
 from snellen.metrics import mean
-from snellen.run import Budget, Job, Limiter, Progress, Scheduler, Settings, Stop, select
+from snellen.run import (
+    Budget,
+    Job,
+    Limiter,
+    Progress,
+    Scheduler,
+    Settings,
+    Stop,
+    request_room,
+    select,
+)
 from snellen.run import clips as clip_module
 from snellen.run.progress_text import line
 from snellen.store import ReplyRecord, Run
 from tests import videos
 from tests.tiny import Says
 from tests.videos import index_of
+
+VIDEO_MME = Path(video_mme_file.__file__).parent / "rows/video_mme"
 
 
 def about(path: Path, questions: Sequence[tuple[str, str, float]], turns: int = 1) -> Benchmark:
@@ -307,3 +323,129 @@ def test_progress_counts_videos_too(clips: Path, tmp_path: Path) -> None:
     ask(about(clips, QUESTIONS), Watching(), tmp_path, progress=progress)
     assert (progress.videos, progress.videos_total, progress.done) == (3, 3, 12)
     assert "12/12  3/3 videos" in line(progress)
+
+
+# -- one bound of memory, and the cache
+
+
+@pytest.mark.parametrize("turns", [1, 2])
+def test_without_room_all_groups_are_asked_one_after_the_other(
+    clips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turns: int
+) -> None:
+    monkeypatch.setattr(clip_module, "MOST_BYTES", 1)
+    monkeypatch.setattr(request_room, "MOST_BYTES", 1)
+    model = Watching()
+    # The second turn asks about another video, while the first one's frames are still held.
+    base = about(clips, QUESTIONS, turns=turns)
+    other = Video(clips / "v1.mp4", end=1.5)
+    benchmark = replace(
+        base,
+        prompt=lambda sample, history: (
+            user(*([other] if history else sample.media), f"{sample.id}.{len(history)}"),
+        ),
+    )
+    ask(benchmark, model, tmp_path, limit=8, repeats=2)
+    assert len(model.shown) == 12 * turns
+
+
+def test_a_samples_videos_from_several_files_do_not_wait_for_each_other(
+    clips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clip_module, "MOST_BYTES", 1)
+    base = about(clips, [(f"q{number}", "v0.mp4", 1.0) for number in range(4)])
+    videos_ = tuple(Video(clips / f"v{number}.mp4", end=2.0) for number in range(3))
+    seen: list[int] = []
+
+    class Several(Watching):
+        async def generate(self, request: Request) -> Reply:
+            seen.append(sum(len(video.frames) for video in request.messages[0].videos))
+            return Reply(text="yes", stop="stop")
+
+    several = replace(
+        base,
+        sample=lambda row_index, row: replace(base.sample(row_index, row), media=videos_),
+        prompt=lambda sample, history: (user(*sample.media, sample.id),),
+    )
+    ask(several, Several(), tmp_path)
+    assert seen == [12] * 4
+
+
+def test_frames_in_flight_stay_within_the_room_for_requests(
+    clips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = [0, 0]
+
+    class Slow(Watching):
+        async def generate(self, request: Request) -> Reply:
+            most[0] += 1
+            most[1] = max(most)
+            await asyncio.sleep(0.01)
+            most[0] -= 1
+            return Reply(text="yes", stop="stop")
+
+    for name in "12":
+        (tmp_path / name).mkdir()
+    ask(about(clips, QUESTIONS), Slow(), tmp_path / "1", limit=8)
+    assert most[1] > 2
+    most[:] = [0, 0]
+    monkeypatch.setattr(request_room, "MOST_BYTES", 1)
+    ask(about(clips, QUESTIONS), Slow(), tmp_path / "2", limit=8)
+    assert most[1] == 1
+
+
+def test_with_a_cache_a_second_model_decodes_nothing_and_gets_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    opens = video_files._opened
+
+    def counted(film: Video) -> object:
+        opened.append(film.source.name)
+        return opens(film)
+
+    monkeypatch.setattr(video_files, "_opened", counted)
+    results = []
+    for name, cache in (("none", None), ("first", "1GB"), ("second", "1GB")):
+        opened.clear()
+        result = snellen.evaluate(
+            "video-mme",
+            Says(lambda request: "B", name=name),
+            data=VIDEO_MME,
+            frames="uniform:5,side=64",
+            out=tmp_path / "runs",
+            frame_cache=f"{tmp_path / 'cache'}:{cache}" if cache else None,
+        )
+        assert result.run is not None
+        results.append((sorted(opened), (result.run / "replies.jsonl").read_text()))
+        assert (tmp_path / "cache").exists() is (cache is not None)
+
+    assert [names for names, _ in results] == [["letters-1.mp4", "letters_2.mp4"]] * 2 + [[]]
+    media = [[json.loads(line)["media"] for line in text.splitlines()] for _, text in results]
+    assert media[0] == media[1] == media[2]
+
+
+def test_the_cache_is_not_in_the_identity(tmp_path: Path) -> None:
+    model = Says(lambda request: "B", name="model")
+    common: dict[str, Any] = {
+        "data": VIDEO_MME,
+        "frames": "uniform:2,side=64",
+        "out": tmp_path / "runs",
+    }
+    first = snellen.evaluate("video-mme", model, **common)
+    second = snellen.evaluate("video-mme", model, frame_cache=str(tmp_path / "cache"), **common)
+    assert first.run == second.run
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (":5GB", "names no folder"),
+        ("s3://bucket/frames", "is not a folder on this machine"),
+        ("frames:0.5MB", "allows less than 1MB"),
+    ],
+)
+def test_a_cache_that_is_none_says_what_to_write(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(UsageError, match=f"frame.cache.*{says}"):
+        snellen.evaluate(
+            "video-mme", Says(lambda request: "B"), out=tmp_path, data=VIDEO_MME, frame_cache=text
+        )

@@ -8,6 +8,7 @@ from typing import Unpack
 from snellen import registry
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
+from snellen.core.layout import laid_out
 from snellen.core.model import Generates, Generation, Reply, Request, loaded
 from snellen.core.outputs import check_reply
 from snellen.core.profile import Profile
@@ -131,7 +132,8 @@ def ask(
 
     async def once() -> Reply:
         try:
-            return check_reply(await opened.generate(loaded(await fetched(request))), opened.name)
+            shown = laid_out(loaded(await fetched(request)))
+            return check_reply(await opened.generate(shown), opened.name)
         finally:
             if opened is not model:
                 await close_model(opened)

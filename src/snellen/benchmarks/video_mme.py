@@ -14,14 +14,15 @@ Data     lmms-lab/Video-MME on the Hugging Face hub, to which the authors link. 
 Prompt   `official`: README.md#L107-L134 in the authors' repository, as in its examples. A video
          without subtitles gets the prompt without subtitles. The authors do not prescribe the
          frames or the decoding. Here, the frames are uniform:64, and replies are limited to 128
-         tokens. `subtitles=all` adds all lines of the video's subtitles to the prompt. The authors
-         add only the lines at the sampled frames, one line per frame, which are known only after
-         decoding. If few frames of a long video are sampled, the prompt here has more lines than
-         the authors' prompt.
+         tokens. `subtitles=frames` adds the line on display at each frame that is shown, as the
+         authors do: look4u-ok/video-slicer@25a29bf35a8c4fbad0157e64cdf179701b0733aa:
+         slice_and_extract.py#L73-L90, which their README names. `subtitles=all` adds all lines.
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
          tasks/videomme/utils.py#L153-L164, which mentions subtitles even if there are none. With
          subtitles=all, the prompt is lmms-eval's prompt for Gemini, #L204-L216 and #L248-L252. With
-         the prompt lmms-eval, replies are limited to 16 tokens.
+         subtitles=frames, each line on display at a frame is in the prompt once, as there.
+         lmms-eval rounds times to frames and takes only lines with a font tag. With the prompt
+         lmms-eval, replies are limited to 16 tokens.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
          dataset/videomme.py#L46-L58 and #L235-L240. VLMEvalKit's 64 frames exclude the first and
          the last frame.
@@ -49,7 +50,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
@@ -76,7 +77,8 @@ from snellen.core import (
 from snellen.data import DataFile, Filtered, Row, file_content, find
 from snellen.data.published import File
 from snellen.errors import DataError
-from snellen.media.content import Part, Video, user
+from snellen.media.content import Cue, Part, TimedText, Video, user
+from snellen.media.subtitles import cues, lines_at, once_at
 from snellen.metrics import Columns, mean, metric
 from snellen.stats import Estimate
 
@@ -143,7 +145,7 @@ LEAVES = {
 
 Duration = Literal["all", "short", "medium", "long"]
 Preset = Literal["official", "lmms-eval", "vlmevalkit"]
-Subtitles = Literal["off", "all"]
+Subtitles = Literal["off", "all", "frames"]
 
 
 def video_mme(
@@ -159,7 +161,7 @@ def video_mme(
     folder = cache(lambda: data_set_folder(data_file))
     videos = cache(lambda: placed(folder(), VIDEOS))
     # A small cache is enough, since the questions of a video are consecutive.
-    lines = lru_cache(maxsize=16)(lambda name: lines_of(placed(folder(), SUBTITLES), name))
+    lines = lru_cache(maxsize=16)(lambda name: cues_of(placed(folder(), SUBTITLES), name))
     return Benchmark(
         name="video-mme",
         asks=1,
@@ -168,8 +170,8 @@ def video_mme(
         prompt=lambda sample, _: (
             user(
                 *sample.media,
-                *prompt_parts(
-                    sample, prompt, None if subtitles == "off" else lines(video_of(sample))
+                *texts_of(
+                    sample, prompt, subtitles, () if subtitles == "off" else lines(video_of(sample))
                 ),
             ),
         ),
@@ -305,6 +307,11 @@ def placed(folder: Path, names: Iterable[str]) -> Path:
 
 
 def lines_of(folder: Path, name: str) -> tuple[str, ...]:
+    """The lines of `cues_of`, without their times."""
+    return tuple(cue.text for cue in cues_of(folder, name))
+
+
+def cues_of(folder: Path, name: str) -> tuple[Cue, ...]:
     """The subtitles of a video, with one line for each block. Empty if the video has none.
 
     Raises:
@@ -317,17 +324,7 @@ def lines_of(folder: Path, name: str) -> tuple[str, ...]:
         text = path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-    lines = []
-    for block in re.split(r"\n[ \t]*\n", text):
-        _, arrow, content = block.partition("-->")
-        # The rest of the line after the arrow is the end time.
-        words = TAG.sub("", " ".join(content.split("\n")[1:])).strip()
-        if arrow and words:
-            lines.append(words)
-    return tuple(lines)
-
-
-TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+    return tuple(cues(text))
 
 
 # -- prompts
@@ -339,9 +336,29 @@ SELECT = (
 HEARD = "This video's subtitles are listed below:"
 
 
-def prompt_parts(sample: Sample, preset: Preset, lines: tuple[str, ...] | None) -> tuple[Part, ...]:
-    """The parts of the prompt that follow the video. `lines` are the lines of the subtitles, or
-    None with subtitles=off."""
+def texts_of(
+    sample: Sample, preset: Preset, subtitles: Subtitles, lines: Sequence[Cue]
+) -> tuple[Part, ...]:
+    """The parts of the prompt that follow the video. With subtitles=frames, the part with subtitles
+    is written once the times of the frames are known."""
+    if subtitles == "off":
+        return prompt_parts(sample, preset, None)
+    everything = prompt_parts(sample, preset, tuple(cue.text for cue in lines))
+    if subtitles == "all" or not lines:
+        return everything
+    (film,) = sample.media
+    assert isinstance(film, Video)
+    at = once_at if preset == "lmms-eval" else lines_at
+
+    def first(times: Sequence[float]) -> str:
+        return prompt_parts(sample, preset, tuple(at(lines, times)))[0]
+
+    return (TimedText(everything[0], film, first), *everything[1:])
+
+
+def prompt_parts(sample: Sample, preset: Preset, lines: tuple[str, ...] | None) -> tuple[str, ...]:
+    """The texts of the prompt. `lines` are the lines of the subtitles, or None with
+    subtitles=off. The first text has the subtitles."""
     options = sample.data["options"]
     assert isinstance(options, list)
     # Each choice keeps the letter that it has in the data.

@@ -23,7 +23,7 @@ from snellen.core.source import Source
 from snellen.data import Row, Table, unreadable
 from snellen.errors import DataError
 from snellen.media import forms, images, video
-from snellen.media.content import Image, Message, Part, Text, Video
+from snellen.media.content import Image, Message, Part, Text, TimedText, Video
 
 History = tuple[tuple[tuple[Message, ...], Reply], ...]
 """The earlier turns of a sample. Each turn is a pair of the messages that were sent and the reply.
@@ -172,7 +172,9 @@ class Benchmark:
         self._check_roles(messages, sample)
         by_turn = self.procedure.conversation.by_turn
         turn = sample if by_turn is None else by_turn(sample)[len(history)]
-        if any(isinstance(part, Video) for message in messages for part in message.content):
+        if any(
+            isinstance(part, Video | TimedText) for message in messages for part in message.content
+        ):
             messages = _shown_by(
                 str(video.policy(self.procedure.frames or video.DEFAULT)), messages
             )
@@ -331,6 +333,9 @@ def _shown_by(policy: str, messages: Sequence[Message]) -> tuple[Message, ...]:
     """Set the frame policy of every video in the messages that has no policy."""
 
     def by(part: Part) -> Part:
+        if isinstance(part, TimedText):
+            video = replace(part.video, policy=part.video.policy or policy)
+            return TimedText(str(part), video, part.write)
         return replace(part, policy=part.policy or policy) if isinstance(part, Video) else part
 
     return tuple(replace(message, content=tuple(map(by, message.content))) for message in messages)

@@ -178,7 +178,11 @@ def _part_digest(part: Part) -> object:
         raise ValueError(f"{part.label or 'a medium'} has no digest, because it was not loaded")
     if isinstance(part, Video):
         window = {"start": float(part.start), "end": None if part.end is None else float(part.end)}
-        return {"video": part.digest, "frames": part.policy, **window}
+        texts = {
+            **({"subtitles": [[*cue] for cue in part.subtitles]} if part.subtitles else {}),
+            **({"captions": part.captions} if part.captions else {}),
+        }
+        return {"video": part.digest, "frames": part.policy, **window, **texts}
     return {"image": part.digest}
 
 

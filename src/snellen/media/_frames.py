@@ -10,10 +10,14 @@
                  frames, evenly spaced. `latest`: also the last frame of the window
     last:N@R     the last N frames of fps:R,latest
     every        all frames
+    MAKER:N, MAKER:R  as the maker of a model samples frames, see `media.samplers`: qwen3-vl:2 for
+                 two frames per second, internvl:32 for 32 frames. `min=N` and `max=N` change the
+                 limits of samplers that have limits
 
 These options are allowed after any policy: `pixels=P` (scale down to at most P pixels), `side=S`
-(scale down so that the longer side has at most S pixels), `codec=jpeg` or `codec=png`, and
-`quality=Q` (the JPEG quality). Frames at or after the end of the window are never picked.
+(scale down so that the longer side has at most S pixels), `codec=jpeg` or `codec=png`,
+`quality=Q` (the JPEG quality), and `stamps=FORM` (a text with the time or number of each frame, see
+`media.stamps`). Frames at or after the end of the window are never picked.
 """
 
 from __future__ import annotations
@@ -26,6 +30,8 @@ from functools import lru_cache
 from typing import Literal
 
 from snellen.errors import UsageError
+from snellen.media.samplers import SAMPLERS, SampledVideo, frame_rate
+from snellen.media.stamps import STAMPS
 
 QUALITY = 95
 PRESETS = {
@@ -40,15 +46,16 @@ PRESETS = {
 class Policy:
     """A parsed frame policy."""
 
-    kind: Literal["uniform", "fps", "last", "every"]
+    kind: str
     """`uniform`: n evenly spaced frames; `fps`: frames at a rate; `last`: the last n frames at a
-    rate; `every`: all frames."""
+    rate; `every`: all frames; or a key of `media.samplers.SAMPLERS`."""
     n: int | None = None
-    """The number of frames; only for `uniform` and `last`."""
+    """The number of frames; only for `uniform`, `last`, and some samplers."""
     rate: float | None = None
-    """The number of frames per second; only for `fps` and `last`."""
+    """The number of frames per second; only for `fps`, `last`, and some samplers."""
     max: int | None = None
-    """The maximum number of frames for `fps`; None means no limit."""
+    """The maximum number of frames for `fps` and some samplers; None means no limit, or the
+    sampler's own limit."""
     at: Literal["ends", "middles"] = "ends"
     """Which frames a `uniform` policy picks: evenly spaced frames that include the first and the
     last (`ends`), or the middle frame of each of n equal parts (`middles`)."""
@@ -69,11 +76,18 @@ class Policy:
     """The format of encoded frames."""
     quality: int = QUALITY
     """The JPEG quality, up to 100."""
+    min: int | None = None
+    """The minimum number of frames for some samplers; None means the sampler's own minimum."""
+    stamps: str = ""
+    """The form of the text that stands beside each frame, a key of `media.stamps.STAMPS`; empty for
+    no text."""
 
     def __str__(self) -> str:
         """The canonical text of the policy, which is part of a run's identity."""
         rate = "" if self.rate is None else f"{self.rate:g}"
         amounts = {"uniform": self.n, "fps": rate, "last": f"{self.n}@{rate}"}
+        if self.kind in SAMPLERS:
+            amounts[self.kind] = self.n or rate
         parts = [f"{self.kind}:{amounts[self.kind]}" if self.kind in amounts else self.kind]
         for field in fields(self)[3:]:
             value = getattr(self, field.name)
@@ -104,12 +118,14 @@ OF_KIND = {
     "last": (),
     "every": (),
 }
-OF_ALL = ("pixels", "side", "codec", "quality")
+OF_KIND |= {name: tuple(sampler.limits) for name, sampler in SAMPLERS.items()}
+OF_ALL = ("pixels", "side", "codec", "quality", "stamps")
 VALUES = {
     "at": ("ends", "middles"),
     "few": ("all", "less2"),
     "round": ("down", "nearest"),
     "codec": ("jpeg", "png"),
+    "stamps": tuple(STAMPS),
 }
 
 
@@ -145,6 +161,10 @@ def _first(text: str, kind: str, amount: str) -> Policy:
             return Policy(kind="last", n=_positive_int(n), rate=_rate(rate))
         if kind == "every" and not amount:
             return Policy(kind="every")
+        if kind in SAMPLERS and SAMPLERS[kind].takes == "n":
+            return Policy(kind=kind, n=_positive_int(amount))
+        if kind in SAMPLERS:
+            return Policy(kind=kind, rate=_rate(amount))
     except ValueError as error:
         raise _none(text, f"{kind} needs {error}") from error
     raise _none(text, "it does not start with one of the policies below")
@@ -192,14 +212,21 @@ def _rate(text: str) -> float:
 def _none(text: str, why: str) -> UsageError:
     return UsageError(
         f"{text!r} is not a frame policy: {why}. Policies: uniform:N, fps:R, last:N@R, every, "
-        f"and {', '.join(PRESETS)}. Options follow after commas: fps:1,max=256,pixels=151200."
+        f"{', '.join(PRESETS)}, and as makers sample frames: {', '.join(_samplers())}. Options "
+        "follow after commas: fps:1,max=256,pixels=151200."
     )
+
+
+def _samplers() -> Iterator[str]:
+    for name, sampler in SAMPLERS.items():
+        yield f"{name}:{'N' if sampler.takes == 'n' else 'R'}"
 
 
 def picked(
     policy: Policy, times: Sequence[float], start: float = 0.0, end: float | None = None
 ) -> list[int]:
-    """The ascending, distinct indexes of the frames that a policy picks in the window [start, end).
+    """The ascending indexes of the frames that a policy picks in the window [start, end). They are
+    distinct, except that some makers' samplers repeat the last frame.
 
     `times` are the ascending media times of all frames, in seconds. If no frame begins in the
     window, the frame on display at the start of the window is picked. If no frame is on display
@@ -217,6 +244,8 @@ def picked(
             n = min(policy.n, stop - first)
             return [first + int((index + 0.5) * (stop - first) / n) for index in range(n)]
         return [first + index for index in _uniform(policy, stop - first)]
+    if policy.kind in SAMPLERS:
+        return [first + index for index in _sampled(policy, times, stop - first)]
     assert policy.rate is not None
     last = times[stop - 1]
     # The ticks end at the end of the window, or at the last frame if the video ends earlier.
@@ -247,6 +276,20 @@ def on_grid(
             return
         if index + 1 == len(times) or due < times[index + 1]:
             yield due, index
+
+
+def _sampled(policy: Policy, times: Sequence[float], there: int) -> Sequence[int]:
+    """The indexes that a maker's sampler picks from a window of `there` frames."""
+    sampler = SAMPLERS[policy.kind]
+    return sampler.pick(
+        SampledVideo(
+            total=there,
+            fps=frame_rate(times),
+            amount=policy.n or policy.rate or 0,
+            min=policy.min or sampler.limits.get("min", 0),
+            max=policy.max or sampler.limits.get("max", 0),
+        )
+    )
 
 
 def _uniform(policy: Policy, there: int) -> list[int]:

@@ -4,9 +4,12 @@ Images and videos are references (a path, bytes, a slice of a file, or a URL). O
 `snellen.media` open images and videos when needed.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from snellen.errors import shown_address
 
@@ -107,6 +110,17 @@ class Frame:
     """The encoded image of the frame."""
 
 
+class Cue(NamedTuple):
+    """One line of subtitles."""
+
+    start: float
+    """When the line appears, in seconds from the first frame."""
+    end: float
+    """When the line disappears, in seconds from the first frame."""
+    text: str
+    """The line."""
+
+
 @dataclass(frozen=True)
 class Video:
     """A reference to one video, with the window that a model may see."""
@@ -130,6 +144,12 @@ class Video:
     size. See `media.video.policy`."""
     frames: tuple[Frame, ...] = ()
     """The frames that a model gets; empty before decoding."""
+    subtitles: tuple[Cue, ...] = ()
+    """Subtitles that stand between the frames in the order of time, see `media.layout`; empty for
+    no text between frames."""
+    captions: tuple[str, ...] = ()
+    """A text before each frame; empty if the frame policy decides. Captions replace the stamps of
+    the frame policy."""
 
     @property
     def size(self) -> Size | None:
@@ -147,6 +167,22 @@ class Text(str):
     picture."""
 
     __slots__ = ()
+
+
+class TimedText(str):
+    """Text that depends on the times of the frames that a model is shown, such as the subtitles at
+    these times. As a string, it is the text for the case that the times are not known yet."""
+
+    video: Video
+    """The video whose frames are shown."""
+    write: Callable[[Sequence[float]], str]
+    """Returns the text for the times of the frames, in seconds."""
+
+    def __new__(cls, text: str, video: Video, write: Callable[[Sequence[float]], str]) -> TimedText:
+        timed = super().__new__(cls, text)
+        timed.video = video
+        timed.write = write
+        return timed
 
 
 Part = str | Image | Video

@@ -12,17 +12,20 @@ import os
 import threading
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from snellen.errors import MediaError, UsageError, check_regular, install
 from snellen.media._files import label, path_inside
 from snellen.media._frames import PRESETS, Policy, on_grid, picked, policy
 from snellen.media.content import Frame, Video
+from snellen.media.frame_cache import FrameCache
+from snellen.media.frame_pool import FramePool, PoolShare
 
 if TYPE_CHECKING:
     from av.video.frame import VideoFrame
@@ -44,6 +47,7 @@ __all__ = [
     "policy",
     "shown",
     "sizes",
+    "times",
 ]
 
 BLOCK = 1 << 20
@@ -51,9 +55,9 @@ CUT_OFF = 1.0
 """A video counts as cut off if its last frame ends more than this many seconds before its declared
 end."""
 MOST_HELD = 256 << 20
-"""The maximum size, in bytes, of a video's encoded frames in memory. If this is not enough, some
-windows are postponed, and the video is decoded again for them. At 0.6 MB per frame, this happens
-for 39 of the 644 videos of OVO-Bench."""
+"""The maximum size, in bytes, of the encoded frames in memory of a video that is decoded alone. If
+this is not enough, some windows are postponed, and the video is decoded again for them. At 0.6 MB
+per frame, this happens for 39 of the 644 videos of OVO-Bench."""
 DEFAULT = "uniform:64"
 """The default frame policy."""
 
@@ -142,7 +146,11 @@ decoding."""
 
 
 def decoded(
-    video: Video, windows: Sequence[Window], ended: Callable[[], bool] = lambda: False
+    video: Video,
+    windows: Sequence[Window],
+    ended: Callable[[], bool] = lambda: False,
+    share: PoolShare | None = None,
+    cache: FrameCache | None = None,
 ) -> Iterator[Shown]:
     """Yield the frames of each window, as soon as all frames of the window are decoded. The windows
     are yielded in the order of their last frames.
@@ -150,14 +158,17 @@ def decoded(
     The video is decoded in one pass, or in several if the frames of all windows need too much
     memory. If several windows need a frame at the same size, the frame is encoded once per pass. If
     a frame of a window is missing, an error is yielded instead of the window's frames. `ended` is
-    called before each frame. Decoding stops if `ended` returns True.
+    called before each frame. Decoding stops if `ended` returns True. `share` is the memory for the
+    frames; None means that this video alone may use `MOST_HELD` bytes. Frames in `cache` are read
+    instead of decoded, and all others are written to it.
 
     Raises:
         MediaError: The file is missing or is not a video.
         UsageError: The policy does not exist, or the extra `video` is not installed.
     """
-    with closing(_opened(video)) as opened:
-        yield from _DecodingPass(opened, windows, ended).run()
+    share = share or FramePool(MOST_HELD).share()
+    with closing(_Source(video, cache)) as source:
+        yield from _DecodingPass(source, windows, ended, share).run()
 
 
 class Streamed:
@@ -235,14 +246,31 @@ def sizes(video: Video) -> list[tuple[int, int]]:
         return [frame_policy.size(*opened.size)] * len(indexes)
 
 
+def times(video: Video) -> list[float]:
+    """The times, in seconds, of the frames that the video's policy picks. Frames are decoded only
+    if the packets have no times.
+
+    Raises:
+        MediaError: The file is missing, is not a video, or has no frame in the window.
+        UsageError: The policy does not exist, or the extra `video` is not installed.
+    """
+    known = facts(video).times
+    indexes = picked(policy(video.policy or DEFAULT), known, video.start, video.end)
+    if not indexes:
+        raise MediaError(f"{label(video)} has no frame before {video.end:g} s.")
+    return [known[index] for index in indexes]
+
+
 def _opened(video: Video) -> OpenedVideo:
     try:
         from snellen.media._container import OpenedVideo
     except ImportError as error:
-        raise UsageError(
-            f"to read videos, install the extra `video`: {install('video')}"
-        ) from error
+        raise _without_package() from error
     return OpenedVideo(video)
+
+
+def _without_package() -> UsageError:
+    return UsageError(f"to read videos, install the extra `video`: {install('video')}")
 
 
 # -- files
@@ -268,15 +296,118 @@ def _digest_of(path: str, size: int, changed: int, inode: int) -> str:
 # -- passes over a video
 
 
+class _Source:
+    """The frames of a video, from its file or from a cache. The file is opened only if something
+    is not in the cache."""
+
+    def __init__(self, video: Video, cache: FrameCache | None) -> None:
+        self.video = video
+        self._opened: OpenedVideo | None = None
+        self._cached = None if cache is None else cache.of(load(video), _software())
+        if self._cached is None:
+            self.facts = self._file().facts
+            return
+        known = self._cached.read_facts()
+        if known is not None:
+            times, declared = known
+            self.facts = VideoFacts(
+                times=times, declared=declared, stamps=(), keys=(), scanned=False
+            )
+            return
+        self.facts = self._file().facts
+        self._cached.write_facts(self.facts.times, self.facts.declared)
+
+    def close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+        if self._cached is not None:
+            self._cached.close()
+
+    def frames(
+        self, looks: Mapping[int, Collection[Policy]]
+    ) -> Iterator[tuple[int, Mapping[Policy, Frame]]]:
+        """Yield the frames with these indexes in ascending order, in each size and format that is
+        still in `looks` when the frame is reached.
+
+        Raises:
+            MediaError: A frame cannot be decoded.
+        """
+        indexes = sorted(looks)
+        decoding: Iterator[tuple[int, VideoFrame]] | None = None
+        for position, index in enumerate(indexes):
+            shown_frames = self._from_cache(index, looks[index]) if looks[index] else {}
+            if shown_frames is None:
+                at = -1
+                while at < index:
+                    if decoding is None:
+                        decoding = self._decoding(indexes[position:], looks)
+                    at, picture = next(decoding)
+                    if at > index:  # the cache had this frame when decoding began
+                        at, decoding = -1, None
+                shown_frames = {
+                    look: self._encoded(index, picture, look) for look in [*looks[index]]
+                }
+            yield index, shown_frames
+
+    def _decoding(
+        self, indexes: Sequence[int], looks: Mapping[int, Collection[Policy]]
+    ) -> Iterator[tuple[int, VideoFrame]]:
+        cached = self._cached
+        if cached is not None:
+            indexes = [
+                index
+                for index in indexes
+                if index == indexes[0] or not all(cached.has(index, look) for look in looks[index])
+            ]
+        return self._file().at(indexes)
+
+    def _from_cache(self, index: int, looks: Collection[Policy]) -> dict[Policy, Frame] | None:
+        """The frame in each size and format; None if the cache lacks it in one of them."""
+        cached = self._cached
+        if cached is None or not all(cached.has(index, look) for look in looks):
+            return None
+        shown_frames = {}
+        for look in [*looks]:
+            frame = cached.frame(index, look)
+            if frame is None:
+                return None
+            shown_frames[look] = frame
+        return shown_frames
+
+    def _encoded(self, index: int, picture: VideoFrame, look: Policy) -> Frame:
+        frame = self._file().encoded(index, picture, look)
+        if self._cached is not None and not self._cached.has(index, look):
+            self._cached.write(index, look, frame)
+        return frame
+
+    def _file(self) -> OpenedVideo:
+        if self._opened is None:
+            self._opened = _opened(self.video)
+        return self._opened
+
+
+def _software() -> str:
+    """The versions of the packages that decode and encode frames."""
+    try:
+        return ", ".join(f"{name} {version(name)}" for name in ("av", "pillow"))
+    except PackageNotFoundError as error:
+        raise _without_package() from error
+
+
 class _DecodingPass:
     """Decodes the frames of several windows of a video, usually in one pass."""
 
     def __init__(
-        self, opened: OpenedVideo, windows: Sequence[Window], ended: Callable[[], bool]
+        self,
+        source: _Source,
+        windows: Sequence[Window],
+        ended: Callable[[], bool],
+        share: PoolShare,
     ) -> None:
-        self._opened = opened
+        self._source = source
         self._has_ended = ended
-        self._facts = opened.facts
+        self._share = share
+        self._facts = source.facts
         self._policies = [policy(window.policy) for window in windows]
         self._windows = windows
         self._picked = [
@@ -284,20 +415,22 @@ class _DecodingPass:
             for window_policy, window in zip(self._policies, windows, strict=True)
         ]
         self._encoded: dict[tuple[int, Policy], Frame] = {}
-        self._held = 0
 
     def run(self) -> Iterator[Shown]:
         left = sorted(range(len(self._windows)), key=lambda number: self._last(number))
-        while left:
-            waiting, later = deque(left), deque[int]()
-            yield from self._once(waiting, later)
-            left = [*later]
+        try:
+            while left:
+                waiting, later = deque(left), deque[int]()
+                yield from self._once(waiting, later)
+                left = [*later]
+        finally:
+            self._share.drop(self._encoded.values())
 
     def _once(self, waiting: deque[int], later: deque[int]) -> Iterator[Shown]:
         """Decode the video once for the waiting windows. If their frames need too much memory, the
         last windows are moved to `later`."""
         users = self._users(waiting)
-        frames = self._opened.at(sorted(users))
+        frames = self._source.frames(users)
         damage: MediaError | None = None
         while waiting:
             number = waiting.popleft()
@@ -310,7 +443,8 @@ class _DecodingPass:
                     try:
                         lacks = damage
                         if damage is None:
-                            self._take(*next(frames), users, waiting, later)
+                            self._make_room(users, waiting, later)
+                            self._take(*next(frames))
                     except MediaError as error:
                         lacks = damage = error
             if lacks is not None:
@@ -319,19 +453,13 @@ class _DecodingPass:
                 yield number, tuple(self._encoded[index, look] for index in self._picked[number])
             self._forget(number, users)
 
-    def _take(
-        self,
-        at: int,
-        frame: VideoFrame,
-        users: dict[int, dict[Policy, int]],
-        waiting: deque[int],
-        later: deque[int],
+    def _make_room(
+        self, users: dict[int, dict[Policy, int]], waiting: deque[int], later: deque[int]
     ) -> None:
-        """Encode a frame in every size and format that a window needs. If too many bytes are in
-        memory, postpone the last windows."""
-        for look in users[at]:
-            self._keep(at, look, self._opened.encoded(at, frame, look))
-        while self._held > MOST_HELD and waiting:
+        """Wait until there is room for another frame. If waiting does not help, postpone the last
+        windows."""
+        self._share.wait(self._has_ended)
+        while self._share.is_over and waiting:
             later.appendleft(waiting.pop())
             self._forget(later[0], users)
 
@@ -349,9 +477,9 @@ class _DecodingPass:
                 uses[look] = uses.get(look, 0) + 1
         return users
 
-    def _keep(self, index: int, look: Policy, frame: Frame) -> None:
-        self._encoded[index, look] = frame
-        self._held += _size(frame)
+    def _take(self, index: int, frames: Mapping[Policy, Frame]) -> None:
+        self._encoded |= {(index, look): frame for look, frame in frames.items()}
+        self._share.hold(frames.values())
 
     def _forget(self, number: int, users: dict[int, dict[Policy, int]]) -> None:
         """Remove the frames of a window from memory, except those that other windows still need."""
@@ -361,13 +489,13 @@ class _DecodingPass:
             if not users[index][look]:
                 del users[index][look]
                 if (index, look) in self._encoded:
-                    self._held -= _size(self._encoded.pop((index, look)))
+                    self._share.drop([self._encoded.pop((index, look))])
 
     def _lacks(self, number: int) -> MediaError | None:
         """Return an error if a window lacks frames, as far as the frames' times and the declared
         duration show this. Otherwise, return None."""
         window, facts = self._windows[number], self._facts
-        name = label(self._opened.video)
+        name = label(self._source.video)
         if not self._picked[number]:
             return MediaError(f"{name} has no frame before {window.end:g} s.")
         if window.start > max(facts.end, facts.times[-1]):
@@ -383,11 +511,6 @@ class _DecodingPass:
             f"at {facts.end:.1f} s. The question needs frames up to "
             f"{min(until, facts.declared or until):.1f} s. Download the file again."
         )
-
-
-def _size(frame: Frame) -> int:
-    assert isinstance(frame.image.source, bytes)
-    return len(frame.image.source)
 
 
 def look_of(policy: Policy) -> Policy:

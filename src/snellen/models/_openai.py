@@ -8,7 +8,7 @@ from typing import Any
 from snellen.core.model import Reply, Usage
 from snellen.core.profile import Profile
 from snellen.errors import Overloaded, Rejected
-from snellen.media.content import Image, Message
+from snellen.media.content import Image, Message, Video
 from snellen.models.parts import parts_of
 from snellen.models.service import (
     Encoded,
@@ -87,9 +87,13 @@ def data_url(image: Image) -> Encoded:
     return Encoded((f"data:{mime};base64,".encode(), data))
 
 
-def chat_message(message: Message, url: Callable[[Image], object]) -> dict[str, Any]:
+def chat_message(
+    message: Message,
+    url: Callable[[Image], object],
+    video_url: Callable[[Video], object] | None = None,
+) -> dict[str, Any]:
     """Convert a message for the chat completions API. `url` is a function that returns the URL of
-    an image."""
+    an image. `video_url` returns the URL of a whole video; without it, frames are sent."""
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
     if message.tool_calls:
@@ -109,6 +113,9 @@ def chat_message(message: Message, url: Callable[[Image], object]) -> dict[str, 
         message,
         lambda text: {"type": "text", "text": text},
         lambda image: {"type": "image_url", "image_url": {"url": url(image)}},
+        None
+        if video_url is None
+        else lambda video: {"type": "video_url", "video_url": {"url": video_url(video)}},
     )
     return {"role": message.role, "content": parts}
 

@@ -34,7 +34,7 @@ from pybase64 import b64encode
 from snellen.core.model import Reply, Request, Usage
 from snellen.core.profile import Profile
 from snellen.core.tools import ToolSpec
-from snellen.errors import MediaError, Overloaded, Rejected, UsageError
+from snellen.errors import Overloaded, Rejected, UsageError
 from snellen.media import video as videos
 from snellen.media.content import Message, ToolCall, Video
 from snellen.models.parts import parts_of
@@ -62,21 +62,10 @@ from snellen.models.tool_calls import (
     sent_name,
     tool_call,
 )
+from snellen.models.video_file import OPTION, TYPES, read_file, sends_files
 from snellen.transport import Response
 
 IMAGES = ("image/jpeg", "image/png", "image/webp")
-VIDEOS = {
-    ".mp4": "video/mp4",
-    ".mpeg": "video/mpeg",
-    ".mpg": "video/mpg",
-    ".mov": "video/mov",
-    ".avi": "video/avi",
-    ".flv": "video/x-flv",
-    ".webm": "video/webm",
-    ".wmv": "video/wmv",
-    ".3gp": "video/3gpp",
-}
-NATIVE_VIDEO = "native_video"
 MOST_BYTES = 75_000_000
 """The maximum size of a video file, in bytes. In base64, a file of this size fills a whole
 request."""
@@ -104,11 +93,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Google:
         raise UsageError(
             f"google/{name}: `generationConfig` in the profile's `extra` must be a table."
         )
-    native_video = profile.extra.get(NATIVE_VIDEO, False)
-    if not isinstance(native_video, bool):
-        raise UsageError(
-            f"google/{name}: `{NATIVE_VIDEO}` in the profile's `extra` must be true or false."
-        )
+    native_video = sends_files(f"google/{name}", profile)
     model_path = name if name.startswith(("models/", "tunedModels/")) else f"models/{name}"
     how = "streamGenerateContent" if profile.stream else "generateContent"
     there = service(
@@ -155,7 +140,7 @@ class Google(OnServer):
             "stopSequences": list(request.stop) or None,
         }
         extra = {**generation.extra}
-        extra.pop(NATIVE_VIDEO, None)
+        extra.pop(OPTION, None)
         settings |= cast("dict[str, Any]", extra.pop("generationConfig", {}))
         settings = {name: value for name, value in settings.items() if value is not None}
         body: dict[str, Any] = {
@@ -330,29 +315,17 @@ def _file(video: Video) -> dict[str, Any]:
         Rejected: the service does not accept the file or the frame policy.
     """
     where = video.label or str(video.source)
-    mime = VIDEOS.get(video.source.suffix.lower())
+    mime = TYPES.get(video.source.suffix.lower())
     if mime is None:
         raise Rejected(
-            f"{where}: Gemini does not accept this type of video. It accepts {', '.join(VIDEOS)}."
+            f"{where}: Gemini does not accept this type of video. It accepts {', '.join(TYPES)}."
         )
     seen = {
         "startOffset": _seconds(video.start) if video.start else None,
         "endOffset": None if video.end is None else _seconds(video.end),
         "fps": _rate(video),
     }
-    try:
-        path = videos.load(video).source
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= MOST_BYTES else None
-    except MediaError as error:
-        raise Rejected(str(error)) from error
-    except OSError as error:
-        raise Rejected(f"{where} cannot be read: {error.strerror}.") from error
-    if data is None:
-        raise Rejected(
-            f"{where} has {size / 1e6:,.0f} MB, but a file in a request to Gemini can have at most "
-            f"{MOST_BYTES / 1e6:.0f} MB. Remove {NATIVE_VIDEO} to send its frames instead."
-        )
+    data = read_file(video, MOST_BYTES, "Gemini")
     seen = {name: value for name, value in seen.items() if value is not None}
     return {**_inline(mime, b64encode(data)), **({"videoMetadata": seen} if seen else {})}
 
@@ -368,7 +341,7 @@ def _rate(video: Video) -> float | None:
         or policy != videos.policy(f"fps:{policy.rate}")
     ):
         raise Rejected(
-            f"{NATIVE_VIDEO}: Gemini samples a video at a rate of at most {MOST_RATE:g} frames per "
+            f"{OPTION}: Gemini samples a video at a rate of at most {MOST_RATE:g} frames per "
             f"second, not by {policy}. Use --frames fps:1, for example.",
             hopeless=True,
         )

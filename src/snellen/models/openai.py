@@ -7,6 +7,11 @@ unchanged. A video is sent as one image per frame. Tools are sent as functions. 
 vLLM or SGLang must be started with the model's parser of tool calls. The result of a call is text.
 Reasoning is sent back with the calls that follow it, under the name that the server used.
 
+With `native_video = true` in the profile's `extra`, the whole video file is sent instead, as a part
+`video_url` with a `data:` URL, which vLLM and SGLang accept. Snellen then decodes no frames. The
+server picks the frames by its own settings, such as vLLM's `media_io_kwargs` and
+`mm_processor_kwargs`, which belong into `extra` too. Questions about parts of videos are rejected.
+
 A profile's `extra` is merged into the request and overrides Snellen's own fields. If a field in
 `extra` is None, it is not sent. `max_completion_tokens` in `extra` replaces `max_tokens`, since
 servers reject requests that contain both fields. Azure expects the key in the header `api-key`
@@ -17,6 +22,7 @@ address that ends in /openai/v1.
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
@@ -25,6 +31,7 @@ from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile
 from snellen.core.tools import ToolSpec
 from snellen.media.content import ToolCall
+from snellen.models import video_file
 from snellen.models._openai import (
     OpenAIService,
     chat_message,
@@ -45,6 +52,7 @@ from snellen.models.service import (
     times,
 )
 from snellen.models.tool_calls import continuation, tool_call
+from snellen.models.video_file import OPTION, sends_files
 from snellen.transport import Response
 
 PATH = "chat/completions"
@@ -55,6 +63,7 @@ CALLS = {"tool_calls", "function_call"}
 """Names of fields that contain tool calls, and finish reasons of replies with tool calls."""
 REASONING = ("reasoning_content", "reasoning")
 """Names of fields that contain reasoning."""
+OF_FILES = "videos were sent as files, so the server chose the frames, not the frame policy"
 SILENT = {"text", "thinking", "reasoning", "refusal"}
 """Types of message parts that contain text or nothing."""
 BROKEN_OFF = ("abort", "error", "insufficient_system_resource")
@@ -63,8 +72,14 @@ DeepSeek use these reasons (see their pages on errors or on chat completions).""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAI:
-    """Open the model `name` on the profile's server."""
-    return OpenAI(opened(name, profile=profile, api_key=api_key, path=PATH))
+    """Open the model `name` on the profile's server.
+
+    Raises:
+        UsageError: `native_video` in the profile's `extra` is neither true nor false.
+    """
+    native_video = sends_files(f"openai/{name}", profile)
+    there = opened(name, profile=profile, api_key=api_key, path=PATH)
+    return OpenAI(there, native_video=native_video)
 
 
 class OpenAI(OpenAIService):
@@ -73,8 +88,11 @@ class OpenAI(OpenAIService):
     what = "a chat completion"
     calls = "tool_calls"
 
-    def __init__(self, there: Service) -> None:
+    def __init__(self, there: Service, *, native_video: bool = False) -> None:
         super().__init__(there)
+        self.wants_frames = not native_video
+        if native_video:
+            self.notes = (OF_FILES,)
         # The newer models of the official service reject the old name of this field. Most other
         # servers reject the new name.
         official = there.transport.where.startswith(OFFICIAL)
@@ -82,11 +100,21 @@ class OpenAI(OpenAIService):
 
     # -- there
 
+    async def _encoded(self, request: Request) -> bytes:
+        if self.wants_frames:
+            return self._body(request)
+        # Reading and encoding large files must not block other requests.
+        return await asyncio.to_thread(self._body, request)
+
     def _body(self, request: Request) -> bytes:
         generation = request.generation
+        video_url = None if self.wants_frames else video_file.data_url
+        extra = {name: value for name, value in generation.extra.items() if name != OPTION}
         body: dict[str, Any] = {
             "model": self.name,
-            "messages": [chat_message(message, data_url) for message in request.messages],
+            "messages": [
+                chat_message(message, data_url, video_url) for message in request.messages
+            ],
             self._most_tokens: generation.max_tokens,
             "temperature": generation.temperature,
             "top_p": generation.top_p,
@@ -96,9 +124,9 @@ class OpenAI(OpenAIService):
         }
         if self._there.stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
-        if "max_completion_tokens" in generation.extra:
+        if "max_completion_tokens" in extra:
             body.pop("max_tokens", None)
-        return body_of({**body, **generation.extra})
+        return body_of({**body, **extra})
 
     # -- and back
 

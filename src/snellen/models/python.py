@@ -48,6 +48,7 @@ from typing import Any
 from snellen.core.model import Ranked, Ranks, Reply, Request, Session, SessionSpec, loaded
 from snellen.core.profile import Profile
 from snellen.errors import ModelError, Rejected, UsageError, type_of
+from snellen.media.layout import has_texts
 from snellen.models.threads import CallThreads
 from snellen.models.traits import copy_traits
 from snellen.models.user_code import Calls, errors_as, load_object, opened
@@ -279,6 +280,12 @@ class Files:
                 hopeless=True,
             )
         (video,) = videos
+        if has_texts(video):
+            raise Rejected(
+                f"{self.name} reads the video's file, so it cannot get texts between the frames, "
+                "such as stamps and subtitles. Ask without these texts.",
+                hopeless=True,
+            )
         times: dict[str, float] = {}
         if video.start or video.end is not None:
             if not self._takes_times:

@@ -54,6 +54,7 @@ from snellen.errors import (
 )
 from snellen.media import video
 from snellen.media.content import Message, Video
+from snellen.media.layout import has_texts
 from snellen.models.threads import CallThreads
 from snellen.models.user_code import errors_as
 from snellen.models.vlmevalkit_messages import (
@@ -261,6 +262,12 @@ class VlmEvalKit:
     def _parts(self, message: Message) -> list[dict[str, str]]:
         content = message.content
         if self._takes_videos:
+            if any(map(has_texts, message.videos)):
+                raise Rejected(
+                    f"{self.name} reads the video's file, so it cannot get texts between the "
+                    "frames, such as stamps and subtitles. Ask without these texts.",
+                    hopeless=True,
+                )
             content = tuple(
                 replace(part, frames=()) if isinstance(part, Video) else part for part in content
             )

@@ -18,13 +18,13 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from snellen.core.sample import Sample
 from snellen.errors import UsageError, message_of
-from snellen.media.content import Image, Video
+from snellen.media.content import Image, Part, Video
 
 if TYPE_CHECKING:
     import jinja2
@@ -118,6 +118,28 @@ def as_text(pieces: Sequence[Piece]) -> str:
     video."""
     names = {Image: "<image>", Video: "<video>", VideoFrame: "<image>"}
     return "".join(piece if isinstance(piece, str) else names[type(piece)] for piece in pieces)
+
+
+def with_captions(pieces: Sequence[Piece]) -> tuple[Part, ...]:
+    """Replace frames and the texts before them with a video whose captions are these texts. Pieces
+    before these texts, and after the last frame, are unchanged."""
+    parts: list[Part] = []
+    captions: list[str] = []
+    film: Video | None = None
+    for piece in pieces:
+        if not isinstance(piece, VideoFrame):
+            parts.append(piece)
+            continue
+        if film is not None:
+            # The texts after the previous frame follow the video.
+            index = parts.index(film)
+            captions.append("".join(str(part) for part in parts[index + 1 :]))
+            del parts[index:]
+        else:
+            captions.append(str(parts.pop()) if parts and isinstance(parts[-1], str) else "")
+        film = replace(piece.video, captions=tuple(captions))
+        parts.append(film)
+    return tuple(parts)
 
 
 def lettered(choices: Sequence[str], form: str = "{letter}. {text}\n", least: int = 0) -> str:

@@ -12,7 +12,15 @@ from snellen.errors import UsageError
 from snellen.media.content import Message
 from snellen.media.sizes import in_squares
 from snellen.recipes.facts import CardFigure, Evidence, Figure, RecipeScoring, RecipeThinking
-from snellen.recipes.prompts import Loads, Piece, VideoFrame, as_text, expanded, pieces_of, rendered
+from snellen.recipes.prompts import (
+    Loads,
+    Piece,
+    as_text,
+    expanded,
+    pieces_of,
+    rendered,
+    with_captions,
+)
 from snellen.recipes.tiles import Tiles
 
 
@@ -139,16 +147,10 @@ class Ask:
 
         Raises:
             UsageError: the template cannot be rendered for the sample, or the recipe sends raw
-                prompts or frames between texts, which no back end supports.
+                prompts, which no back end supports.
         """
         self.check_sendable()
-        pieces = self.pieces(sample)
-        if any(isinstance(piece, VideoFrame) for piece in pieces):
-            raise UsageError(
-                f"The recipe {self.recipe} sends videos of {self.data_set} as frames with text "
-                "before each frame. No back end sends such prompts."
-            )
-        parts = tuple(piece for piece in pieces if not isinstance(piece, VideoFrame))
+        parts = with_captions(self.pieces(sample))
         system = (Message("system", (self.manner.system,)),) if self.manner.system else ()
         return (*system, Message("user", parts))
 

@@ -18,6 +18,7 @@ from snellen.run.budget import Budget
 from snellen.run.limiter import Limiter, RequestSlot
 from snellen.run.observer import Observer
 from snellen.run.recorder import Recorder, Turn
+from snellen.run.request_room import RequestRoom
 from snellen.run.settings import Settings
 from snellen.run.stop import Stop
 
@@ -78,6 +79,7 @@ class Attempts:
         self.limiter = limiter
         self.stop = stop
         self._budget = budget
+        self._room = RequestRoom()
         self._random = random.Random(os.getpid())
         self._replies = 0
         self._failed_in_a_row = 0
@@ -103,12 +105,13 @@ class Attempts:
         attempt = throttled = replies = 0
         while True:
             attempt += 1
-            slot = None if acquire is None else await acquire()
-            if not self.may_ask():
-                if slot is not None:
-                    self.limiter.release()
-                return None
-            outcome = await self._attempt(turn, attempt, send, slot)
+            async with self._room.reserved(turn.request):
+                slot = None if acquire is None else await acquire()
+                if not self.may_ask():
+                    if slot is not None:
+                        self.limiter.release()
+                    return None
+                outcome = await self._attempt(turn, attempt, send, slot)
             if isinstance(outcome, Reply):
                 return outcome
             if attempt == 1:

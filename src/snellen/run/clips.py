@@ -1,5 +1,5 @@
 """Decodes the videos of questions in threads, ahead of the requests. Each video is decoded once for
-all of its questions, and memory use is limited."""
+all of its questions, and the frames of all groups share one bound of memory."""
 
 from __future__ import annotations
 
@@ -9,19 +9,34 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from threading import Condition
 
 from snellen.core.model import Request
 from snellen.errors import MediaError
 from snellen.media import video
-from snellen.media.content import Video
+from snellen.media.content import Frame, Video
+from snellen.media.frame_cache import FrameCache
+from snellen.media.frame_pool import FramePool
 
 THREADS = max(1, min(8, os.cpu_count() or 1))
-MOST_BYTES = 300 << 20
-"""The maximum size, in bytes, of the encoded frames that are ready for one group's unanswered
-questions. A single question may exceed this limit."""
+MOST_BYTES = 448 << 20
+"""The maximum size, in bytes, of all encoded frames of a run. The frames of a single question may
+exceed this limit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VideoDecoding:
+    """What the groups of a run share to decode videos."""
+
+    threads: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(THREADS, "decode")
+    )
+    """The threads that decode."""
+    pool: FramePool = field(default_factory=lambda: FramePool(MOST_BYTES))
+    """The memory for frames."""
+    cache: FrameCache | None = None
+    """Where frames are kept for later runs; None if they are not kept."""
 
 
 def videos_of(request: Request) -> list[Video]:
@@ -39,17 +54,19 @@ class Clips:
     """
 
     def __init__(
-        self, of: Mapping[str, Sequence[Video]], times: int, threads: ThreadPoolExecutor
+        self, of: Mapping[str, Sequence[Video]], times: int, decoding: VideoDecoding
     ) -> None:
         self._loop = asyncio.get_running_loop()
-        self._threads = threads
+        self._decoding = decoding
+        self._share = decoding.pool.share(self._can_release)
         self._of = dict(of)
+        self._unanswered = dict.fromkeys(of, times)
         self._users: Counter[Video] = Counter()
         for videos in of.values():
             self._users.update(dict.fromkeys(videos, times))
         self._ready: dict[Video, asyncio.Future[Video]] = {}
-        self._changed = Condition()
-        self._held: dict[Video, int] = {}
+        self._changed = decoding.pool.changed
+        self._held: dict[Video, tuple[Frame, ...]] = {}
         self._ended = False
         self.begun = asyncio.Event()
         """Set once a video has been decoded or decoding has failed."""
@@ -57,11 +74,11 @@ class Clips:
         for clip in self._users:
             by_source.setdefault((clip.source, clip.within), []).append(clip)
         for videos in by_source.values():
-            self._start(videos)
+            self._start(videos, decoding.threads)
 
-    def _start(self, videos: list[Video]) -> None:
+    def _start(self, videos: list[Video], threads: ThreadPoolExecutor) -> None:
         self._ready |= {clip: self._loop.create_future() for clip in videos}
-        decoding = self._threads.submit(self._decode, videos)
+        decoding = threads.submit(self._decode, videos)
         decoding.add_done_callback(partial(self._ended_with, videos))
 
     async def shown(self, request: Request, sample: str) -> Request:
@@ -76,8 +93,12 @@ class Clips:
             if clip not in self._ready:  # a video of a later turn, or one that is not in `of`
                 with self._changed:
                     self._of[sample] = [*self._of.get(sample, ()), clip]
+                    self._unanswered.setdefault(sample, 1)
                     self._users[clip] += 1
-                self._start([clip])
+                # The shared threads may all wait for memory that this sample's other frames take.
+                own_thread = ThreadPoolExecutor(1, "decode")
+                self._start([clip], own_thread)
+                own_thread.shutdown(wait=False)
             decoded[clip] = await asyncio.shield(self._ready[clip])
         return with_videos(request, decoded)
 
@@ -85,10 +106,11 @@ class Clips:
         """Count one repeat of a sample as done, so that its videos can be dropped once no repeat
         needs them."""
         with self._changed:
+            self._unanswered[sample] = self._unanswered.get(sample, 1) - 1
             for clip in dict.fromkeys(self._of.get(sample, ())):
                 self._users[clip] -= 1
                 if self._users[clip] <= 0:
-                    self._held.pop(clip, None)
+                    self._share.drop(self._held.pop(clip, ()))
                     self._ready.pop(clip, None)
             self._changed.notify_all()
 
@@ -96,7 +118,8 @@ class Clips:
         """Stop decoding, because no question waits for a video any more."""
         with self._changed:
             self._ended = True
-            self._changed.notify_all()
+            self._held.clear()
+            self._share.close()
         for ready in self._ready.values():
             ready.cancel()
 
@@ -108,15 +131,19 @@ class Clips:
             for clip in videos
         ]
         known = video.load(videos[0])
-        for number, frames in video.decoded(known, windows, lambda: self._ended):
+        shown = video.decoded(
+            known, windows, lambda: self._ended, self._share, self._decoding.cache
+        )
+        for number, frames in shown:
             clip = videos[number]
             if isinstance(frames, MediaError):
                 self._tell(clip, frames)
                 continue
-            sources = (frame.image.source for frame in frames)
-            size = sum(len(source) for source in sources if isinstance(source, bytes))
-            if not self._room(clip, size):
-                return
+            with self._changed:
+                if self._ended:
+                    return
+                self._share.hold(frames)
+                self._held[clip] = frames
             self._tell(clip, replace(clip, digest=known.digest, frames=frames))
 
     def _ended_with(self, videos: Sequence[Video], decoding: Future[None]) -> None:
@@ -126,21 +153,14 @@ class Clips:
             for video in videos:
                 self._tell(video, error)
 
-    def _room(self, clip: Video, size: int) -> bool:
-        """Wait until there is room in memory; returns False if no question waits any more."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._ended or self._has_room(clip, size))
-            self._held[clip] = size
-            return not self._ended
-
-    def _has_room(self, clip: Video, size: int) -> bool:
-        held = self._held
-        if not held or sum(held.values()) + size <= MOST_BYTES:
-            return True
-        # Avoid a deadlock: a sample that has frames of one video and waits for this one cannot
-        # release the former before it gets the latter.
-        shown = (videos for videos in self._of.values() if clip in videos)
-        return any(other in held for videos in shown for other in videos)
+    def _can_release(self) -> bool:
+        """Whether a sample that is not answered yet has the frames of all its videos, so that its
+        answer will release them."""
+        return any(
+            left > 0 and videos and all(clip in self._held for clip in videos)
+            for sample, left in self._unanswered.items()
+            if (videos := self._of.get(sample, ()))
+        )
 
     def _tell(self, clip: Video, result: Video | BaseException) -> None:
         with suppress(RuntimeError):  # the loop is closed: no question waits

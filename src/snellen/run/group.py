@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from snellen.core.model import Request
 from snellen.core.sample import Sample
 from snellen.data import Row
-from snellen.run.clips import Clips
+from snellen.run.clips import Clips, VideoDecoding
 from snellen.run.limiter import Limiter, RequestSlot
 
 
@@ -65,7 +64,7 @@ class Group:
             limiter.release()
 
     async def with_frames(
-        self, request: Request, sample: Sample, threads: ThreadPoolExecutor
+        self, request: Request, sample: Sample, decoding: VideoDecoding
     ) -> Request:
         """Add the frames of a request's videos to the request.
 
@@ -74,7 +73,7 @@ class Group:
                 not installed.
         """
         if self.clips is None:
-            self.clips = Clips({}, 1, threads)
+            self.clips = Clips({}, 1, decoding)
         return await self.clips.shown(request, sample.id)
 
     def note_done(self, sample: Sample, repeat: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from snellen.core.benchmark import Benchmark
+from snellen.core.layout import laid_out, with_sizes
 from snellen.core.model import (
     Generates,
     Model,
@@ -16,7 +17,7 @@ from snellen.core.model import (
     check_tools,
 )
 from snellen.core.outputs import check_ranking, check_reply
-from snellen.errors import UsageError
+from snellen.errors import MediaError, Rejected, UsageError
 
 Call = Callable[[Request], Awaitable[Reply]]
 """Sends one request to a model and returns its reply."""
@@ -68,7 +69,8 @@ def call_of(benchmark: Benchmark, model: Model) -> Call:
 
         async def generate(request: Request) -> Reply:
             check_tools(request, generates)
-            return check_reply(await generates.generate(request), generates.name)
+            reply = check_reply(await generates.generate(_laid_out(request)), generates.name)
+            return with_sizes(reply, request)
 
         return generate
     if benchmark.procedure.kind == "rank" and isinstance(model, Ranks):
@@ -76,17 +78,29 @@ def call_of(benchmark: Benchmark, model: Model) -> Call:
 
         async def rank(request: Request) -> Reply:
             check_tools(request, ranks)
-            ranking = check_ranking(await ranks.rank(request), request, ranks.name)
-            return Reply(
+            ranking = check_ranking(await ranks.rank(_laid_out(request)), request, ranks.name)
+            reply = Reply(
                 choices=tuple(ranking),
                 stop="stop",
                 shown=ranking.shown,
                 sizes=ranking.sizes,
                 frame_sizes=ranking.frame_sizes,
             )
+            return with_sizes(reply, request)
 
         return rank
     raise _not_offered(benchmark, model)
+
+
+def _laid_out(request: Request) -> Request:
+    """
+    Raises:
+        Rejected: a video cannot be laid out with the prompt's texts.
+    """
+    try:
+        return laid_out(request)
+    except MediaError as error:
+        raise Rejected(str(error)) from error
 
 
 def _not_offered(benchmark: Benchmark, model: Model) -> UsageError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 from snellen.core.coordinates import Coordinates
@@ -13,6 +14,9 @@ from snellen.store import RunPart
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 LEVELS = ("none", "low", "medium", "high")
 TIMEOUTS = "connect=S,first=S,total=S"
+UNITS = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
+CACHE = 20 * 10**9
+"""The maximum size of a frame cache, in bytes, if the user states none."""
 
 
 def seconds(text: str) -> float:
@@ -154,6 +158,40 @@ def part(text: str) -> RunPart:
     if not 1 <= number <= total:
         raise ValueError(f"there is no part {text}. Parts are numbered from 1: 1/{max(total, 1)}.")
     return RunPart(number, total)
+
+
+def frame_cache(text: str) -> str:
+    """Check that a text is a folder, or a folder and a size.
+
+    Raises:
+        ValueError: the folder is missing, or the size is too small.
+    """
+    folder_and_size(text)
+    return text
+
+
+def folder_and_size(text: str) -> tuple[Path, int]:
+    """Parse a folder and the maximum size of its files in bytes.
+
+    >>> folder_and_size("frames:1.5GB")
+    (PosixPath('frames'), 1500000000)
+
+    Raises:
+        ValueError: the folder is missing, or the size is too small.
+    """
+    match = re.fullmatch(
+        r"(.*?)(?::(\d{1,6}(?:\.\d{1,3})?)(MB|GB|TB))?", text, re.ASCII | re.DOTALL
+    )
+    assert match is not None
+    folder, amount_text, unit = match.groups()
+    if not folder or "\0" in folder:
+        raise ValueError(f"{text!r} names no folder. Write FOLDER or FOLDER:50GB.")
+    if "://" in folder:
+        raise ValueError(f"{text!r} is not a folder on this machine. Write FOLDER or FOLDER:50GB.")
+    size = CACHE if unit is None else round(float(amount_text) * UNITS[unit])
+    if size < UNITS["MB"]:
+        raise ValueError(f"{text!r} allows less than 1MB. Write FOLDER or FOLDER:50GB.")
+    return Path(folder).expanduser(), size
 
 
 def pairs(texts: Sequence[str], form: str) -> dict[str, str]:

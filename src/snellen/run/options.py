@@ -479,6 +479,17 @@ class RunOptions(TypedDict, total=False):
             default=False,
         ),
     ]
+    frame_cache: Annotated[
+        str | None,
+        Option(
+            REQUESTS,
+            "Keep the frames of videos in this folder, up to this size (20GB if left out), so that "
+            "another run on the same videos decodes nothing.",
+            metavar="DIR[:SIZE]",
+            expected="a folder, and a size such as 50GB after a colon",
+            read=option_text.frame_cache,
+        ),
+    ]
     reuse: Annotated[
         Sequence[str | Path],
         Option(

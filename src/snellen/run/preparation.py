@@ -14,6 +14,7 @@ from snellen.core.model import Model, Prompts
 from snellen.core.profile import Profile
 from snellen.data import Facts
 from snellen.errors import DataError, UsageError
+from snellen.media.frame_cache import FrameCache
 from snellen.run import (
     Budget,
     Job,
@@ -33,6 +34,7 @@ from snellen.run.effort import expects_thoughts
 from snellen.run.identity import manifest_of, run_identity
 from snellen.run.limiter import START
 from snellen.run.machine_bound import machine_bound
+from snellen.run.option_text import folder_and_size
 from snellen.run.parts import PATIENCE, REMOTE_PATIENCE, enter_lock, in_part, share
 from snellen.run.plan import OnSample, Plan
 from snellen.run.readings import Readings
@@ -56,6 +58,8 @@ class Preparation:
         self._budget = budget
         self._stack = stack
         self._limiters: dict[str, Limiter] = {}
+        cache = plan.options["frame_cache"]
+        self._frame_cache = None if cache is None else FrameCache(*folder_and_size(cache))
 
     def add(self, config: RunConfig, opened: registry.Opened | None, facts: Facts) -> None:
         """Add a job for a run. If the run already has a job, add nothing: the user has named the
@@ -201,6 +205,7 @@ class Preparation:
             limit=limit,
             readings=Readings(benchmark.scorings[benchmark.headline]) if self._plan.score else None,
             observers=observers,
+            frame_cache=self._frame_cache,
         )
 
 

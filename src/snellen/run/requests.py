@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 
 from snellen.core.benchmark import Benchmark, History
+from snellen.core.layout import is_timed, with_times
 from snellen.core.model import Model, Prompts, Request, has_addresses, loaded
 from snellen.core.sample import Sample
 from snellen.errors import DataError, MediaError, ModelError
 from snellen.media.content import Video
 from snellen.run.addresses import fetched
-from snellen.run.clips import Clips, videos_of
+from snellen.run.clips import Clips, VideoDecoding, videos_of
 from snellen.run.group import Group
 from snellen.run.model_calls import own_prompt
 from snellen.run.recorder import Prepared
@@ -22,13 +22,13 @@ class Requests:
     """Creates the requests for one benchmark and one model."""
 
     def __init__(
-        self, benchmark: Benchmark, model: Model, settings: Settings, threads: ThreadPoolExecutor
+        self, benchmark: Benchmark, model: Model, settings: Settings, decoding: VideoDecoding
     ) -> None:
         self._benchmark = benchmark
         # A model may decode videos itself, or ignore them.
         self._shows_frames = getattr(model, "wants_frames", True)
         self._settings = settings
-        self._threads = threads
+        self._decoding = decoding
         self._reword = (
             model.prompted if isinstance(model, Prompts) and own_prompt(benchmark, model) else None
         )
@@ -57,8 +57,8 @@ class Requests:
     def start_decoding(self, group: Group) -> None:
         """Start decoding the videos of a group's first turns."""
         videos = self.first_videos(group) if self._shows_frames else {}
-        if videos:
-            group.clips = Clips(videos, len(group.repeats), self._threads)
+        if any(videos.values()):
+            group.clips = Clips(videos, len(group.repeats), self._decoding)
 
     async def prepare(self, sample: Sample, worded: Request, group: Group) -> Prepared:
         """Read the media of a sample's request, and apply the model's own prompt if the model has
@@ -70,7 +70,10 @@ class Requests:
         request = shown = worded
         try:
             if self._shows_frames and videos_of(worded):
-                shown = await group.with_frames(worded, sample, self._threads)
+                shown = await group.with_frames(worded, sample, self._decoding)
+            if is_timed(shown):
+                loop = asyncio.get_running_loop()
+                shown = await loop.run_in_executor(None, with_times, shown)
             request = shown = loaded(await self._fetch(shown))
             if self._reword is not None:
                 request = loaded(await self._fetch(await self._reword(shown)))
@@ -89,7 +92,7 @@ class Requests:
         loop = asyncio.get_running_loop()
         try:
             shown = await self._fetch(worded)
-            shown = await loop.run_in_executor(self._threads, loaded, shown)
+            shown = await loop.run_in_executor(self._decoding.threads, loaded, shown)
         except MediaError as error:
             return Prepared(worded=worded, shown=shown, request=shown, error=error)
         return Prepared(worded=worded, shown=shown, request=shown)
@@ -97,7 +100,7 @@ class Requests:
     def read_if_possible(self, worded: Request) -> Prepared:
         """Read the media of a request that already has a reply, if the media can still be read."""
         try:
-            shown = loaded(worded)
+            shown = loaded(with_times(worded))
         except MediaError:
             shown = worded
         return Prepared(worded=worded, shown=shown, request=shown)

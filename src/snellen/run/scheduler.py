@@ -11,7 +11,6 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,9 +18,10 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.model import Model, Streams
 from snellen.core.sample import Sample
 from snellen.data import Row
+from snellen.media.frame_cache import FrameCache
 from snellen.run.attempts import Attempts
 from snellen.run.budget import Budget
-from snellen.run.clips import THREADS
+from snellen.run.clips import THREADS, VideoDecoding
 from snellen.run.conversations import Conversations, Reuse
 from snellen.run.group import Group
 from snellen.run.limiter import Limiter
@@ -76,6 +76,8 @@ class Job:
     """How the questions use tools; None if there are no tools."""
     readings: Readings | None = None
     """Keeps the readings of the running score for the report; None if there is no report."""
+    frame_cache: FrameCache | None = None
+    """Where frames of videos are kept for later runs; None if they are not kept."""
     observers: Sequence[Observer] = ()
     """Observers that receive the run's events, in addition to the progress and the running
     score."""
@@ -120,7 +122,7 @@ class Scheduler:
         self._job = job
         self._stop = job.stop
         self._limiter = job.limiter
-        self._threads = ThreadPoolExecutor(THREADS, "decode")
+        self._decoding = VideoDecoding(cache=job.frame_cache)
         score = RunningScore(job.benchmark, job.progress, job.readings)
         watching = (ProgressCounter(job.progress), score)
         self._observer = Observers([*watching, *job.observers])
@@ -141,12 +143,12 @@ class Scheduler:
 
     def _make_asker(self) -> Asker:
         benchmark, model = self._job.benchmark, self._job.model
-        requests = Requests(benchmark, model, self._job.settings, self._threads)
+        requests = Requests(benchmark, model, self._job.settings, self._decoding)
         if benchmark.procedure.kind == "session":
             from snellen.run.sessions import Sessions  # few benchmarks have sessions
 
             assert isinstance(model, Streams)
-            return Sessions(benchmark, model, requests, self._attempts, self._threads)
+            return Sessions(benchmark, model, requests, self._attempts, self._decoding.threads)
         job = self._job
         if job.tools is None:
             return Conversations(benchmark, model, requests, self._attempts, job.reuse, job.limit)
@@ -187,11 +189,14 @@ class Scheduler:
             for task in left:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
-            self._threads.shutdown(wait=False, cancel_futures=True)
+            self._decoding.threads.shutdown(wait=False, cancel_futures=True)
             self._asker.close()
             self._job.progress.finished = time.monotonic()
             if reason := self._limiter.bounded_by:
                 self._job.progress.note(f"more concurrent requests were not possible: {reason}")
+            cache = self._job.frame_cache
+            if cache is not None and cache.trouble:
+                self._job.progress.note(f"frames could not be kept in the cache: {cache.trouble}")
             self._stop.close()
         if self._stop.crash is not None:
             raise self._stop.crash

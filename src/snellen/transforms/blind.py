@@ -15,7 +15,7 @@ from snellen.core.sample import Sample
 from snellen.data import Seekable, rows_at
 from snellen.errors import DataError, MediaError, UsageError
 from snellen.media import images
-from snellen.media.content import Image, Message, Part, Video
+from snellen.media.content import Image, Message, Part, TimedText, Video
 
 Medium = Image | Video
 Shows = Callable[[Sample, Sequence[Message]], Sequence[Message]]
@@ -91,7 +91,11 @@ def _nothing(sample: Sample, messages: Sequence[Message]) -> Sequence[Message]:
     servers expect a picture for each mark."""
     kept_messages = []
     for message in messages:
-        parts = [IMAGE_MARK.sub("", part) for part in message.content if isinstance(part, str)]
+        parts = [
+            part if isinstance(part, TimedText) else IMAGE_MARK.sub("", part)
+            for part in message.content
+            if isinstance(part, str)
+        ]
         if _media(message) and not any(part.strip() for part in parts):
             raise DataError(
                 f"--blind none leaves nothing to ask for sample {sample.id!r}, because one of its "

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen import __version__, errors
+from snellen.core.layout import laid_out, with_sizes
 from snellen.core.model import FrameSizes, Reply, Request, Shown
 from snellen.core.outputs import check_ranking, check_reply
 from snellen.errors import MediaError, Rejected, SnellenError, message_of
@@ -193,14 +194,15 @@ class Replica:
     async def generate(self, sent: ReplicaRequest) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         async def answer(request: Request) -> Reply:
             # Convert to plain values, since the other process does not have a user's classes.
-            return check_reply(await self._model.generate(request), self._name)
+            reply = check_reply(await self._model.generate(laid_out(request)), self._name)
+            return with_sizes(reply, request)
 
         return await self._answered(sent, answer)
 
     async def rank(self, sent: ReplicaRequest) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         async def answer(request: Request) -> Reply:
-            ranking = check_ranking(await self._model.rank(request), request, self._name)
-            return Reply(choices=tuple(ranking), sizes=ranking.sizes)
+            ranking = check_ranking(await self._model.rank(laid_out(request)), request, self._name)
+            return with_sizes(Reply(choices=tuple(ranking), sizes=ranking.sizes), request)
 
         return await self._answered(sent, answer)
 
@@ -338,4 +340,4 @@ class Films:
 
 
 def _bare(clip: Video) -> Video:
-    return replace(clip, digest=None, frames=())
+    return replace(clip, digest=None, frames=(), subtitles=(), captions=())
