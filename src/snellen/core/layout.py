@@ -43,14 +43,14 @@ def with_sizes(reply: Reply, request: Request) -> Reply:
     if reply.sizes is None or not any(map(_is_laid_out, media)):
         return reply
     sizes, frame_sizes = iter(reply.sizes), iter(reply.frame_sizes or ())
-    of_pictures: list[Size] = []
+    of_pictures: list[Size | None] = []
     of_frames: list[tuple[Size, Size] | None] = []
     for medium in media:
         if isinstance(medium, Image):
             of_pictures.append(next(sizes))
         elif _is_laid_out(medium):
             first, *_ = [next(sizes) for _ in medium.frames]
-            of_frames.append((first, medium.original_size or first))
+            of_frames.append(None if first is None else (first, medium.original_size or first))
         else:
             of_frames.append(next(frame_sizes, None))
     return replace(reply, sizes=tuple(of_pictures), frame_sizes=tuple(of_frames))

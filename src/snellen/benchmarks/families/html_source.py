@@ -45,7 +45,7 @@ def rewritten(source: str) -> str:
     >>> rewritten("<table><tr><th b=2 a>x &lt; y<td>z</table>")
     '<table><tr><td a="" b="2">x < y<td>z</td></td></tr></table>'
     """
-    writer = _Writer()
+    writer = _SourceWriter()
     try:
         writer.feed(source)
         writer.close()
@@ -54,7 +54,7 @@ def rewritten(source: str) -> str:
     return writer.finish()
 
 
-class _Writer(HTMLParser):
+class _SourceWriter(HTMLParser):
     """Reads a source and writes the other one."""
 
     def __init__(self) -> None:

@@ -67,15 +67,15 @@ class _TablePosition(HTMLParser):
 
 def table_similarity(text: str, right: str) -> float:
     """TEDS of the first tables that are direct children of the bodies (#L122-L147)."""
-    tables = []
+    pages = []
     for part in (text, right):
         position = _TablePosition(part).position
         if position is None:
             return 0.0
-        tables.append(part[position:])
+        pages.append(f"<html><body>{part[position:]}</body></html>")
     # Two tables without elements have no similarity: the authors divide by their number.
-    parsed_tables = map(first_table, tables)
-    return teds(*tables) if any(table and table.elements for table in parsed_tables) else 0.0
+    tables = map(first_table, pages)
+    return teds(pages[0], pages[1]) if any(table and table.elements for table in tables) else 0.0
 
 
 def chart_table(values: Mapping[Any, Any]) -> str:
