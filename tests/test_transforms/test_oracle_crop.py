@@ -1,6 +1,7 @@
 """The probe oracle crop: the right part of the picture is shown too, with its own pixels."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +29,8 @@ def test_the_crop_has_the_pixels_of_the_original_around_the_letters() -> None:
         pictures(probed(CHART, oracle_crop=True)), map(CHART.read, CHART.data), strict=True
     ):
         height = int(sample.tags["far"].split()[0])
-        left, top, right, bottom = sample.data["box"]  # type: ignore[misc]
+        box: Any = sample.data["box"]
+        left, top, right, bottom = box
         assert crop.excerpt is not None
         x1, y1, x2, y2 = crop.excerpt.box
         assert x1 <= left and y1 <= top and right <= x2 and bottom <= y2
@@ -69,4 +71,5 @@ def test_the_run_records_the_probe_and_is_scored_again_with_it(tmp_path: Path) -
     )
     assert result.report.identity["probe"] == {"oracle_crop": True}
     assert again(CHART, {"oracle_crop": True}).provenance.probe == {"oracle_crop": True}
+    assert result.run is not None
     assert snellen.score(result.run).report.scorings == result.report.scorings
