@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import snellen
-from snellen.store import Key, Run
+from snellen.store import Key, ReplyRecord, Run
 from snellen.view.pages import Pages
 from snellen.view.query import Wanted
 
@@ -65,7 +65,9 @@ def test_the_box_of_the_call_is_in_the_part_that_is_drawn(run: Path) -> None:
     (call,) = (
         record.tool_calls[0]
         for record in Run(run).replies()
-        if record.key == Key("far-0", 0, 0, 0) and record.tool_calls
+        if isinstance(record, ReplyRecord)
+        and record.key == Key("far-0", 0, 0, 0)
+        and record.tool_calls
     )
     box = json.loads(call.arguments)["box"]
     (crop,) = (
