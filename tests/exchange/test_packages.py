@@ -134,3 +134,27 @@ def test_the_hubs_package_reads_an_entry(repeated: Path, tmp_path: Path) -> None
     assert entry.source_url == "https://x.org"
     assert isinstance(entry.date, str)
     assert eval_result_entries_to_yaml([entry]) == document
+
+
+def test_inspect_reads_tool_calls_as_events(tmp_path: Path) -> None:
+    result = snellen.evaluate(
+        "eyechart:tasks=far,n=4",
+        "baseline/zoomer",
+        tools=["zoom"],
+        image_size=336,
+        out=tmp_path / "runs",
+    )
+    assert result.run is not None
+    log = inspect_log(result.run, tmp_path)
+    for sample in log.samples:
+        [event] = [event for event in sample.events if event.event == "tool"]
+        question, call, answer, reply = sample.messages
+        assert [question.role, call.role, answer.role] == ["user", "assistant", "tool"]
+        assert reply.role == "assistant" and reply.text == sample.output.completion
+        [called] = call.tool_calls
+        assert (called.id, called.function) == (event.id, event.function) == (event.id, "zoom")
+        assert called.arguments == event.arguments and len(event.arguments["box"]) == 4
+        assert answer.tool_call_id == event.id
+        assert answer.function == "zoom"
+        assert event.result == answer.text
+        assert "<image: sha256:" in event.result and event.error is None

@@ -298,12 +298,18 @@ def test_it_knows_nothing_of_what_draws_or_asks() -> None:
     folder = Path(snellen.__file__).parent / "models"
     imported = {
         node.module
-        for name in ("reader.py", "reader_places.py", "reader_shapes.py", "reader_tables.py")
+        for name in (
+            *("reader.py", "reader_places.py", "reader_shapes.py", "reader_tables.py"),
+            "zoomer.py",
+        )
         for node in ast.walk(ast.parse((folder / name).read_bytes()))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("snellen")
     }
     assert imported == {
         "snellen.media.content",
+        "snellen.media.views",
+        "snellen.models.batch",
+        "snellen.models.zoomer",
         "snellen.errors",
         "snellen.media",
         "snellen.core.model",

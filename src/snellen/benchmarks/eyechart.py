@@ -20,9 +20,12 @@ Data     The pictures are drawn from `seed`, without a download. Each has `side`
          Four more tasks ask for the color of a shape (colors), the number of circles, from 1 to 20
          (counts), which quarter of the picture contains a square (positions), or on which side of a
          square a circle is (relations).
-         Three tasks are not part of the default. `point` and `box` ask where a letter is, of five
+         Four tasks are not part of the default. `point` and `box` ask where a letter is, of five
          letters that are 12 to 40 pixels high (families/chart_places.py). `table` shows a page with
-         a ruled table of 3 to 6 rows and 2 to 4 columns (families/chart_page.py).
+         a ruled table of 3 to 6 rows and 2 to 4 columns (families/chart_page.py). `far` is a ladder
+         in a picture that is four times as wide and high, with letters that are 2 to 64 pixels high
+         (families/chart_far.py). If the picture is scaled down for a model (--image-size 336), most
+         of these letters can be read only with a zoom.
 Prompt   The prompt is Snellen's own: the picture, a question, and the form of the answer (QUESTIONS
          below).
 Scoring  `official`: Snellen's own rule. The whole reply is the answer. Case, surrounding spaces,
@@ -36,18 +39,19 @@ Scoring  `official`: Snellen's own rule. The whole reply is the answer. Case, su
          and that of a `table` is TEDS (families/html_tables.py). A reply with another number of
          points or boxes than one is unparsed. Coordinates are pixels of the original picture.
          `accuracy` is the mean score. `acuity` is the height in pixels at which 55 % of the letters
-         are read, halfway between guessing (10 %) and 100 %. Each of the other ladders has a metric
-         for the level at which 55 % of its letters are read. `localization` is the distance in
-         pixels from the center of the letter within which half of the points lie, and
-         `box_localization` that from the right edges within which all edges of half of the boxes
-         lie. A reply without an answer counts as farther away than all others.
+         are read, halfway between guessing (10 %) and 100 %. `far_acuity` is the same for `far`, in
+         pixels of the large picture. Each of the other ladders has a metric for the level at which
+         55 % of its letters are read. `localization` is the distance in pixels from the center of
+         the letter within which half of the points lie, and `box_localization` that from the right
+         edges within which all edges of half of the boxes lie. A reply without an answer counts as
+         farther away than all others.
 Proof    None needed: the benchmark and its scoring are defined here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -57,7 +61,15 @@ from typing import Any, Literal
 import orjson
 
 from snellen import metrics
-from snellen.benchmarks.families import chart_page, chart_places
+from snellen.benchmarks.families import chart_far, chart_page, chart_places
+from snellen.benchmarks.families.chart_rows import (
+    PER_ROW,
+    SEPARATORS,
+    bare_text,
+    read_row,
+    row_question,
+    row_score,
+)
 from snellen.benchmarks.families.chart_scenes import (
     BLACK,
     LETTERS,
@@ -70,6 +82,7 @@ from snellen.benchmarks.families.chart_scenes import (
     pick,
     shape,
 )
+from snellen.benchmarks.families.grounding import box_of
 from snellen.core import (
     Answer,
     Benchmark,
@@ -95,7 +108,6 @@ PROOF = "own"
 SIZE = 648
 ALIASES: dict[str, dict[str, object]] = {}
 
-PER_ROW = 5
 SIZES = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32)
 TURNED = "AFGJLPRTUY"
 """The letters for the ladder `rotation`. No turned letter looks like another letter in this list,
@@ -114,7 +126,11 @@ COLORS = {
     "brown": (120, 75, 35),
     "black": (20, 20, 20),
 }
-OWN_TASKS: Mapping[str, ChartTask] = {**chart_places.TASKS, **chart_page.TASKS}
+OWN_TASKS: Mapping[str, ChartTask] = {
+    **chart_places.TASKS,
+    **chart_page.TASKS,
+    **chart_far.TASKS,
+}
 """The tasks that have files of their own. They are not part of the default."""
 CAPABILITIES = Capabilities(
     tag="task",
@@ -189,18 +205,9 @@ LADDERS = {
         harder="lower",
     ),
 }
-LETTERS_QUESTION = (
-    "The picture shows one row of {n} letters{how}. Each of them is one of {alphabet}.\n"
-    "Reply with the {n} letters from left to right and nothing else."
-)
 HOW = {"rotation": ", each turned by the same angle", "clutter": " among strokes"}
 QUESTIONS = {
-    **{
-        task: LETTERS_QUESTION.format(
-            n=PER_ROW, how=HOW.get(task, ""), alphabet=", ".join(ladder.alphabet)
-        )
-        for task, ladder in LADDERS.items()
-    },
+    **{task: row_question(ladder.alphabet, HOW.get(task, "")) for task, ladder in LADDERS.items()},
     "colors": "What color is the shape in the picture?",
     "counts": "How many circles are in the picture?\n"
     "Reply with the number in digits and nothing else.",
@@ -248,12 +255,13 @@ def eyechart(
         raise UsageError(f"eyechart:n must be at least 1, but is {n}.")
     chart = _Chart(seed=seed, sizes=_sizes(sizes), size=size, side=side)
     ladders = {task: ladder for task, ladder in LADDERS.items() if task in kinds}
-    own = [OWN_TASKS[kind] for kind in kinds if kind in OWN_TASKS]
+    own = {kind: OWN_TASKS[kind] for kind in kinds if kind in OWN_TASKS}
+    own_ladders = {kind: task.ladder for kind, task in own.items() if task.ladder is not None}
     return Benchmark(
         name="eyechart",
         asks=2,
         data=Drawn(f"eyechart, drawn from seed {seed}", partial(chart.rows, n, kinds)),
-        sample=_sample,
+        sample=partial(_sample, (*LADDERS, *own_ladders)),
         prompt=_prompt,
         scorings={
             "official": Scoring(
@@ -262,20 +270,21 @@ def eyechart(
                 parse=_parse,
                 score=_score,
                 partial=True,
-                metrics=_metrics(ladders, own),
+                metrics=_metrics(ladders, own.values()),
             )
         },
-        max_answer_tokens=max([64, *(task.max_answer_tokens for task in own)]),
+        max_answer_tokens=max([64, *(task.max_answer_tokens for task in own.values())]),
         check=Check(
             says=lambda _, answer: answer,
             wrong=_wrong,
             expect={"official": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}},
         ),
         presentation=Presentation(
-            break_down_by=("task", *ladders),
+            break_down_by=("task", *ladders, *own_ladders),
             capabilities=CAPABILITIES,
-            ladders={task: ladder.metric for task, ladder in ladders.items()},
+            ladders={**{task: ladder.metric for task, ladder in ladders.items()}, **own_ladders},
             target_answer=_target if own else None,
+            target_box=_box if own_ladders else None,
         ),
     )
 
@@ -289,7 +298,7 @@ def _sizes(text: str) -> tuple[int, ...]:
     return tuple(map(int, words))
 
 
-def _metrics(ladders: Mapping[str, Ladder], own: Sequence[ChartTask]) -> dict[str, metrics.Metric]:
+def _metrics(ladders: Mapping[str, Ladder], own: Iterable[ChartTask]) -> dict[str, metrics.Metric]:
     return {
         "accuracy": metrics.mean,
         **{ladder.metric: _end(task, ladder) for task, ladder in ladders.items()},
@@ -347,7 +356,8 @@ class _Chart:
                 label = ladder.label(level)
                 scene = self._row(draw, task, level)
             elif task in OWN_TASKS:
-                scene = OWN_TASKS[task].scene(draw, self.side)
+                scene = OWN_TASKS[task].scene(draw, self.side, number)
+                label = scene.level
             else:
                 scene = SCENES[task](draw, self.side)
             yield {
@@ -454,7 +464,8 @@ SCENES: Mapping[str, Callable[[Draw, int], Scene]] = {
 # -- samples
 
 
-def _sample(_: int, row: Row) -> Sample:
+def _sample(leveled: Sequence[str], _: int, row: Row) -> Sample:
+    """Build a sample. Each of the tasks in `leveled` has a tag with the level."""
     return Sample(
         id=row["id"],
         question=row.get("question") or QUESTIONS[row["task"]],
@@ -462,7 +473,7 @@ def _sample(_: int, row: Row) -> Sample:
         target=row["answer"],
         tags={
             "task": row["task"],
-            **{task: row["level"] if task == row["task"] else "" for task in LADDERS},
+            **{task: row["level"] if task == row["task"] else "" for task in leveled},
         },
         data=row["picture"],
     )
@@ -500,8 +511,6 @@ def _drawn(data: bytes) -> bytes:
 
 # -- the official scoring
 
-SEPARATORS = re.compile(r"[\s,;|-]+")
-
 
 def _target(sample: Sample) -> Answer | None:
     """The right answer as an object, for tasks that have files of their own."""
@@ -509,17 +518,20 @@ def _target(sample: Sample) -> Answer | None:
     return None if task is None else task.target(sample)
 
 
+def _box(sample: Sample) -> tuple[float, float, float, float] | None:
+    """Where to look, for tasks whose answer is not the place itself."""
+    task = OWN_TASKS.get(sample.tags["task"])
+    return None if task is None or task.ladder is None else box_of(sample)
+
+
 def _parse(reply: Reply, sample: Sample) -> Reading:
     task = sample.tags["task"]
     if task in OWN_TASKS:
         return OWN_TASKS[task].parse(reply, sample)
-    text = reply.text.strip(" \t\r\n*\"'`").removesuffix(".")
-    text = re.sub(r"\Aanswer:", "", text.lower()).strip(" \t\r\n*\"'`")
+    text = bare_text(reply)
     if task in LADDERS:
-        row = SEPARATORS.sub("", text).upper()
-        if len(row) == PER_ROW and re.fullmatch("[A-Z?]+", row):
-            return Reading(answer=row, rule="five letters")
-    elif task == "counts":
+        return read_row(text)
+    if task == "counts":
         if re.fullmatch(r"[0-9]{1,4}", text):
             return Reading(answer=str(int(text)), rule="a number")
     else:
@@ -539,8 +551,7 @@ def _score(reading: Reading, sample: Sample) -> float:
     if sample.tags["task"] not in LADDERS:
         return float(reading.answer == sample.target)
     assert isinstance(reading.answer, str)
-    pairs = zip(reading.answer, sample.target, strict=True)
-    return sum(read == shown for read, shown in pairs) / len(sample.target)
+    return row_score(reading.answer, sample.target)
 
 
 def _wrong(sample: Sample) -> str:

@@ -45,5 +45,8 @@ class Presentation:
     target_answer: Callable[[Sample], Answer | None] | None = None
     """Returns the right answer as an object, such as a box, so that the viewer can draw it over the
     picture. None: the right answer is text."""
+    target_box: Callable[[Sample], tuple[float, float, float, float] | None] | None = None
+    """Returns the left, top, right, and bottom edges of what the question is about, in pixels of
+    its first picture, for `--oracle-crop`. None: the data have no such boxes."""
     notes: tuple[str, ...] = ()
     """Notes that are shown with every result."""

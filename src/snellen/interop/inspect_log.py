@@ -21,6 +21,7 @@ from snellen.errors import DataError
 from snellen.interop._layout import CHOICES, ID, QUESTION, REPEAT, REPLY, choices_of, repeat_of
 from snellen.interop._zip import document
 from snellen.interop.exchange import RunFacts, RunMetric, RunSample, media_of
+from snellen.interop.inspect_tools import tool_events, with_calls
 from snellen.store import ReplyRecord, ScoreRow
 
 LOG_VERSION = 2
@@ -198,6 +199,9 @@ def _sample(facts: RunFacts, sample: RunSample) -> dict[str, Any]:
         },
         "model_usage": {},
     }
+    with_calls(sample, fields["messages"])
+    if events := [*tool_events(sample, facts.started)]:
+        fields["events"] = events
     if question.choices:
         fields["choices"] = question.choices
     last = sample.last

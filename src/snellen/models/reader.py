@@ -61,6 +61,7 @@ from snellen.models.reader_shapes import (
     likeness_of,
 )
 from snellen.models.reader_tables import PAGE_WITH_TABLE, table_html
+from snellen.models.zoomer import Zoomer
 
 # The mean colors for these names in R. Munroe's survey of 2010, xkcd.com/color/rgb.
 COLORS = {
@@ -95,9 +96,10 @@ empty screen has compression artifacts."""
 ORDINALS = {"first": 0, "second": 1, "third": 2, "last": -1}
 
 
-def open_model(name: str, *, profile: Profile, api_key: str | None) -> Reader:
-    """Open the reader, which answers batches of requests from `models.batching`."""
-    return Reader(f"baseline/{name}")
+def open_model(name: str, *, profile: Profile, api_key: str | None) -> Reader | Zoomer:
+    """Open the reader or the zoomer, which answer batches of requests from `models.batching`."""
+    reader = Reader(f"baseline/{name}")
+    return Zoomer(reader) if name == "zoomer" else reader
 
 
 class Reader:

@@ -21,6 +21,7 @@ KINDS: Mapping[str, str] = {
     "box": "a box in the picture",
     "point": "a point in the picture",
     "span": "a part of the video, in seconds",
+    "text": "the text of a page",
     "chat": "a free answer of any length",
     "mixed": "answers of several of these kinds",
 }

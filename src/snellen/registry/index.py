@@ -34,6 +34,7 @@ MODELS: Mapping[str, tuple[str, str]] = {
         "reader",
         "a small classical reader of letters, shapes, places, and tables",
     ),
+    "baseline/zoomer": ("reader", "the reader, which zooms into small letters (--tools zoom)"),
     "hf/PATH_OR_NAME": ("hf", "a model in a folder or on the hub, run here by transformers"),
     "hf-stream/PATH": ("hf_stream", "a Qwen-VL model in a folder, run here, that watches streams"),
     "vllm/NAME": ("vllm", "a model in a folder or on the hub, run here by vLLM, without a server"),

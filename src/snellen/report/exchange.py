@@ -254,7 +254,11 @@ def _samples(
             # The reply to a turn is the reply to its last step. The messages of that step include
             # those of all earlier steps.
             turns[-1] = msgspec.structs.replace(
-                turns[-1], key=question.key, messages=question.messages, media=question.media
+                turns[-1],
+                key=question.key,
+                messages=question.messages,
+                media=question.media,
+                tools=question.tools,
             )
         else:
             turns.append(question)

@@ -270,6 +270,15 @@ class RunOptions(TypedDict, total=False):
     open_ended: Annotated[
         bool, Option(PROBES, "Ask questions without showing their choices.", default=False)
     ]
+    oracle_crop: Annotated[
+        bool,
+        Option(
+            PROBES,
+            "Also show the part of the picture that the question is about: the score that zooming "
+            "could reach.",
+            default=False,
+        ),
+    ]
     probe_seed: Annotated[
         int, Option(PROBES, "The seed for --blind other and --permute-options.", default=0)
     ]

@@ -11,7 +11,7 @@ from snellen.errors import SnellenError
 from snellen.run.compare_runs import compare
 from snellen.store import MANIFEST, Run, pull
 
-PAIRED = ("blind", "open_ended")
+PAIRED = ("blind", "open_ended", "oracle_crop")
 """Probes that have the same samples as the plain run. Permuted choices are not in this list,
 because such a run asks each question several times."""
 

@@ -341,6 +341,7 @@ def load_benchmarks(
                 blind=chosen["blind"],
                 permute_options=chosen["permute_options"],
                 open_ended=chosen["open_ended"],
+                oracle_crop=chosen["oracle_crop"],
                 seed=chosen["probe_seed"],
             )
         )

@@ -41,7 +41,7 @@ object."""
 
 OF_QUESTIONS = (
     *("data", "task", "columns", "prompt", "shots", "shots_from", "shots_seed"),
-    *("blind", "permute_options", "open_ended", "probe_seed"),
+    *("blind", "permute_options", "open_ended", "oracle_crop", "probe_seed"),
 )
 JUDGING_REASONS: Mapping[str, str] = {
     **dict.fromkeys(OF_QUESTIONS, "The run's questions and replies are judged as they are stored."),

@@ -1,6 +1,6 @@
 """Probes test whether a score really measures seeing. A probe asks a benchmark's questions without
-pictures, with their choices reordered, or without choices. Everything else in the benchmark stays
-the same."""
+pictures, with their choices reordered, without choices, or with the part of the picture that
+matters. Everything else in the benchmark stays the same."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def probed(
     blind: str | None = None,
     permute_options: int | None = None,
     open_ended: bool = False,
+    oracle_crop: bool = False,
     seed: int = 0,
 ) -> Benchmark:
     """Apply one probe to a benchmark. Without a probe, the benchmark is returned unchanged. With a
@@ -38,6 +39,7 @@ def probed(
             "--blind": blind is not None,
             "--permute-options": permute_options is not None,
             "--open-ended": open_ended,
+            "--oracle-crop": oracle_crop,
         }.items()
         if value
     ]
@@ -66,6 +68,10 @@ def probed(
         from snellen.transforms.permuted import checked_permuted
 
         return checked_permuted(benchmark, permute_options, seed)
+    if oracle_crop:
+        from snellen.transforms.oracle_crop import checked_oracle_crop
+
+        return checked_oracle_crop(benchmark)
     from snellen.transforms.open_ended import checked_open_ended
 
     return checked_open_ended(benchmark)
@@ -92,6 +98,10 @@ def again(benchmark: Benchmark, probe: Mapping[str, object]) -> Benchmark:
             from snellen.transforms.open_ended import open_ended
 
             rebuilt = open_ended(benchmark)
+        case {"oracle_crop": True}:
+            from snellen.transforms.oracle_crop import oracle_crop
+
+            rebuilt = oracle_crop(benchmark)
     if rebuilt is None or rebuilt.provenance.probe != probe:
         settings = ", ".join(f"{name}={value}" for name, value in probe.items())
         raise UsageError(

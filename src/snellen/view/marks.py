@@ -174,12 +174,39 @@ def layers(
 def sample_layers(
     run: Listed, story: Story, scoring: str, benchmarks: Sequence[str | Benchmark] = ()
 ) -> list[MarkLayer]:
-    """The layers on the page of a sample. At first, the answers of other scorings are hidden."""
+    """The layers on the page of a sample: answers, and the parts that tools showed. At first, the
+    answers of other scorings are hidden."""
     answers = [
         ParsedAnswer(result.scoring, result.typed, result.scoring == scoring)
         for result in story.results
     ]
-    return _with_right(run, story, answers, benchmarks)
+    drawn = _with_right(run, story, answers, benchmarks)
+    return drawn if story.question is None else [*drawn, *_excerpts(story.question, len(drawn))]
+
+
+def _excerpts(question: Question, before: int) -> Iterator[MarkLayer]:
+    """A layer for each picture that shows a part of another picture of the question: the box of the
+    part. `before` is the number of other layers."""
+    digests = [medium.digest for medium in question.media]
+    for number, medium in enumerate(question.media):
+        part = medium.excerpt
+        if part is None or part.of not in digests:
+            continue
+        left, top, right, bottom = part.box
+        before += 1
+        yield MarkLayer(
+            number=before,
+            title=f"picture {number + 1}",
+            words=f"shows {left}, {top} to {right}, {bottom}",
+            agreement="",
+            is_on=True,
+            shapes=(
+                BoxAnswer(
+                    left=left, top=top, right=right, bottom=bottom, medium=digests.index(part.of)
+                ),
+            ),
+            kind=KINDS[(before - 1) % len(KINDS)],
+        )
 
 
 def side_layers(

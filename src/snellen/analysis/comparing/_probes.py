@@ -32,6 +32,11 @@ def probe_notes(sides: Sequence[LoadedSide], names: Sequence[str]) -> Iterator[s
         yield (
             f"{probe_name} was asked {how}, so any higher score of {plain_name} comes from seeing"
         )
+    elif "oracle_crop" in probes[probed]:
+        yield (
+            f"{probe_name} also showed the part of the picture that each question is about, so any "
+            f"higher score of {probe_name} is what {plain_name} loses by not looking there closely"
+        )
     elif "open_ended" in probes[probed]:
         yield (
             f"{probe_name} was asked without choices, and is right only if it gives the text of "

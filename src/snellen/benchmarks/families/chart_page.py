@@ -31,7 +31,7 @@ QUESTION = (
 SECTIONS = ("thead", "tbody", "tfoot")
 
 
-def _scene(draw: Draw, side: int) -> Scene:
+def _scene(draw: Draw, side: int, _: int) -> Scene:
     """Draw a page with a heading and, below it, a ruled table."""
     n_rows, n_columns = (low + draw(high - low + 1) for low, high in (ROWS, COLUMNS))
     width = (side - 2 * MARGIN) // n_columns

@@ -42,7 +42,7 @@ FORMS = {
 }
 
 
-def _scene(draw: Draw, side: int, task: str) -> Scene:
+def _scene(draw: Draw, side: int, _: int, *, task: str) -> Scene:
     """Draw five different letters that are at least 4 pixels apart. The first is the target."""
     letters = list(LETTERS)
     squares: list[tuple[int, int, int]] = []

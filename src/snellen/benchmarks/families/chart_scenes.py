@@ -49,9 +49,15 @@ class Scene:
     """The left, top, right, and bottom of what the question asks about, in pixels."""
     question: str = ""
     """The question; empty if all samples of the task have the same question."""
+    side: int | None = None
+    """The side of the picture in pixels; None: that of the chart."""
+    level: str = ""
+    """The level of difficulty; empty if the task has no levels."""
 
     def picture(self, side: int) -> Mapping[str, Any]:
-        """The field of a row that describes the picture, in JSON types. `side` is in pixels."""
+        """The field of a row that describes the picture, in JSON types. `side` is that of the
+        chart, in pixels."""
+        side = side if self.side is None else self.side
         return {
             "side": side,
             "paper": self.paper,
@@ -67,8 +73,9 @@ class Scene:
 class ChartTask:
     """A task of the eye chart that has a file of its own."""
 
-    scene: Callable[[Draw, int], Scene]
-    """Draws a scene with a question for a picture with this side, in pixels."""
+    scene: Callable[[Draw, int, int], Scene]
+    """Draws a scene with a question. The arguments are the source of random numbers, the side of
+    the chart's pictures in pixels, and the number of the sample among those of the task, from 0."""
     parse: Callable[[Reply, Sample], Reading]
     """Parses the answer in a reply, as `Scoring.parse` does."""
     score: Callable[[Reading, Sample], float]
@@ -83,6 +90,9 @@ class ChartTask:
     """Further metrics, keyed by name."""
     max_answer_tokens: int = 64
     """The token limit of a reply."""
+    ladder: str | None = None
+    """The name of the metric for the level at which the model can no longer read the letters; None:
+    the task has no levels. The tag with the level has the name of the task."""
 
 
 def inside(draw: Draw, room: int, length: int) -> int:

@@ -49,6 +49,8 @@ class ProbeSection(Base):
         probe = draft.benchmark.provenance.probe
         if not probe or draft.source.run is None or not draft.parts["scorings"]:
             return NOTHING
+        if "oracle_crop" in probe:
+            return NOTHING  # the scores are the result; comparisons show what the crop changes
         if "blind" in probe:
             report = _blind(draft)
         elif "open_ended" in probe:
