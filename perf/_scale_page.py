@@ -479,7 +479,7 @@ def several_drivers(figures: Mapping[str, Any]) -> str:
         "nodes.\n\n"
         "All GPUs need one address, so a load balancer is in front of the servers. Each driver has "
         "a lock and files of its own. `perf/drivers.py` measures how close two drivers come to "
-        "twice the rate of one ([performance](performance.md#two-drivers)). One process scores "
+        "twice the rate of one ([performance](performance.md)). One process scores "
         "all parts at the end. For "
         f"{SAMPLES / 1e6:.0f} million samples, it takes "
         f"{times(per_key(figures, 'score', 'seconds') * SAMPLES)} of CPU by extrapolation, in "

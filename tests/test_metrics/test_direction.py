@@ -21,6 +21,7 @@ from tests import tiny
 
 HIGHER = {
     "a-okvqa": "accuracy",
+    "activitynet-qa": "accuracy score",
     "ai2d": "accuracy",
     "all-angles": "accuracy",
     "babyvision": "accuracy",
@@ -62,6 +63,7 @@ HIGHER = {
     "mm-mt-bench": "macro_average_score micro_average_score",
     "mm-vet": "score",
     "mmbench": "circular vanilla vanilla_all",
+    "mmbench-video": "score",
     "mme": "acc acc_plus cognition perception precision recall score",
     "mme-realworld": "accuracy",
     "mmlongbench-doc": "accuracy f1",
@@ -77,10 +79,13 @@ HIGHER = {
     "mtvqa": "accuracy average",
     "muirbench": "accuracy",
     "mvbench": "accuracy",
+    "next-qa": "accuracy",
     "ocr-vqa": "accuracy",
     "ocrbench": "accuracy final_score",
+    "ocrbench-v2": "chinese english score",
     "ok-vqa": "accuracy",
     "olmocr-bench": "absent baseline math order present score_without_math table",
+    "olympiadbench": "accuracy",
     "omnidocbench": "teds teds_by_table teds_s teds_s_by_table",
     "omnispatial": "accuracy",
     "osworld-g": "accuracy",
@@ -89,6 +94,7 @@ HIGHER = {
         answered_in_span answered_in_span_any answered_in_span_1s answered_in_span_2s
         answered_in_span_3s count_right_time count_skill final_count projected span_auc
     """,
+    "perceptiontest": "accuracy",
     "pointbench": "accuracy",
     "pope": "accuracy f1 mean_accuracy mean_f1 precision recall",
     "realworldqa": "accuracy",
@@ -111,6 +117,7 @@ HIGHER = {
     "tvbench": "accuracy",
     "vcr-wiki": "exact_match f1 jaccard precision recall",
     "vibe-eval": "score",
+    "video-holmes": "accuracy",
     "video-mme": "accuracy",
     "video-mmmu": "accuracy",
     "visualpuzzles": "accuracy",

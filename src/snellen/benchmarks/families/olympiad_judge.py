@@ -28,6 +28,8 @@ SIGNS = (
 )
 EDGES = "\n$,.:;^_=+`!@#$%^&*~，。"
 BOX = "\\boxed{"
+LONGEST_CONTENTS = 1_000_000
+"""The greatest number of characters in all boxes of a reply. The contents of nested boxes repeat."""
 _BRACE = re.compile("[{}]")
 _FONT = re.compile(r"\\(?:mathrm|mathbf)\{~?([^}]*)\}")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]+")
@@ -82,8 +84,14 @@ def cleaned(text: str) -> str:
 
 def boxed(text: str) -> str:
     """The contents of all boxes, also of boxes in boxes, each with a comma after it. Without boxes,
-    the formulas between dollar signs on the last line. Without formulas, the text (#L332-L365)."""
-    contents = []
+    the formulas between dollar signs on the last line. Without formulas, the text (#L332-L365).
+
+    Raises:
+        ValueError: a box is not closed, or boxes are nested so deeply that their contents have more
+            than `LONGEST_CONTENTS` characters.
+    """
+    contents: list[str] = []
+    total = 0
     start = text.find(BOX)
     while start >= 0:
         start, depth = start + len(BOX), 1
@@ -91,9 +99,12 @@ def boxed(text: str) -> str:
             depth += 1 if brace[0] == "{" else -1
             if not depth:
                 contents.append(text[start : brace.start()])
+                total += len(contents[-1])
                 break
         else:
             raise ValueError("a box is not closed")
+        if total > LONGEST_CONTENTS:
+            raise ValueError("the boxes are nested too deeply")
         start = text.find(BOX, start)
     if not contents:
         contents = re.findall(r"\$(.*?)\$", text.strip().split("\n")[-1])
