@@ -9,7 +9,6 @@ import pytest
 
 from snellen.benchmarks.eyechart import (
     LADDERS,
-    LETTERS,
     NOISE,
     QUARTERS,
     QUESTIONS,
@@ -17,6 +16,7 @@ from snellen.benchmarks.eyechart import (
     TURNED,
     eyechart,
 )
+from snellen.benchmarks.families.chart_scenes import LETTERS
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import reading_state

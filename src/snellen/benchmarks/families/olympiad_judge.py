@@ -29,7 +29,8 @@ SIGNS = (
 EDGES = "\n$,.:;^_=+`!@#$%^&*~，。"
 BOX = "\\boxed{"
 LONGEST_CONTENTS = 1_000_000
-"""The greatest number of characters in all boxes of a reply. The contents of nested boxes repeat."""
+"""The greatest number of characters in all boxes of a reply. Those in nested boxes count again."""
+LONGEST_FORMULA = 2_000
 _BRACE = re.compile("[{}]")
 _FONT = re.compile(r"\\(?:mathrm|mathbf)\{~?([^}]*)\}")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]+")
@@ -220,4 +221,8 @@ atexit.register(SYMPY.close)
 
 @lru_cache(maxsize=10_000)
 def same_formula(answer: str, right: str, precision: float, kit: bool) -> bool:
+    """Whether two formulas are equal. A formula with more than `LONGEST_FORMULA` characters is not
+    compared and equals no other, because sympy would take until the time limit."""
+    if max(len(answer), len(right)) > LONGEST_FORMULA:
+        return False
     return SYMPY.same(first=answer, second=right, precision=precision, kit=kit)
