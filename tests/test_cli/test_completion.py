@@ -72,7 +72,7 @@ def offered(shell: str, script: str, line: str, environment: Mapping[str, str]) 
     [
         ("snellen ju", ["judge", "options: "]),
         ("snellen run --max-c", ["--max-cost", "options: "]),
-        ("snellen run -b mmb", ["mmbench", "mmbench_en_dev"]),
+        ("snellen run -b mmb", ["mmbench", "mmbench-video", "mmbench_en_dev"]),
         ("snellen run -b MMBench_DEV_EN_V", ["MMBench_DEV_EN_V11", "options: "]),
         ("snellen run -m openai-", ["openai-responses/", "options: -o nospace"]),
         ("snellen run --serve v", ["vllm", "options: "]),

@@ -70,7 +70,7 @@ def test_a_value_that_does_not_exist_is_an_error_that_lists_the_values(snellen: 
 
     assert done.code == 2
     assert "--kind essay: there is no such kind" in done.err
-    assert "box, caption, chat, choice, mixed, number, point, span, words, yes-no" in done.err
+    assert "box, caption, chat, choice, mixed, number, point, span, text, words, yes-no" in done.err
 
 
 def test_values_that_no_benchmark_combines_give_an_empty_list(snellen: Snellen) -> None:

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Literal
 from snellen import stats
 from snellen.benchmarks.families import choice_sets, key_values
 from snellen.benchmarks.families.edit_distance import plain_similarity
-from snellen.benchmarks.families.html_tables import teds
+from snellen.benchmarks.families.html_tables import page_of, teds
 from snellen.benchmarks.families.tasks import parse_verbatim
 from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
@@ -167,7 +167,7 @@ def score(reading: Reading, sample: Sample) -> float:
     if kind == "kie":
         return key_values.accuracy(json.loads(text or "{}"), json.loads(right))
     if kind == "table":
-        return teds(body(clean_tables(fenced(text, "html"))), body(clean_tables(right)))
+        return teds(page_of(clean_tables(fenced(text, "html"))), page_of(clean_tables(right)))
     if kind not in ("doc", "formula", "molecular"):
         return harmonic(*overlap(text, right, sample.tags["dataset"]))
     if kind == "doc":
@@ -199,10 +199,6 @@ def clean_tables(text: str) -> str:
         bare = re.sub(r">.*?<", lambda match: re.sub("[\n ]", "", match[0]), bare, flags=re.DOTALL)
         tables.append(bare.replace("\n", "").strip())
     return "".join(tables).translate(WIDE)
-
-
-def body(html: str) -> str:
-    return f"<html><body>{html}</body></html>"
 
 
 def tokens(text: str, dataset: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from snellen.benchmarks.families.chart_scenes import (
@@ -13,7 +14,7 @@ from snellen.benchmarks.families.chart_scenes import (
     Shape,
     shape,
 )
-from snellen.benchmarks.families.html_tables import Element, first_table, teds
+from snellen.benchmarks.families.html_tables import Element, first_table, page_of, teds
 from snellen.core import Reading, Reply, Sample, TableAnswer
 from snellen.media.drawing import UNIT
 
@@ -79,7 +80,8 @@ def _html(table: TableAnswer) -> str:
 
 def _parse(reply: Reply, _: Sample) -> Reading:
     """Parse the first HTML table of a reply. Header cells are cells, and spans do not count."""
-    table = first_table(reply.text)
+    start = re.search("<table", reply.text, re.IGNORECASE)
+    table = start and first_table(page_of(reply.text[start.start() :]))
     if table is None:
         return Reading(answer=None, rule="no table")
     return Reading(answer=_answer(table), rule="the first table")
@@ -105,7 +107,7 @@ def _text(element: Element) -> str:
 
 
 def _target(sample: Sample) -> TableAnswer:
-    table = first_table(sample.target or "")
+    table = first_table(page_of(sample.target or ""))
     return TableAnswer(rows=()) if table is None else _answer(table)
 
 
@@ -113,7 +115,7 @@ def _score(reading: Reading, sample: Sample) -> float:
     """The similarity of the tables (TEDS)."""
     if not isinstance(reading.answer, TableAnswer):
         return 0.0
-    return teds(_html(reading.answer), sample.target or "")
+    return teds(page_of(_html(reading.answer)), page_of(sample.target or ""))
 
 
 TASKS = {

@@ -150,6 +150,11 @@ def first_table(html: str) -> Element | None:
     return next((element for element in body.elements if element.tag == "table"), None)
 
 
+def page_of(html: str) -> str:
+    """A page whose body is this HTML."""
+    return f"<html><body>{html}</body></html>"
+
+
 def teds(answer: str, right: str, structure_only: bool = False) -> float:
     """The similarity of the first tables of two HTML pages, 0 if a page has none. `structure_only`
     leaves out the texts of cells (TEDS-S).

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from snellen.benchmarks.families.edit_distance import plain_similarity
-from snellen.benchmarks.families.html_tables import teds
+from snellen.benchmarks.families.html_tables import page_of, teds
 from snellen.benchmarks.families.ocrbench_v2_boxes import last_box, overlap, spotted
 from snellen.benchmarks.families.ocrbench_v2_trees import (
     chart_table,
@@ -218,7 +218,7 @@ def chart(text: str, fields: Fields, _: Tool) -> float:
     right = parsed(right) if isinstance(right, str) else right
     if not isinstance(value, dict) or not value or not isinstance(right, dict):
         return 0.0
-    return teds(chart_table(value), chart_table(right))
+    return teds(page_of(chart_table(value)), page_of(chart_table(right)))
 
 
 def page(text: str, fields: Fields, _: Tool) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import Any
 
-from snellen.benchmarks.families.html_tables import DEEPEST, VOID, first_table, teds
+from snellen.benchmarks.families.html_tables import DEEPEST, VOID, first_table, page_of, teds
 from snellen.benchmarks.families.trees import Tree, tree_distance
 
 CLOSED_BY_TABLE = frozenset(("p", "a", "pre", "h1", "h2", "h3", "h4", "h5", "h6"))
@@ -72,7 +72,7 @@ def table_similarity(text: str, right: str) -> float:
         position = _TablePosition(part).position
         if position is None:
             return 0.0
-        pages.append(f"<html><body>{part[position:]}</body></html>")
+        pages.append(page_of(part[position:]))
     # Two tables without elements have no similarity: the authors divide by their number.
     tables = map(first_table, pages)
     return teds(pages[0], pages[1]) if any(table and table.elements for table in tables) else 0.0
