@@ -7,6 +7,7 @@ commit that the benchmark names. Formulas are compared in tests/parity.
 import base64
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,18 @@ def test_a_formula_is_compared_by_its_value() -> None:
     assert is_right("2 \\times 3", "6", [1e-8])
     assert is_right("x=1-y", "$y=1-x$", [1e-8])
     assert not is_right("2^{10^{6}}", "3", [1e-8])
+
+
+def test_a_formula_that_takes_too_long_has_no_score_and_the_next_one_is_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("snellen.benchmarks.families.olympiad_judge.LIMIT_S", 1.0)
+    sample = replace(next(samples()), target="$7x$")
+    tower = Reply(text="So the final answer is \\boxed{x^{9^{9^{9}}}}")
+    official = olympiadbench(data=BUNDLED).scorings["official"]
+
+    assert official.score(official.parse(tower, sample), sample) is None
+    assert is_right("2 \\times 3", "6", [1e-8])
 
 
 @pytest.mark.parametrize(

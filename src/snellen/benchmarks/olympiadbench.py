@@ -15,9 +15,9 @@ Prompt   `official`: OpenBMB/OlympiadBench@ba5b26a7e2849940b598a9159c1190daa2b91
          dataset/image_vqa.py#L1307-L1388. The pictures come after the text. Each prompt mentions a
          unit, since VLMEvalKit takes an empty cell for one.
 Scoring  `official`: inference/{judge.py#L6-L33,code/math_judger.py}, where sympy compares formulas
-         (`pip install 'snellen[latex]'`). families/olympiad_judge.py describes the quirks. A pair
-         of formulas that takes sympy more than 30 seconds is not equal. Replies that are empty or
-         withheld are left out (calculate_accuracy.py#L33).
+         (`pip install 'snellen[latex]'`). families/olympiad_judge.py describes the quirks. A reply
+         has no score if sympy needs more than 30 seconds or 4 GB for a pair of formulas. Replies
+         that are empty or withheld are left out (calculate_accuracy.py#L33).
          `vlmevalkit`: vlmeval/dataset/image_vqa.py#L1475-L1506. Its comparison of expressions calls
          a function that is commented out (utils/olympiadbench.py#L299), so only expressions that
          sympy writes alike are equal. The right answer is cut out of the text of a list, in which
@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Literal
 
 from snellen.benchmarks.families import authors_files, mmmu, results
-from snellen.benchmarks.families.olympiad_judge import USUAL, is_right
+from snellen.benchmarks.families.olympiad_judge import USUAL, Uncompared, is_right
 from snellen.benchmarks.families.questions import Unfolded
 from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
@@ -145,7 +145,7 @@ def olympiadbench(
                 source=f"{KIT}/dataset/image_vqa.py#L1475-L1506",
                 parse=lambda reply, sample: extracted(reply.text, sample),
                 score=kit_score,
-                metrics={"accuracy": mean},
+                metrics={"accuracy": mean_of_replies},
             ),
         },
         max_answer_tokens=2048,
@@ -343,28 +343,37 @@ def extracted(text: str, sample: Sample) -> Reading:
 
 def official_score(reading: Reading, sample: Sample) -> float | None:
     """1 if the answer is right, else 0. None for an empty or withheld reply, which the authors
-    leave out."""
+    leave out, and if the formulas could not be compared."""
     if reading.answer is None:
         return None
-    return float(is_right(str(reading.answer), sample.target or "", limits(sample)))
+    return score_of(str(reading.answer), sample.target or "", sample)
 
 
 @metric(better="higher", unit="fraction")
 def mean_of_replies(columns: Columns) -> Estimate:
-    """The mean over the replies that are not empty or withheld.
+    """The mean over the replies that are not empty or withheld, and whose formulas could be
+    compared.
 
         m = Σ right / Σ replies
 
-    In [0, 1]; higher is better. There is no value if all replies are empty or withheld.
+    In [0, 1]; higher is better. There is no value if no reply has a score.
     """
     if columns.score is None:
-        return Estimate(value=None, n=0, reason="every reply is empty or withheld")
+        return Estimate(value=None, n=0, reason="every reply is empty, withheld, or not compared")
     return mean(columns)
 
 
-def kit_score(reading: Reading, sample: Sample) -> float:
+def kit_score(reading: Reading, sample: Sample) -> float | None:
     target = str(sample.data["cell"])[2:-2]
-    return float(is_right(str(reading.answer), target, limits(sample), kit=True))
+    return score_of(str(reading.answer), target, sample, kit=True)
+
+
+def score_of(answer: str, target: str, sample: Sample, *, kit: bool = False) -> float | None:
+    """1 if the answer is right, else 0. None if the formulas could not be compared."""
+    try:
+        return float(is_right(answer, target, limits(sample), kit=kit))
+    except Uncompared:
+        return None
 
 
 def limits(sample: Sample) -> list[float]:

@@ -12,6 +12,7 @@ code/math_judger.py#L119-L322. Line numbers in comments refer to this file.
 import json
 import math
 import sys
+from collections.abc import Callable
 from typing import Any
 
 MOST_EXPONENT = 1000
@@ -24,20 +25,27 @@ def same(first: str, second: str, precision: float, kit: bool) -> bool:
     those of VLMEvalKit, whose comparison of expressions stops with an error unless sympy builds the
     same expression from both."""
     if is_interval(first) and is_interval(second):
-        try:
-            if same_interval(first, second, precision, kit):
-                return True
-        except Exception:
-            return False
+        decision = outcome(same_interval, first, second, precision, kit)
+        if decision is not False:
+            return decision is True
+    decision = outcome(same_expression, first, second, precision, kit)
+    if decision and not ("=" in first and "=" in second):
+        return True
+    return outcome(same_equation, first, second) is True
+
+
+def outcome(rule: Callable[..., bool], *arguments: object) -> bool | None:
+    """What a rule decides; None if it stops with an error. The authors' code catches all errors.
+
+    Raises:
+        MemoryError: the comparison needs more memory than it gets, which decides nothing.
+    """
     try:
-        if same_expression(first, second, precision, kit) and not ("=" in first and "=" in second):
-            return True
+        return rule(*arguments)
+    except MemoryError:
+        raise
     except Exception:
-        pass  # The next rule decides, as in the authors' code.
-    try:
-        return same_equation(first, second)
-    except Exception:
-        return False
+        return None
 
 
 def is_interval(text: str) -> bool:
@@ -77,17 +85,19 @@ def same_expression(first: str, second: str, precision: float, kit: bool) -> boo
     symbolic = left.has(sympy.Symbol)
     if symbolic != right.has(sympy.Symbol):
         return False
-    try:
-        if not symbolic:
-            if not (computable(left) and computable(right)):
-                return False
-            return bool(abs(left.evalf() - right.evalf()) <= precision * 1.01)
-        close = abs(sympy.simplify(left - right).evalf()) < 1e-3
-    except Exception:
+    if not symbolic:
+        return outcome(same_number, left, right, precision) is True
+    small = outcome(lambda: abs(sympy.simplify(left - right).evalf()) < 1e-3)
+    # A difference that has symbols raises TypeError in `bool`: whether it is small is not known. In
+    # the authors' code, this happens outside the function's `try` too.
+    return bool(small)
+
+
+def same_number(left: Any, right: Any, precision: float) -> bool:
+    """Whether two numbers differ by no more than the precision."""
+    if not (computable(left) and computable(right)):
         return False
-    # A difference that has symbols raises TypeError here: whether it is small is not known. In the
-    # authors' code, this happens outside the function's `try` too.
-    return bool(close)
+    return bool(abs(left.evalf() - right.evalf()) <= precision * 1.01)
 
 
 def computable(value: Any) -> bool:
@@ -154,7 +164,11 @@ def main() -> None:
     limit_memory()
     print(json.dumps(problem()), flush=True)
     for line in sys.stdin:
-        print(json.dumps(same(**json.loads(line))), flush=True)
+        try:
+            decision = same(**json.loads(line))
+        except MemoryError:
+            return  # The end of the process says that the formulas could not be compared.
+        print(json.dumps(decision), flush=True)
 
 
 if __name__ == "__main__":

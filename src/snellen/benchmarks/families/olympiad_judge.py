@@ -155,6 +155,11 @@ def same_number(answer: str, right: str, precision: float) -> bool:
 # -- formulas
 
 
+class Uncompared(Exception):
+    """Two formulas could not be compared within the limits of time and memory. Whether they are
+    equal is not known, so the answer has no score."""
+
+
 class SympyProcess:
     """A process that compares formulas with sympy. It is started for the first pair, and again
     after a pair that took too long."""
@@ -164,9 +169,10 @@ class SympyProcess:
         self._lock = Lock()
 
     def same(self, **arguments: object) -> bool:
-        """Whether two formulas are equal; False if the comparison takes too long.
+        """Whether two formulas are equal.
 
         Raises:
+            Uncompared: the comparison takes too long or needs too much memory.
             UsageError: sympy or its parser is not installed.
         """
         with self._lock:
@@ -184,7 +190,7 @@ class SympyProcess:
                 timer.cancel()
             if not line:  # It was killed because of the time, or by the system for its memory.
                 self.close()
-                return False
+                raise Uncompared
             return bool(json.loads(line))
 
     def _start(self) -> subprocess.Popen[str]:
