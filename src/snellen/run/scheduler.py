@@ -302,9 +302,8 @@ class Scheduler:
         """The rows that have questions without a reply, with their samples. Finished rows are
         counted without creating their samples."""
         benchmark, repeats = self._job.benchmark, self._job.settings.repeats
-        asker = self._asker
-        is_single = benchmark.procedure.conversation.turns == 1
-        is_single = is_single and not asker.replays and not asker.has_steps
+        is_short = benchmark.procedure.conversation.turns == 1
+        is_single = is_short and not (self._asker.replays or self._asker.has_steps)
         rows = chosen(benchmark, self._job.selection)
         if is_single:
             finished_rows = self._recorder.finished_rows(repeats)

@@ -35,6 +35,9 @@ class Sessions:
         UsageError: the frame policy does not work for streams.
     """
 
+    has_steps = False
+    """Whether a turn may take several requests."""
+
     def __init__(
         self,
         benchmark: Benchmark,
@@ -59,9 +62,6 @@ class Sessions:
         self._attempts = attempts
         self._recorder = attempts.recorder
         self._threads = threads
-
-    has_steps = False
-    """Whether a turn may take several requests."""
 
     @property
     def replays(self) -> bool:
