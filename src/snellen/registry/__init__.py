@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from snellen.registry.sources import source_of as source_of
     from snellen.registry.tools import toolbox as toolbox
     from snellen.registry.toolkits import is_toolkit as is_toolkit, toolkit_code as toolkit_code
-    from snellen.registry.versions import installed_versions as installed_versions
 
 _FILES = {
     "BUNDLED": "definitions",
@@ -89,7 +88,6 @@ _FILES = {
     "few_shot": "benchmarks",
     "from_object": "models",
     "hub_token": "keys",
-    "installed_versions": "versions",
     "is_bundled": "definitions",
     "is_mistakable": "benchmarks",
     "is_own_code": "benchmarks",

@@ -6,6 +6,7 @@ import platform
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +121,7 @@ def manifest_of(
         "python": platform.python_version(),
         "system": platform.platform(),
         **({"runs_on": opened.runs_on} if opened.runs_on else {}),
-        "packages": registry.installed_versions(RECORDED_PACKAGES),
+        "packages": {name: metadata.version(name) for name in RECORDED_PACKAGES},
     }
     notes = [*benchmark.notes, *data_notes(benchmark), *getattr(opened.model, "notes", ())]
     if "prompt" in identity:
