@@ -291,6 +291,22 @@ async def test_a_call_without_an_id_gets_one_and_arguments_may_be_an_object() ->
     assert reply.tool_calls == (ToolCall(id="call-0", name="zoom", arguments='{"box":[1,2,3,4]}'),)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+        "registry.ollama.ai/library/moondream:latest does not support tools",
+    ],
+)
+async def test_a_server_without_tool_calls_is_an_error_that_names_the_text_form(words: str) -> None:
+    (vendor, *_) = TOOL_VENDORS
+
+    with pytest.raises(Rejected, match="use --tool-form text") as caught:
+        await reply_to(vendor, OPENAI.error(400, words))
+
+    assert caught.value.hopeless
+
+
 @plain_and_streamed
 async def test_a_call_that_gemini_could_not_write_is_a_malformed_call(streamed: bool) -> None:
     vendor = next(it for it in TOOL_VENDORS if it.vendor is GOOGLE)

@@ -122,7 +122,7 @@ def cli(traceback: bool) -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit."""
-    # Imports create many objects and few cycles. To look for cycles takes 25 ms of a start.
+    # Imports create many objects and few cycles. Looking for cycles takes 25 ms of a start.
     gc.set_threshold(MOST_UNCHECKED)
     code = exit_code(sys.argv[1:])
     if code == INTERRUPTED:

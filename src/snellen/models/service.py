@@ -25,6 +25,8 @@ QUOTED = 300
 THINKING = re.compile(r"thinking|reasoning[_.]effort|budget_tokens", re.IGNORECASE)
 """Matches error messages about thinking, which may mean that the service does not support the
 effort."""
+NO_TOOLS = re.compile(r"--enable-auto-tool-choice|not support (?:tools|function)", re.IGNORECASE)
+"""Matches error messages of servers and models without tool calls: those of vLLM and Ollama."""
 BEARER = "Authorization"
 GAP = b"\x00"
 """A placeholder for a string that is inserted later. This byte never occurs in JSON, because JSON
@@ -92,6 +94,12 @@ class Service:
             return Rejected(
                 f"{_ended(message)} If the model does not support this effort, use another "
                 "--effort.",
+                hopeless=True,
+            )
+        if status == 400 and NO_TOOLS.search(words):
+            return Rejected(
+                f"{_ended(message)} Start the server with a parser of tool calls, or use "
+                "--tool-form text.",
                 hopeless=True,
             )
         return Rejected(message, hopeless=is_hopeless)
