@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -136,3 +137,29 @@ def test_pictures_really_arrive(model: Path, proxy: Seen, tmp_path: Path) -> Non
     print(json.dumps({"n": N, "distinct": len(set(answers.values())), "changed": changed}))
     assert changed >= 0.95 * N
     assert isinstance(pictures[ids[0]], Image)
+
+
+@pytest.mark.parametrize("form", ["text", "native"])
+def test_two_hundred_questions_with_tools_end(
+    form: Literal["text", "native"], model: Path, server: str, tmp_path: Path
+) -> None:
+    """Random weights write no calls, and text that looks like one is malformed."""
+    plan = Plan(
+        benchmarks=[registry.benchmark("eyechart:tasks=letters,n=40")],
+        models=[f"openai/{model}"],
+        profile=Profile(base_url=f"{server}/v1"),
+        out=tmp_path,
+        repeats=5,
+        concurrency=4,
+        max_tokens=8,
+        tools=("zoom",),
+        tool_form=form,
+    )
+
+    finished = run_plan(plan)[0]
+
+    assert finished.result is not None
+    report = finished.result.report
+    assert sum(report.replies.values()) == 200 and "failed" not in report.replies
+    assert report.tools is not None
+    assert sum(report.tools.ended.values()) == 200
