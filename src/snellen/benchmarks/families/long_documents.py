@@ -125,7 +125,9 @@ def _kept(score: float) -> float:
 def _cleaned(text: str) -> str:
     """Lowercase without parentheses, a quote at each end, "$" before, and "%" after. The lines that
     are meant to remove "miles" and "million" have no effect in the authors' code."""
-    text = re.sub(r"\s*\([^)]*\)", "", text.lower().strip()).strip()
+    text = text.lower().strip()
+    end = text.rfind(")") + 1  # after it, no parenthesis is closed, and a search would take long
+    text = (re.sub(r"\s*\([^)]*\)", "", text[:end]) + text[end:]).strip()
     text = re.sub(r"^['\"]|['\"]$", "", text).strip()
     return text.lstrip("$").strip().rstrip("%").strip()
 
