@@ -39,8 +39,10 @@ def laid_out(request: Request) -> Request:
 def with_sizes(reply: Reply, request: Request) -> Reply:
     """Assign the sizes of pictures that a model reports to the media of the request before it was
     laid out."""
+    if reply.sizes is None:
+        return reply
     media = _media(request)
-    if reply.sizes is None or not any(map(_is_laid_out, media)):
+    if not any(map(_is_laid_out, media)):
         return reply
     sizes, frame_sizes = iter(reply.sizes), iter(reply.frame_sizes or ())
     of_pictures: list[Size | None] = []

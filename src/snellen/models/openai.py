@@ -197,9 +197,10 @@ class OpenAI(OpenAIService):
         if message.get("refusal") and not text:
             stop = "filter"
         calls = _calls(message)
-        others = _others(message) | {call for call in CALLS if call == stop}
-        if not (text or calls or stop == "filter") and others:
-            raise self._there.without_text(others)
+        if not (text or calls or stop == "filter"):
+            others = _others(message) | {call for call in CALLS if call == stop}
+            if others:
+                raise self._there.without_text(others)
         thoughts = {name: value for name in REASONING if (value := string(message.get(name)))}
         return Reply(
             text=text,
