@@ -1,12 +1,14 @@
 """Measures what steps with tools cost: the CPU time of a step, and the time and memory of zooms
 into large pictures and of frames of a long video.
 
-usage: python perf/steps.py [--n 300] [--side 800] [--work DIR]
+usage: python perf/steps.py [--n 200] [--side 800] [--scaled 640] [--work DIR]
 
-The first table compares runs about a JPEG of SIDE x SIDE pixels that send 6 N requests: 6 N
-questions without tools, and N questions with six steps (five calls). It has the CPU time of
-`snellen run`, less that of a run of one question, per request. The tool `note` returns no picture,
-and so shows the cost of a step alone.
+The first table compares runs that send 6 N requests: 6 N questions without tools, and N questions
+with six steps (five calls). Each question has its own JPEG of SIDE x SIDE pixels. The table has the
+CPU time of `snellen run`, less that of a run of one question, per request. The tool `note` returns
+no picture, and so shows the cost of a step alone. In the second half, the pictures are scaled to a
+longer side of SCALED pixels before they are sent, so that a request without tools decodes and
+encodes a picture, too.
 """
 
 import argparse
@@ -30,13 +32,14 @@ from snellen.errors import MediaError
 from snellen.media import images
 from snellen.media.content import Image as Picture
 from snellen.media.content import ToolCall, Video
+from snellen.media.limits import VARIABLE
 from snellen.registry import toolbox
 from snellen.tools import Shown
 from tests.servers import Answer, ReceivedRequest, completion, serving
 from tests.videos import sized
 
 STEPS = 6
-TOOLS = toolbox(["zoom,frame,window"])
+TOOLS = toolbox(["zoom,grid,frame,window"])
 NOTE = '''
 def note(shown, *, text: str = "") -> str:
     """Write a note."""
@@ -50,61 +53,81 @@ CALLS = {
 
 def photo(path: Path, width: int, height: int) -> Path:
     """A smooth picture with some noise, whose JPEG is about as large as that of a photo."""
-    noise = np.random.default_rng(1).normal(0, 6, (height, width, 1))
-    x, y = np.linspace(0, 255, width)[None, :, None], np.linspace(0, 255, height)[:, None, None]
-    pixels = np.clip((x + y) / 2 + noise, 0, 255).astype(np.uint8)
-    Image.fromarray(np.repeat(pixels, 3, axis=2)).save(path, quality=90)
+    x, y = np.linspace(0, 255, width, dtype=np.float32), np.linspace(0, 255, height)
+    noise = np.random.default_rng(1)
+    rows = (
+        np.clip((x + line) / 2 + noise.normal(0, 6, width), 0, 255).astype(np.uint8) for line in y
+    )
+    gray = Image.frombytes("L", (width, height), b"".join(row.tobytes() for row in rows))
+    gray.convert("RGB").save(path, quality=90)
     return path
 
 
-def cpu_of_run(work: Path, n: int, url: str, tools: str | None, out: str) -> float:
+def cpu_of_run(work: Path, n: int, url: str, options: list[str], out: str) -> float:
     """The CPU time of `snellen run` on the first n questions, in seconds."""
     command = [sys.executable, "-m", "snellen", "run", "-b", str(work / "rows.jsonl")]
     command += ["-m", "openai/m", "--base-url", url, "--concurrency", "8", "--limit", str(n)]
-    command += ["--out", str(work / out)]
-    if tools is not None:
-        command += ["--tools", tools, "--tool-form", "text"]
+    command += ["--out", str(work / out), *options]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def requests_table(work: Path, n: int, side: int) -> None:
-    photo(work / "photo.jpg", side, side)
-    size = (work / "photo.jpg").stat().st_size
-    rows = (
-        {"id": f"q{i}", "question": f"[q{i}] Which?", "image": "photo.jpg", "answer": "A"}
-        | {"A": "x", "B": "y"}
-        for i in range(n * STEPS)
-    )
+def cpu_per_request(work: Path, n: int, name: str, options: list[str]) -> float:
+    """The CPU time of a request in milliseconds, without the start of the run."""
+    call = CALLS.get(name)
+
+    def decide(request: ReceivedRequest) -> Answer:
+        messages = request.json["messages"]
+        step = sum(message["role"] == "assistant" for message in messages)
+        return completion(call if call and step + 1 < STEPS else "A")
+
+    out = "-".join([name, *options[-1:]]).replace("/", "_")
+    with serving(decide) as server:
+        start = min(cpu_of_run(work, 1, server.url, options, f"{out}-{i}") for i in "ab")
+        before = len(server.requests)
+        questions = n if call else n * STEPS
+        cpu = cpu_of_run(work, questions, server.url, options, f"{out}-n")
+        requests = len(server.requests) - before
+    return 1000 * (cpu - start) / (requests - requests // questions)
+
+
+def requests_table(work: Path, n: int, side: int, scaled: int) -> None:
+    data = photo(work / "photo.jpg", side, side).read_bytes()
+    rows = []
+    for number in range(n * STEPS):
+        # A comment makes each picture another file, whose pixels are the same.
+        comment = b"\xff\xfe\0\x0a%08d" % number
+        (work / f"{number}.jpg").write_bytes(data[:2] + comment + data[2:])
+        rows.append(
+            {"id": f"q{number}", "question": f"[q{number}] Which?", "image": f"{number}.jpg"}
+            | {"answer": "A", "A": "x", "B": "y"}
+        )
     (work / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (work / "note.py").write_text(NOTE)
-    tools = {None: None, "note": f"python:{work / 'note.py'}:note", "zoom": "zoom"}
-
-    for name, spec in tools.items():
-
-        def decide(request: ReceivedRequest, call: str = CALLS.get(name or "", "")) -> Answer:
-            messages = request.json["messages"]
-            step = sum(message["role"] == "assistant" for message in messages)
-            return completion(call if call and step + 1 < STEPS else "A")
-
-        with serving(decide) as server:
-            start = min(cpu_of_run(work, 1, server.url, spec, f"{name}-{i}") for i in "ab")
-            before = len(server.requests)
-            questions = n if spec else n * STEPS
-            cpu = cpu_of_run(work, questions, server.url, spec, f"{name}-n")
-            requests = len(server.requests) - before
-        per_request = 1000 * (cpu - start) / (requests - requests // questions)
-        print(
-            f"{name or 'no tools'}: {requests} requests, {per_request:.2f} ms CPU each "
-            f"({side} x {side} pixels, {size:,} bytes)",
-            flush=True,
-        )
+    tools = {
+        "no tools": [],
+        "note": ["--tool-form", "text", "--tools", f"python:{work / 'note.py'}:note"],
+        "zoom": ["--tool-form", "text", "--tools", "zoom"],
+    }
+    sizes: dict[str, list[str]] = {
+        f"{side} x {side} pixels, {len(data):,} bytes": [],
+        f"scaled to {scaled} x {scaled} pixels": ["--image-size", str(scaled)],
+    }
+    for pictures, size in sizes.items():
+        plain = 0.0
+        for name, options in tools.items():
+            cpu = cpu_per_request(work, n, name, [*options, *size])
+            plain = plain or cpu
+            print(
+                f"{name}: {cpu:.2f} ms CPU per request, {cpu / plain:.2f} x ({pictures})",
+                flush=True,
+            )
 
 
 def timed(label: str, work: Callable[[], object]) -> None:
-    """Run `work` in a process of its own, and print its time and its peak memory."""
+    """Run `work` in a process of its own, and print its time, CPU time, and peak memory."""
     started = time.perf_counter()
     pid = os.fork()
     if not pid:
@@ -112,8 +135,11 @@ def timed(label: str, work: Callable[[], object]) -> None:
         os._exit(0)
     _, status, usage = os.wait4(pid, 0)
     seconds = time.perf_counter() - started
-    peak = usage.ru_maxrss / 1024
-    print(f"{label}: {seconds:.2f} s, peak {peak:,.0f} MiB, exit {status}", flush=True)
+    cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    print(
+        f"{label}: {seconds:.2f} s, CPU {cpu:.2f} s, peak {peak:,.0f} MiB, exit {status}",
+        flush=True,
+    )
 
 
 def call(name: str, arguments: str, shown: Shown) -> str:
@@ -126,7 +152,8 @@ def call(name: str, arguments: str, shown: Shown) -> str:
 def pictures_table(work: Path) -> None:
     box = '{"box": [400, 400, 500, 500]}'
     for width, height in ((4000, 3000), (13_000, 13_000)):
-        path = photo(work / f"{width}.jpg", width, height)
+        path = work / f"{width}.jpg"
+        timed("drawing", partial(photo, path, width, height))
         shown = Shown(pictures=(images.load(Picture(path)),))
         timed(
             f"a zoom into {width * height / 1e6:.0f} megapixels",
@@ -139,9 +166,8 @@ def pictures_table(work: Path) -> None:
             call("zoom", f'{{"box": [{number % 500}, 0, {number % 500 + 100}, 100]}}', small)
 
     timed("1,000 zooms into 12 megapixels", thousand)
-    Image.MAX_IMAGE_PIXELS = None
-    huge = work / "huge.png"
-    Image.new("L", (20_000, 15_000), 128).save(huge)
+    huge = work / "huge.jpg"
+    timed("drawing 300 megapixels", partial(photo, huge, 20_000, 15_000))
 
     def refused() -> None:
         try:
@@ -150,6 +176,16 @@ def pictures_table(work: Path) -> None:
             print(error)
 
     timed("a picture of 300 megapixels", refused)
+    os.environ[VARIABLE] = "300"
+    shown = Shown(pictures=(images.load(Picture(huge)),))
+    timed("a zoom into 300 megapixels", partial(call, "zoom", box, shown))
+
+    def several() -> None:
+        for number in range(10):
+            call("zoom", f'{{"box": [{50 * number}, 0, {50 * number + 50}, 50]}}', shown)
+
+    timed("10 zooms into 300 megapixels", several)
+    timed("300 megapixels with a grid", partial(call, "grid", "{}", shown))
 
 
 def lengthened(path: Path, minute: Path, minutes: int) -> Path:
@@ -183,8 +219,9 @@ def video_table(work: Path, hours: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--n", type=int, default=300)
+    parser.add_argument("--n", type=int, default=200)
     parser.add_argument("--side", type=int, default=800)
+    parser.add_argument("--scaled", type=int, default=640)
     parser.add_argument("--hours", type=float, default=2.0)
     parser.add_argument("--only", choices=("requests", "pictures", "video"))
     parser.add_argument("--work", type=Path, default=Path("/tmp/snellen-steps"))
@@ -192,7 +229,7 @@ def main() -> None:
     shutil.rmtree(args.work, ignore_errors=True)
     args.work.mkdir(parents=True)
     if args.only in (None, "requests"):
-        requests_table(args.work, args.n, args.side)
+        requests_table(args.work, args.n, args.side, args.scaled)
     if args.only in (None, "pictures"):
         pictures_table(args.work)
     if args.only in (None, "video"):

@@ -22,7 +22,8 @@ from PIL import Image as pillow
 
 from snellen.errors import MediaError
 from snellen.media._decoded import decoded
-from snellen.media.images import check_size
+from snellen.media.limits import VARIABLE, check_size, max_pixels
+from snellen.media.quick_png import quick_png
 from snellen.media.sizes import at_least, within
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
@@ -41,8 +42,8 @@ TURNS = {
 }
 """Pillow's name of each rotation by quarter turns clockwise. Pillow counts counterclockwise."""
 FAST = 1
-"""The compression level of PNG files that are sent only once. Higher levels take several times as
-long and save a few percent."""
+"""The compression level of parts of pictures. Higher levels take several times as long and save a
+few percent."""
 Box = tuple[int, int, int, int]
 """The left, top, right, and bottom edges in pixels."""
 STEP = 0.9
@@ -72,11 +73,11 @@ class Decoder:
     def pixels(self) -> NDArray[np.uint8]:
         """The pixels as (height, width, 3), RGB, upright, on a white background."""
         with self._decoded() as picture:
-            upright = ImageOps.exif_transpose(picture)
+            upright = _upright(picture)
             if upright.mode.startswith("I;16"):
                 gray = (np.asarray(upright) >> 8).astype(np.uint8)
                 return np.repeat(gray[:, :, None], 3, axis=2)
-            return np.array(_on_white(upright).convert("RGB"))
+            return np.array(_in_mode("RGB", _on_white(upright)))
 
     def gray(self, side: int) -> NDArray[np.uint8]:
         """The gray pixels as (side, side), upright, on a white background."""
@@ -119,23 +120,22 @@ class Decoder:
             size = at_least(upright.size, min_pixels)
             return _scaled(upright, size, SAVED.get(mime or "", SAVED["image/png"]))
 
-    def part(self, digest: str, box: Box, turns: int, max_pixels: int) -> bytes:
+    def part(self, digest: str, pixels: int, box: Box, turns: int, max_pixels: int) -> bytes:
         """A part of the upright picture as a PNG file, rotated by quarter turns clockwise. The part
         keeps the picture's resolution unless it has more than `max_pixels` pixels. The decoded
-        picture is kept under its `digest`."""
-        with self._errors():
-            part = decoded.get(digest, self._upright).crop(box)
+        picture, which has this number of `pixels`, is kept under its `digest`."""
+        with self._errors(), decoded.picture(digest, pixels, self._upright) as picture:
+            part = picture if box == (0, 0, *picture.size) else picture.crop(box)
             if turns:
                 part = part.transpose(TURNS[turns])
             size = within(part.size, None, max_pixels)
             if size != part.size:
                 part = _scalable(part).resize(size, pillow.Resampling.LANCZOS)
-            return _png(part, compress_level=FAST)[0]
+            return _quick_png(part)
 
     def _upright(self) -> pillow.Image:
         with self._decoded() as picture:
-            is_upright = picture.getexif().get(ExifTags.Base.Orientation, 1) == 1
-            return picture if is_upright else ImageOps.exif_transpose(picture)  # a copy
+            return _upright(picture)
 
     def upright_size(self) -> tuple[int, int] | None:
         """The size of the upright picture; None if it cannot be read. No pixels are decoded."""
@@ -157,12 +157,14 @@ class Decoder:
             check_size(self._label, *picture.size)
             if draft is not None:
                 picture.draft("L", draft)
-            picture.load()
-            yield picture
+            with decoded.turn(picture.width * picture.height):
+                picture.load()
+                yield picture
 
     @contextmanager
     def _opened(self) -> Iterator[pillow.Image]:
         """Open the picture. Pillow's errors for damaged files become MediaErrors."""
+        _raise_limit()
         with self._errors(), warnings.catch_warnings():
             # Pillow warns about unusual metadata, and about pictures of more than half the limit
             # for decompression bombs. Both are harmless.
@@ -176,7 +178,10 @@ class Decoder:
         try:
             yield
         except pillow.DecompressionBombError as error:
-            raise MediaError(f"{self._label} is too large: {error}") from error
+            raise MediaError(
+                f"{self._label} is too large: {error} Save a smaller copy. If you trust the file, "
+                f"set {VARIABLE} to a higher number of megapixels."
+            ) from error
         except MemoryError as error:
             raise MediaError(f"{self._label} is too large to be decoded in memory.") from error
         except DAMAGED as error:
@@ -206,24 +211,56 @@ def encoded(value: Any, label: str) -> bytes:
         raise MediaError(f"{label} cannot be saved as PNG: {error}.") from error
 
 
-def _png(picture: pillow.Image, **options: int) -> tuple[bytes, str]:
+def _raise_limit() -> None:
+    """Raise Pillow's limit if the user has raised Snellen's. Pillow refuses pictures of more than
+    twice its limit, which is for the whole process."""
+    most, limit = max_pixels(), pillow.MAX_IMAGE_PIXELS
+    if limit is not None and most > 2 * limit:
+        pillow.MAX_IMAGE_PIXELS = most // 2 + 1
+
+
+def _png(picture: pillow.Image) -> tuple[bytes, str]:
     """Return the picture as PNG bytes, and a note on the conversion. If the picture is an
-    animation, only its first frame is kept. `options` are Pillow's options for PNG."""
-    upright = ImageOps.exif_transpose(picture)
-    if upright.mode in ("F", "I"):
-        raise ValueError(
-            f"it has 32 bits per sample (mode {upright.mode}). Save it with 8 or 16 bits"
-        )
-    as_it_is = upright.mode in ("1", "L", "LA", "P", "RGB", "RGBA") or upright.mode.startswith(
-        "I;16"
-    )
-    if not as_it_is:
-        upright = upright.convert("RGBA" if upright.has_transparency_data else "RGB")
-    out = BytesIO()
-    profile = upright.info.get("icc_profile") if as_it_is else None
-    upright.save(out, "PNG", icc_profile=profile, **options)
+    animation, only its first frame is kept."""
+    data = _saved_png(*_savable(ImageOps.exif_transpose(picture)))
     frames = getattr(picture, "n_frames", 1)
-    return out.getvalue(), "first frame, as PNG" if frames > 1 else "as PNG"
+    return data, "first frame, as PNG" if frames > 1 else "as PNG"
+
+
+def _quick_png(upright: pillow.Image) -> bytes:
+    """Return an upright picture as PNG bytes that are written in less time than those of `_png`."""
+    savable, profile = _savable(upright)
+    is_plain = savable.mode in ("L", "LA", "RGB", "RGBA") and "transparency" not in savable.info
+    if is_plain:
+        return quick_png(np.asarray(savable), profile=profile)
+    return _saved_png(savable, profile, compress_level=FAST)
+
+
+def _savable(upright: pillow.Image) -> tuple[pillow.Image, bytes | None]:
+    """The picture in a mode that PNG has, and its color profile if it still has its own mode."""
+    mode = upright.mode
+    if mode in ("F", "I"):
+        raise ValueError(f"it has 32 bits per sample (mode {mode}). Save it with 8 or 16 bits")
+    if mode in ("1", "L", "LA", "P", "RGB", "RGBA") or mode.startswith("I;16"):
+        return upright, upright.info.get("icc_profile")
+    return upright.convert("RGBA" if upright.has_transparency_data else "RGB"), None
+
+
+def _saved_png(picture: pillow.Image, profile: bytes | None, **options: int) -> bytes:
+    out = BytesIO()
+    picture.save(out, "PNG", icc_profile=profile, **options)
+    return out.getvalue()
+
+
+def _upright(picture: pillow.Image) -> pillow.Image:
+    """The picture as a person sees it. The picture is not copied if it is upright."""
+    is_upright = picture.getexif().get(ExifTags.Base.Orientation, 1) == 1
+    return picture if is_upright else ImageOps.exif_transpose(picture)
+
+
+def _in_mode(mode: str, picture: pillow.Image) -> pillow.Image:
+    """The picture in a mode. The picture is not copied if it has this mode."""
+    return picture if picture.mode == mode else picture.convert(mode)
 
 
 def _on_white(picture: pillow.Image) -> pillow.Image:
@@ -236,12 +273,12 @@ def _on_white(picture: pillow.Image) -> pillow.Image:
 def _scalable(picture: pillow.Image) -> pillow.Image:
     """The upright picture in a mode in which pixels can be averaged. (The indexes of a palette
     cannot be averaged.)"""
-    upright = ImageOps.exif_transpose(picture)
+    upright = _upright(picture)
     if upright.mode.startswith("I;16"):
         return upright  # converting would reduce 16 bits to 8
     if upright.has_transparency_data:
         return upright if upright.mode in ("LA", "RGBA") else upright.convert("RGBA")
-    return upright.convert({"1": "L", "P": "RGB"}.get(upright.mode, upright.mode))
+    return _in_mode({"1": "L", "P": "RGB"}.get(upright.mode, upright.mode), upright)
 
 
 def _scaled(picture: pillow.Image, size: tuple[int, int], kind: Mapping[str, Any]) -> bytes:

@@ -37,6 +37,7 @@ from snellen.media._heads import (
     webp_size,
 )
 from snellen.media.content import Address, Excerpt, Image, Slice
+from snellen.media.limits import DEFAULT_BYTES, check_bytes, check_size, max_bytes
 from snellen.media.sizes import at_least, within
 
 if TYPE_CHECKING:
@@ -44,9 +45,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from snellen.media._decoding import Decoder
-
-MAX_PIXELS = 178_956_970  # equals Pillow's limit for decompression bombs
-MAX_BYTES = 1 << 29  # the limit for files; it equals the size of a 24-bit BMP with MAX_PIXELS
 
 SMALL = 1 << 20
 """Files of at most this many bytes are read before their first bytes are checked, which saves a
@@ -157,7 +155,7 @@ def _unsized(image: Image) -> tuple[object, ...]:
     return (image.source, image.label, image.within, image.digest, image.mime, *size)
 
 
-HEADS = (1 << 12, 1 << 18, MAX_BYTES)
+HEADS = (1 << 12, 1 << 18, DEFAULT_BYTES)
 """How many bytes are read from the beginning of a file in the first attempt, the second, and the
 third, until the width and height of the image are found. In a JPEG from a camera, a thumbnail of up
 to 64 kB, or an even larger color profile, may precede the width and height."""
@@ -173,7 +171,7 @@ def _size(image: Image) -> tuple[int, int] | None:
         except (OSError, ValueError, MediaError):
             return None
         if size is None and kind_of_head(data) is not None:
-            return _decoder(image, _beginning(image, MAX_BYTES)).upright_size()
+            return _decoder(image, _beginning(image, max_bytes())).upright_size()
         return size
     return None
 
@@ -297,8 +295,9 @@ def part(image: Image, box: tuple[int, int, int, int], turns: int, *, max_pixels
         MediaError: The image cannot be loaded (see `load`), or the compressed data is damaged.
     """
     loaded = load(image)
-    assert loaded.digest is not None
-    data = _decoder_of(loaded).part(loaded.digest, box, turns, max_pixels)
+    assert loaded.digest is not None and loaded.width and loaded.height
+    size = loaded.width * loaded.height
+    data = _decoder_of(loaded).part(loaded.digest, size, box, turns, max_pixels)
     excerpt = Excerpt(of=loaded.digest, box=box, turns=turns)
     cut = load(Image(data, label=f"part {list(box)} of {label(loaded)}", excerpt=excerpt))
     full = (box[2] - box[0], box[3] - box[1])[:: -1 if turns % 2 else 1]
@@ -343,22 +342,6 @@ def _decoder(image: Image, data: bytes) -> Decoder:
     return Decoder(data, label(image))
 
 
-def check_size(name: str, width: int, height: int) -> None:
-    """Refuse a picture without pixels, or with more than MAX_PIXELS.
-
-    Raises:
-        MediaError: The picture has no pixels or too many. `name` is the picture's name in the
-            message.
-    """
-    if width < 1 or height < 1:
-        raise MediaError(f"{name} is {width} x {height} pixels, so it shows nothing.")
-    if width * height > MAX_PIXELS:
-        raise MediaError(
-            f"{name} is {width} x {height} pixels, {width * height / 1e6:,.0f} megapixels; at most "
-            f"{MAX_PIXELS / 1e6:,.0f} are read. Save a smaller copy."
-        )
-
-
 def _cut_off(image: Image) -> MediaError:
     return MediaError(f"{label(image)} is cut off: its end is missing. Download the file again.")
 
@@ -369,13 +352,6 @@ def _no_image(image: Image, data: bytes) -> MediaError:
         f"Supported formats are {KINDS}. If the file has another format, convert it to PNG. If the "
         "file is damaged, download it again."
     )
-
-
-def _check_bytes(image: Image, n: int) -> None:
-    if n > MAX_BYTES:
-        raise MediaError(
-            f"{label(image)} has {n:,} bytes; at most {MAX_BYTES:,} are read. Save a smaller copy."
-        )
 
 
 # -- reading
@@ -413,7 +389,7 @@ def _read(image: Image) -> bytes:
                 status = os.fstat(descriptor)
                 check_kind(status.st_mode, inside)
                 if isinstance(source, Slice):
-                    _check_bytes(image, source.length)
+                    check_bytes(label(image), source.length)
                     data = _content(descriptor, source.offset, source.length)
                 else:
                     _check_start(image, descriptor, status.st_size)
@@ -460,7 +436,7 @@ def _check_start(image: Image, descriptor: int, size: int) -> None:
     head = os.pread(descriptor, HEAD, 0)
     if head and kind_of_head(head) is None:
         raise _no_image(image, head)
-    _check_bytes(image, size)
+    check_bytes(label(image), size)
 
 
 def _content(descriptor: int, offset: int, length: int) -> bytes:

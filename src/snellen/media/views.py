@@ -101,8 +101,8 @@ def rendered(view: PictureView, *, max_pixels: int) -> Image:
 
 def _with_grid(image: Image) -> Image:
     """Draw the lines of the coordinates 100, 200, … 900 over a picture, with their numbers."""
-    from snellen.media._decoding import encoded  # these modules import numpy, which is slow
-    from snellen.media.drawing import UNIT, Canvas
+    from snellen.media.drawing import UNIT, Canvas  # these modules import numpy, which is slow
+    from snellen.media.quick_png import quick_png
 
     pixels = images.pixels(image)
     height, width, _ = pixels.shape
@@ -121,7 +121,7 @@ def _with_grid(image: Image) -> Image:
             for number, digit in enumerate(str(mark)):
                 at = left + 1 + number * side * 3 // 4
                 canvas.draw(digit, at * UNIT, (top + 1) * UNIT, side * UNIT, RED)
-    data = encoded(canvas.pixels, image.label)
+    data = quick_png(canvas.pixels)
     drawn = images.load(Image(data, label=f"{image.label} with a grid"))
     excerpt = None if image.excerpt is None else replace(image.excerpt, has_grid=True)
     return replace(drawn, excerpt=excerpt, original=image.original)

@@ -29,8 +29,9 @@ from snellen.store import Ending, Key, ReplyRecord
 from snellen.tools import Shown
 from snellen.tools.toolbox import MAX_PICTURES, ToolResult
 
-TOOL_SECONDS = 120.0
-"""The time limit of the calls in a reply. A question whose tools take longer fails."""
+TOOL_SECONDS = 600.0
+"""The time limit of the calls in a reply, with the wait for other large pictures to be decoded. A
+question whose tools take longer fails."""
 LAST = "No further calls are possible. Answer now."
 FOLLOWS = "(The pictures are in the next message of the user.)"
 NO_OUTPUT = "(The tool returned nothing.)"

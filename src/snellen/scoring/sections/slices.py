@@ -16,7 +16,7 @@ import msgspec
 from snellen import stats
 from snellen.core.sample import Sample
 from snellen.media.content import Image
-from snellen.media.images import MAX_PIXELS
+from snellen.media.limits import DEFAULT_PIXELS
 from snellen.scoring.columns import Column, Numbers
 from snellen.scoring.document import SliceReport
 from snellen.scoring.draft import NOTHING, Draft, Part
@@ -206,7 +206,7 @@ def _pixels(media: Sequence[object]) -> int:
         for picture in media
         if isinstance(picture, Image) and picture.width and picture.height
     ]
-    return min(max(sizes, default=0), MAX_PIXELS)  # a stored line may contain any number
+    return min(max(sizes, default=0), DEFAULT_PIXELS)  # a stored line may contain any number
 
 
 def difference_p(
