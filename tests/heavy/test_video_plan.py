@@ -1,0 +1,115 @@
+"""A plan over eight video benchmarks with a tiny Qwen3-VL in this process: the pixels and the times
+that reach the model's layers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from snellen import registry
+from snellen.api import Plan, run_plan
+from snellen.core.profile import Profile
+from snellen.store import ReplyRecord, Run
+from tests.heavy.tiny_models import build
+from tests.video_sets import ITEM, OWN_POLICIES, draw
+from tests.videos import index_of
+
+pytestmark = pytest.mark.heavy
+PATCH, MERGE, TEMPORAL = 8, 2, 2
+"""As in the tiny model: pixels of a patch, patches and frames that are merged."""
+WIDTH, HEIGHT = 160, 96
+STAMP = re.compile(r"<(\d+\.\d) seconds>")
+
+
+class LayerInputs:
+    """What a model's layers get: the text of each question's prompt, and what the pixels of its
+    video say."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.prompts: dict[str, list[tuple[str, list[int]]]] = {}
+        self._tokenizer = tokenizer
+        self._text = ""
+
+    def __call__(self, module: Any, args: tuple[Any, ...]) -> None:
+        """A hook that torch calls before each layer."""
+        kind = type(module).__name__
+        if kind == "Embedding" and module.num_embeddings == len(self._tokenizer):
+            (ids,) = args[0]
+            if len(ids) > 1:  # each later call has only the token that was generated last
+                self._text = self._tokenizer.decode(ids)
+        elif kind == "Qwen3VLVisionModel" and (match := ITEM.search(self._text)):
+            indexes = [index_of(frame) for frame in frames_of(args[0].float().numpy())]
+            self.prompts.setdefault(match[0], []).append((self._text, indexes))
+
+
+def frames_of(patches: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """The frames, from their patches in the order in which the model gets them."""
+    down, across = HEIGHT // PATCH // MERGE, WIDTH // PATCH // MERGE
+    parts = patches.reshape(-1, down, across, MERGE, MERGE, 3, TEMPORAL, PATCH, PATCH)
+    pixels = parts.transpose(0, 6, 1, 3, 7, 2, 4, 8, 5).reshape(-1, HEIGHT, WIDTH, 3)
+    return np.clip(np.rint((pixels + 1) * 127.5), 0, 255).astype(np.uint8)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build("qwen3_vl", tmp_path_factory.mktemp("models") / "qwen3_vl")
+
+
+@pytest.fixture
+def inputs(model: Path) -> Iterator[LayerInputs]:
+    from torch.nn.modules.module import register_module_forward_pre_hook
+    from transformers import AutoTokenizer
+
+    layer_inputs = LayerInputs(AutoTokenizer.from_pretrained(model))
+    hook = register_module_forward_pre_hook(layer_inputs)
+    yield layer_inputs
+    hook.remove()
+
+
+@pytest.mark.parametrize("policy", ["uniform:8", "fps:2"])
+def test_every_frame_of_eight_sets_reaches_the_model_with_its_time(
+    model: Path,
+    inputs: LayerInputs,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    policy: str,
+) -> None:
+    monkeypatch.setenv("SNELLEN_HOME", str(tmp_path / "home"))
+    expected = {question.item: question.picked(policy) for question in draw(tmp_path / "home/data")}
+    finished = run_plan(
+        Plan(
+            benchmarks=[registry.benchmark(name) for name in OWN_POLICIES],
+            models=[f"hf/{model}"],
+            profile=Profile(extra={"batch_size": 1}),
+            frames=f"{policy},side={WIDTH}",
+            out=tmp_path / "runs",
+            max_tokens=2,
+            temperature=0.0,
+        )
+    )
+
+    stored = [
+        reply.media[0].frames
+        for run in finished
+        for reply in Run(run.run).replies()
+        if isinstance(reply, ReplyRecord)
+    ]
+    assert sorted(stored) == sorted(
+        [float(time) for time, _ in frames] for frames in expected.values()
+    )
+    assert inputs.prompts.keys() == expected.keys()
+    for item, frames in expected.items():
+        ((text, indexes),) = inputs.prompts[item]
+        # The processor repeats the last frame if their number is odd.
+        paired = frames + frames[-1:] * (len(frames) % TEMPORAL)
+        assert indexes == [index for _, index in paired], item
+        # It writes the mean time of two frames to a tenth of a second, from milliseconds.
+        means = [float(a[0] + b[0]) / 2 for a, b in zip(paired[::2], paired[1::2], strict=True)]
+        stamps = [float(stamp) for stamp in STAMP.findall(text)]
+        assert stamps == pytest.approx(means, abs=0.0511), item
