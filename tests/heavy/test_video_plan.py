@@ -28,24 +28,24 @@ STAMP = re.compile(r"<(\d+\.\d) seconds>")
 
 
 class LayerInputs:
-    """What a model's layers get: the text of each question's prompt, and what the pixels of its
-    video say."""
+    """What a model's layers get: the text of each question, and what the pixels of its video say.
+    Both are in the order of the questions, which the model gets one after the other."""
 
     def __init__(self, tokenizer: Any) -> None:
-        self.prompts: dict[str, list[tuple[str, list[int]]]] = {}
+        self.texts: list[str] = []
+        self.indexes: list[list[int]] = []
         self._tokenizer = tokenizer
-        self._text = ""
 
     def __call__(self, module: Any, args: tuple[Any, ...]) -> None:
         """A hook that torch calls before each layer."""
         kind = type(module).__name__
-        if kind == "Embedding" and module.num_embeddings == len(self._tokenizer):
+        if kind == "Qwen3VLVisionModel":
+            pixels = args[0].float().numpy()
+            self.indexes.append([index_of(frame) for frame in frames_of(pixels)])
+        elif kind == "Embedding" and module.num_embeddings == len(self._tokenizer):
             (ids,) = args[0]
             if len(ids) > 1:  # each later call has only the token that was generated last
-                self._text = self._tokenizer.decode(ids)
-        elif kind == "Qwen3VLVisionModel" and (match := ITEM.search(self._text)):
-            indexes = [index_of(frame) for frame in frames_of(args[0].float().numpy())]
-            self.prompts.setdefault(match[0], []).append((self._text, indexes))
+                self.texts.append(self._tokenizer.decode(ids))
 
 
 def frames_of(patches: NDArray[np.float32]) -> NDArray[np.uint8]:
@@ -103,9 +103,9 @@ def test_every_frame_of_eight_sets_reaches_the_model_with_its_time(
     assert sorted(stored) == sorted(
         [float(time) for time, _ in frames] for frames in expected.values()
     )
-    assert inputs.prompts.keys() == expected.keys()
-    for item, frames in expected.items():
-        ((text, indexes),) = inputs.prompts[item]
+    for text, indexes in zip(inputs.texts, inputs.indexes, strict=True):
+        (item,) = set(ITEM.findall(text))
+        frames = expected.pop(item)
         # The processor repeats the last frame if their number is odd.
         paired = frames + frames[-1:] * (len(frames) % TEMPORAL)
         assert indexes == [index for _, index in paired], item
@@ -113,3 +113,4 @@ def test_every_frame_of_eight_sets_reaches_the_model_with_its_time(
         means = [float(a[0] + b[0]) / 2 for a, b in zip(paired[::2], paired[1::2], strict=True)]
         stamps = [float(stamp) for stamp in STAMP.findall(text)]
         assert stamps == pytest.approx(means, abs=0.0511), item
+    assert not expected
