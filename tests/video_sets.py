@@ -10,15 +10,19 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+import av
 import numpy as np
+import pytest
 
 from tests import videos
 from tests.videos import Clip
@@ -155,6 +159,30 @@ def draw(data: Path, makers: Mapping[str, Maker] = MAKERS) -> tuple[DrawnQuestio
         path.parent.mkdir(exist_ok=True)
         path.write_text(content if isinstance(content, str) else json.dumps(content))
     return drawn
+
+
+def count_opens(patch: pytest.MonkeyPatch) -> Counter[Path]:
+    """Count from now on how often PyAV opens each video."""
+    counts: Counter[Path] = Counter()
+    opens = av.open
+
+    def counted(file: str, *args: Any, **options: Any) -> Any:
+        counts[Path(file)] += 1
+        return opens(file, *args, **options)
+
+    patch.setattr(av, "open", counted)
+    return counts
+
+
+def by_content(counts: Mapping[Path, int]) -> Counter[str]:
+    """The counts of copies of a file added up, by the digest of their content."""
+    total: Counter[str] = Counter()
+    for path, number in counts.items():
+        total[sha256(path.read_bytes()).hexdigest()] += number
+    return total
+
+
+# -- files
 
 
 def files(drawn: Sequence[DrawnQuestion]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ that reach the model's layers."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,12 @@ import pytest
 from numpy.typing import NDArray
 
 from snellen import registry
-from snellen.api import Plan, run_plan
+from snellen.api import Finished, Plan, run_plan
 from snellen.core.profile import Profile
 from snellen.store import ReplyRecord, Run
 from tests.heavy.tiny_models import build
-from tests.video_sets import ITEM, OWN_POLICIES, draw
+from tests.servers import completion, serving
+from tests.video_sets import ITEM, OWN_POLICIES, DrawnQuestion, by_content, count_opens, draw
 from tests.videos import index_of
 
 pytestmark = pytest.mark.heavy
@@ -72,36 +73,84 @@ def inputs(model: Path) -> Iterator[LayerInputs]:
     hook.remove()
 
 
-@pytest.mark.parametrize("policy", ["uniform:8", "fps:2"])
+@pytest.fixture
+def drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[DrawnQuestion, ...]:
+    monkeypatch.setenv("SNELLEN_HOME", str(tmp_path / "home"))
+    return draw(tmp_path / "home/data")
+
+
 def test_every_frame_of_eight_sets_reaches_the_model_with_its_time(
+    drawn: tuple[DrawnQuestion, ...],
     model: Path,
     inputs: LayerInputs,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    policy: str,
 ) -> None:
-    monkeypatch.setenv("SNELLEN_HOME", str(tmp_path / "home"))
-    expected = {question.item: question.picked(policy) for question in draw(tmp_path / "home/data")}
-    finished = run_plan(
+    opened = count_opens(monkeypatch)
+    finished = run(model, tmp_path, "uniform:8")
+
+    assert opened == dict.fromkeys({question.path for question in drawn}, 1)
+    check(finished, inputs, drawn, "uniform:8")
+
+
+def test_a_model_behind_a_server_and_one_in_this_process_share_the_frames_in_a_cache(
+    drawn: tuple[DrawnQuestion, ...],
+    model: Path,
+    inputs: LayerInputs,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened = count_opens(monkeypatch)
+    with serving(completion("B")) as server:
+        profile = Profile(base_url=server.url)
+        finished = run(
+            model,
+            tmp_path,
+            "fps:2",
+            models=["openai/m", f"hf/{model}"],
+            profiles={"openai/m": profile},
+            frame_cache=str(tmp_path / "cache"),
+        )
+
+    contents = by_content({question.path: 1 for question in drawn})
+    assert by_content(opened) == dict.fromkeys(contents, 1)
+    assert len(server.requests) == len(drawn)
+    check(finished, inputs, drawn, "fps:2")
+
+
+def run(model: Path, folder: Path, policy: str, **more: Any) -> list[Finished]:
+    arguments: dict[str, Any] = {"models": [f"hf/{model}"], **more}
+    return run_plan(
         Plan(
             benchmarks=[registry.benchmark(name) for name in OWN_POLICIES],
-            models=[f"hf/{model}"],
             profile=Profile(extra={"batch_size": 1}),
             frames=f"{policy},side={WIDTH}",
-            out=tmp_path / "runs",
+            out=folder / "runs",
             max_tokens=2,
             temperature=0.0,
+            **arguments,
         )
     )
 
+
+def check(
+    finished: Sequence[Finished],
+    inputs: LayerInputs,
+    drawn: Sequence[DrawnQuestion],
+    policy: str,
+) -> None:
+    """Compare the frames in the runs' records, and those that reached the model, with the frames
+    that the policy picks."""
+    expected = {question.item: question.picked(policy) for question in drawn}
     stored = [
         reply.media[0].frames
         for run in finished
         for reply in Run(run.run).replies()
         if isinstance(reply, ReplyRecord)
     ]
+    models = len(finished) // len(OWN_POLICIES)
     assert sorted(stored) == sorted(
-        [float(time) for time, _ in frames] for frames in expected.values()
+        [float(time) for time, _ in frames] for frames in [*expected.values()] * models
     )
     for text, indexes in zip(inputs.texts, inputs.indexes, strict=True):
         (item,) = set(ITEM.findall(text))

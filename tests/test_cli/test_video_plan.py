@@ -8,12 +8,10 @@ import tempfile
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import av
 import numpy as np
 import PIL.Image
 import pytest
@@ -21,7 +19,7 @@ import pytest
 from snellen.store import ReplyRecord, Run
 from tests.servers import ReceivedRequest, completion, serving
 from tests.test_cli.conftest import Snellen
-from tests.video_sets import ITEM, OWN_POLICIES, DrawnQuestion, draw
+from tests.video_sets import ITEM, OWN_POLICIES, DrawnQuestion, by_content, count_opens, draw
 from tests.videos import index_of
 
 BENCHMARKS = f"benchmarks = {json.dumps([*OWN_POLICIES])}"
@@ -52,16 +50,8 @@ def drawn(
 
 @pytest.fixture
 def opened(drawn: tuple[DrawnQuestion, ...], monkeypatch: pytest.MonkeyPatch) -> Counter[Path]:
-    """How often PyAV opens each video. The videos are drawn before it counts."""
-    counts: Counter[Path] = Counter()
-    opens = av.open
-
-    def counted(file: str, *args: Any, **options: Any) -> Any:
-        counts[Path(file)] += 1
-        return opens(file, *args, **options)
-
-    monkeypatch.setattr(av, "open", counted)
-    return counts
+    """How often each video is opened, after they were drawn."""
+    return count_opens(monkeypatch)
 
 
 def indexes_by_item(requests: Iterable[ReceivedRequest]) -> dict[str, list[list[int]]]:
@@ -167,7 +157,7 @@ def test_with_a_cache_each_video_is_decoded_once_for_two_models_at_the_same_time
             f"{BENCHMARKS}\nout = 'runs'\nmodels = [{', '.join(models)}]"
         )
         done = snellen("run", "plan.toml", *options)
-        by_two_models = Counter({digest(path): number for path, number in opened.items()})
+        by_two_models = by_content(opened)
         opened.clear()
         again = snellen(
             "run", "plan.toml", "-m", "openai/three", "--base-url", server.url, *options
@@ -185,9 +175,6 @@ def test_with_a_cache_each_video_is_decoded_once_for_two_models_at_the_same_time
         of_model = [run for run in documents if run["model"] == f"openai/{name}"]
         assert times_by_item(of_model) == times
     # A video that two sets have is decoded once for both.
-    assert by_two_models == dict.fromkeys({digest(question.path) for question in drawn}, 1)
+    contents = by_content({question.path: 1 for question in drawn})
+    assert by_two_models == dict.fromkeys(contents, 1)
     assert not opened
-
-
-def digest(path: Path) -> str:
-    return sha256(path.read_bytes()).hexdigest()
