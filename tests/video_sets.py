@@ -247,8 +247,8 @@ def lvbench_row(question: DrawnQuestion) -> dict[str, Any]:
 
 def longvideobench_row(question: DrawnQuestion) -> dict[str, Any]:
     row = {"id": question.item, "video_path": "turned.mp4", "question": question.text}
-    row |= {"candidates": CHOICES, "correct_choice": 1, "duration_group": 60}
-    return {**row, "question_category": "S2E", "level": "L1-Perception"}
+    more = {"candidates": CHOICES, "correct_choice": 1, "duration_group": 60}
+    return {**row, **more, "question_category": "S2E", "level": "L1-Perception"}
 
 
 def egoschema_row(question: DrawnQuestion) -> dict[str, Any]:

@@ -54,7 +54,8 @@ def frames_of(patches: NDArray[np.float32]) -> NDArray[np.uint8]:
     down, across = HEIGHT // PATCH // MERGE, WIDTH // PATCH // MERGE
     parts = patches.reshape(-1, down, across, MERGE, MERGE, 3, TEMPORAL, PATCH, PATCH)
     pixels = parts.transpose(0, 6, 1, 3, 7, 2, 4, 8, 5).reshape(-1, HEIGHT, WIDTH, 3)
-    return np.clip(np.rint((pixels + 1) * 127.5), 0, 255).astype(np.uint8)
+    frames: NDArray[np.uint8] = np.clip(np.rint((pixels + 1) * 127.5), 0, 255).astype(np.uint8)
+    return frames
 
 
 @pytest.fixture(scope="module")

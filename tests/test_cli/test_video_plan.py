@@ -86,7 +86,8 @@ def times_by_item(documents: Iterable[dict[str, Any]]) -> dict[str, list[list[fl
 
 
 def item_of(messages: object) -> str:
-    (item,) = set(ITEM.findall(json.dumps(messages)))
+    items: set[str] = set(ITEM.findall(json.dumps(messages)))
+    (item,) = items
     return item
 
 
