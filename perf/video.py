@@ -17,10 +17,10 @@ plan    hours and bytes for all points of OVO-Bench (--annotations: its authors'
         machine, which is measured first
 
 Each figure is from a separate process: CPU seconds including children, and medians over --reps
-rounds. A ratio is the median of the ratios in one round. --base measures another checkout in the
-same rounds. --peer-python is a Python that has decord, and if possible moviepy 1.0.3 and
-imageio-ffmpeg; the output lists what is missing. The videos are created once, with PyAV (5
-minutes), and kept in --work (320 MB).
+rounds; all peers but the shared pass are measured once. A ratio is the median of the ratios in one
+round. --base measures another checkout in the same rounds. --peer-python is a Python that has
+decord, and if possible moviepy 1.0.3 and imageio-ffmpeg; the output lists what is missing. The
+videos are created once, with PyAV (5 minutes), and kept in --work (320 MB).
 """
 
 import argparse
@@ -54,10 +54,14 @@ LARGE = ("1920x1080", "1920x1080-busy")
 SIZES = ("640x360", "1920x1080")
 """The videos with which the cost of a frame is measured."""
 SMALL = ",pixels=151200"
-PEERS = ("pyav-shared", "decode-all", "pyav-gopskip", "pyav-seek")
-OTHERS = ("decord", "chunk-moviepy", "chunk-copy")
+SHARED_PASS = "pyav-shared"
+OTHERS = ("decode-all", "pyav-gopskip", "pyav-seek")
+NEEDS_MORE = ("decord", "chunk-moviepy", "chunk-copy")
+"""The peers that need more than PyAV."""
 OURS = ("arrays", "jpeg", "jpeg-small", "digest", "packets")
 COSTS = ("every", "some", "show", "cut")
+OWN_COSTS = ("some", "show")
+"""Those of the costs that depend on Snellen."""
 BUDGET, MOST_MB = 1.2, 1500
 IN_FLIGHT, LATENCY = 8, 10.0
 CUT = 30
@@ -177,7 +181,7 @@ def w3(args: argparse.Namespace) -> None:
     script = str(args.peers / "w3_video.py")
     print(json.dumps(child([sys.executable, script, "plan", "--video", str(path)])))
     cases: dict[str, Callable[[], Figures]] = {
-        mode: partial(child, [sys.executable, script, mode, "--video", str(path)]) for mode in PEERS
+        SHARED_PASS: partial(child, [sys.executable, script, SHARED_PASS, "--video", str(path)])
     }
     cases |= {
         f"{checkout.name}, {what}": partial(ours, what, path, checkout, args.work)
@@ -185,17 +189,18 @@ def w3(args: argparse.Namespace) -> None:
         for checkout in checkouts(args.base)
     }
     runs = in_rounds(args.reps, cases, ("cpu",))
+    for mode in OTHERS:
+        runs[mode] = [child([sys.executable, script, mode, "--video", str(path)])]
     missing = []
     environment = peers_environment(args)
-    for mode in OTHERS:
+    for mode in NEEDS_MORE:
         try:
             runs[mode] = [other(args, mode, path, environment)]
         except (FileNotFoundError, subprocess.CalledProcessError):
             missing.append(mode)
-    shared = runs["pyav-shared"]
+    shared = runs[SHARED_PASS]
     print(f"\n{'way':18} {'CPU s':>8} {'x shared':>8} {'wall s':>7} {'MB':>5} {'MB written':>10}")
     for way, figures in runs.items():
-        # A peer that needs more than PyAV is measured once.
         times = ratio(figures, shared[: len(figures)], "cpu")
         # The memory says nothing about methods that leave the work to other programs.
         memory = "" if way.startswith("chunk") else round(middle(figures, "rss_mib") * 1.048576)
@@ -434,10 +439,13 @@ def frame_costs(args: argparse.Namespace) -> tuple[dict[str, list[float]], dict[
             ours, what, make_video(args.work, size), checkout, args.work
         )
         for size in SIZES
-        for what in COSTS
+        for what in OWN_COSTS
         for checkout in checkouts(args.base)
     }
     runs = in_rounds(args.reps, cases, ("cpu",))
+    for size, what in product(SIZES, ("every", "cut")):
+        figures = [ours(what, make_video(args.work, size), checkouts(None)[0], args.work)]
+        runs |= {f"{side}, {size} {what}": figures for side in sides}
     print(f"\n{'CPU ms per frame':20} " + " ".join(f"{what:>9}" for what in COSTS))
     seconds, clips = {}, {}
     for name in (f"{side}, {size}" for side, size in product(sides, SIZES)):
@@ -445,7 +453,7 @@ def frame_costs(args: argparse.Namespace) -> tuple[dict[str, list[float]], dict[
         seconds[name] = [middle(cost, "cpu") / cost[0]["n"] for cost in cost_runs]
         clips[name] = runs[f"{name} cut"][0]["size"]
         print(f"{name:20} " + " ".join(f"{second * 1e3:9.2f}" for second in seconds[name]))
-    print_ratios(runs, [f"{size} {what}" for size in SIZES for what in COSTS], {"CPU": "cpu"})
+    print_ratios(runs, [f"{size} {what}" for size in SIZES for what in OWN_COSTS], {"CPU": "cpu"})
     print(loads(runs))
     return seconds, clips
 
