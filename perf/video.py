@@ -114,17 +114,13 @@ def written() -> int:
     return int(io.partition("\nwrite_bytes:")[2].split()[0])
 
 
-def open_video(path: str) -> Any:
-    """Open a video. In checkouts without `media._container`, the class is in `media.video`."""
-    from snellen.media.content import Video
+def opened(path: str) -> Callable[[], Any]:
+    """A function that opens a video and reads the times of its frames. The digest of the file,
+    which is measured on its own, is computed before."""
+    from snellen.media import video
 
-    try:
-        from snellen.media._container import OpenedVideo
-    except ImportError:
-        from snellen.media import video
-
-        return getattr(video, "_Opened")(Video(Path(path)))  # noqa: B009
-    return OpenedVideo(Video(Path(path)))
+    known = video.load(video.Video(Path(path)))
+    return lambda: video.Streamed(known)._opened
 
 
 # -- videos
@@ -283,17 +279,19 @@ def measured(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 def arrays(path: str) -> dict[str, Any]:
     from snellen.media import video
 
+    open_video = opened(path)
+
     def work() -> dict[str, Any]:
         crc = 0
-        opened = open_video(path)
+        film = open_video()
         policy = video.policy(f"uniform:{FRAMES}")
         wanted: Counter[int] = Counter()
         for query in QUERIES:
-            wanted.update(video.picked(policy, opened.facts.times, 0.0, float(query)))
-        for position, frame in opened.at(sorted(wanted)):
-            pixels = opened.pixels(frame, policy)
+            wanted.update(video.picked(policy, film.facts.times, 0.0, float(query)))
+        for position, frame in film.at(sorted(wanted)):
+            pixels = film.pixels(frame, policy)
             crc += wanted[position] * zlib.crc32(pixels[::16, ::16].tobytes())
-        opened.close()
+        film.close()
         return {"crc": crc & 0xFFFFFFFF}
 
     return measured(work)
@@ -302,14 +300,13 @@ def arrays(path: str) -> dict[str, Any]:
 def jpeg(options: str, path: str) -> dict[str, Any]:
 
     from snellen.media import video
-    from snellen.media.content import Video
 
     policy = f"uniform:{FRAMES}{options}"
     windows = [video.Window(start=0.0, end=float(query), policy=policy) for query in QUERIES]
 
     def work() -> dict[str, Any]:
         sent = 0
-        for _, frames in video.decoded(video.load(Video(Path(path))), windows):
+        for _, frames in video.decoded(video.load(video.Video(Path(path))), windows):
             sent += sum(len(cast(bytes, frame.image.source)) for frame in frames)
         return {"note": f"{sent / 1e6:.0f} MB of JPEG"}
 
@@ -318,17 +315,17 @@ def jpeg(options: str, path: str) -> dict[str, Any]:
 
 def digest(path: str) -> dict[str, Any]:
     from snellen.media import video
-    from snellen.media.content import Video
 
-    return measured(lambda: {"note": str(video.load(Video(Path(path))).digest)[:14]})
+    return measured(lambda: {"note": str(video.load(video.Video(Path(path))).digest)[:14]})
 
 
 def packets(path: str) -> dict[str, Any]:
 
     from snellen.media import video
-    from snellen.media.content import Video
 
-    return measured(lambda: {"note": f"{len(video.facts(Video(Path(path))).times):,} packets"})
+    return measured(
+        lambda: {"note": f"{len(video.facts(video.Video(Path(path))).times):,} packets"}
+    )
 
 
 # -- memory
@@ -485,12 +482,12 @@ def show(path: str) -> dict[str, Any]:
 
     from snellen.media import video
 
-    opened, frames = open_video(path), list(first(path))[::10]
+    film, frames = opened(path)(), list(first(path))[::10]
     as_is = video.policy("every")
 
     def work() -> dict[str, Any]:
         for position, frame in enumerate(frames):
-            opened.encoded(position, frame, as_is)
+            film.encoded(position, frame, as_is)
         return {"n": len(frames)}
 
     return measured(work)
@@ -498,12 +495,11 @@ def show(path: str) -> dict[str, Any]:
 
 def some(path: str) -> dict[str, Any]:
     """Decode as Snellen does if one frame every two seconds is needed."""
-
-    opened = open_video(path)
+    film = opened(path)()
     places = range(0, CUT * FPS, 2 * FPS - 1)
 
     def work() -> dict[str, Any]:
-        return {"n": reached([position for position, _ in opened.at(places)])}
+        return {"n": reached([position for position, _ in film.at(places)])}
 
     return measured(work)
 
