@@ -1,7 +1,7 @@
 """The cost of frames of long videos for many questions, in time, memory, and disk.
 
-usage: python perf/video.py [--part w3|memory|plan ...] [--reps 3] [--peers ../shared/bench/peers]
-[--peer-python PY] [--annotations FILE] [--work DIR]
+usage: python perf/video.py [--part w3|memory|plan ...] [--base CHECKOUT] [--reps 3]
+[--peers ../shared/bench/peers] [--peer-python PY] [--annotations FILE] [--work DIR]
 
 w3      the peers' workload: 64 frames at each of 10 times of a 20-minute video (640x360, 25 frames
         per second, H.264, a key frame every 250), compared with the peers' script w3_video.py.
@@ -10,16 +10,17 @@ w3      the peers' workload: 64 frames at each of 10 times of a 20-minute video 
         checks that the arrays equal the peers' in every pixel
 memory  peak memory of `snellen run` on 1080p, with 64 full-size frames per question and 8 questions
         in flight: 8 questions on one video, 45 on one video, and 16 on 16 videos; the server is a
-        separate process
+        separate process. --videos selects one of the two videos
 plan    hours and bytes for all points of OVO-Bench (--annotations: its authors' file): cut and
         encoded again as its authors do, decoded from 0, by seeking for each frame, and Snellen's
         method; computed from the length of each point's video and the cost of a frame on this
         machine, which is measured first
 
-Each figure is from a separate process: CPU seconds including children, the lowest of --reps, which
-other work on the machine affects least. --peer-python is a Python that has decord, and if possible
-moviepy 1.0.3 and imageio-ffmpeg; the output lists what is missing. The videos are created once,
-with PyAV (5 minutes), and kept in --work (320 MB).
+Each figure is from a separate process: CPU seconds including children, and medians over --reps
+rounds; all peers but the shared pass are measured once. A ratio is the median of the ratios in one
+round. --base measures another checkout in the same rounds. --peer-python is a Python that has
+decord, and if possible moviepy 1.0.3 and imageio-ffmpeg; the output lists what is missing. The
+videos are created once, with PyAV (5 minutes), and kept in --work (320 MB).
 """
 
 import argparse
@@ -35,12 +36,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 from math import ceil
 from pathlib import Path
 from typing import Any, cast
 
 import _commands
+from _commands import Checkout, Figures, checkouts, in_rounds, loads, middle, ratio
 
 SHARED = Path(__file__).parents[2] / "shared"
 QUERIES = (63, 187, 301, 428, 547, 668, 793, 911, 1034, 1177)
@@ -48,9 +50,18 @@ FRAMES, FPS, GOP = 64, 25, 250
 VIDEOS = {"640x360": (1200, 3), "1920x1080": (30, 10), "1920x1080-busy": (30, 20)}
 """The length in seconds, and the strength of the noise. They give 0.5, 6, and 60 Mbit/s, and frames
 of 0.05, 0.56, and 1.7 MB as JPEG. Films in 1080p are close to the first of the two 1080p videos."""
+LARGE = ("1920x1080", "1920x1080-busy")
+SIZES = ("640x360", "1920x1080")
+"""The videos with which the cost of a frame is measured."""
 SMALL = ",pixels=151200"
-PEERS = ("pyav-shared", "decode-all", "pyav-gopskip", "pyav-seek")
-OTHERS = ("decord", "chunk-moviepy", "chunk-copy")
+SHARED_PASS = "pyav-shared"
+OTHERS = ("decode-all", "pyav-gopskip", "pyav-seek")
+NEEDS_MORE = ("decord", "chunk-moviepy", "chunk-copy")
+"""The peers that need more than PyAV."""
+OURS = ("arrays", "jpeg", "jpeg-small", "digest", "packets")
+COSTS = ("every", "some", "show", "cut")
+OWN_COSTS = ("some", "show")
+"""Those of the costs that depend on Snellen."""
 BUDGET, MOST_MB = 1.2, 1500
 IN_FLIGHT, LATENCY = 8, 10.0
 CUT = 30
@@ -59,14 +70,14 @@ CUT = 30
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    _commands.add_options(parser, "/tmp/snellen-video")
     parser.add_argument("--part", action="append", choices=("w3", "memory", "plan"))
-    parser.add_argument("--reps", type=int, default=3)
+    parser.add_argument("--videos", action="append", choices=LARGE, help="for the part memory")
     parser.add_argument("--peers", type=Path, default=SHARED / "bench/peers")
     parser.add_argument("--peer-python")
     parser.add_argument(
         "--annotations", type=Path, default=SHARED / "golden/ovobench/annotations.json"
     )
-    parser.add_argument("--work", type=Path, default=Path("/tmp/snellen-video"))
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.measure:
@@ -80,15 +91,16 @@ def main() -> None:
 # -- processes
 
 
-def child(command: Sequence[str]) -> dict[str, Any]:
-    """Run a process; return the JSON object in its last line."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    document: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return document
+def child(command: Sequence[str], environment: dict[str, str] | None = None) -> Figures:
+    """Run a process; return the JSON object in its last line, and the machine's load."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment)
+    document: Figures = json.loads(done.stdout.splitlines()[-1])
+    return document | {"load": os.getloadavg()[0]}
 
 
-def ours(what: str, path: Path) -> dict[str, Any]:
-    return child([sys.executable, __file__, "--measure", what, str(path)])
+def ours(what: str, path: Path, checkout: Checkout, work: Path) -> Figures:
+    command = [sys.executable, __file__, "--measure", what, str(path)]
+    return child(command, checkout.environment(work))
 
 
 def cpu() -> float:
@@ -102,8 +114,13 @@ def written() -> int:
     return int(io.partition("\nwrite_bytes:")[2].split()[0])
 
 
-def least(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    return min(runs, key=lambda run: float(run["cpu"]))
+def opened(path: str) -> Callable[[], Any]:
+    """A function that opens a video and reads the times of its frames. The digest of the file,
+    which is measured on its own, is computed before."""
+    from snellen.media import video
+
+    known = video.load(video.Video(Path(path)))
+    return lambda: video.Streamed(known)._opened
 
 
 # -- videos
@@ -115,7 +132,7 @@ def make_video(work: Path, name: str) -> Path:
     if not path.exists():
         part = path.with_suffix(".part.mp4")
         # In a separate process, since children inherit the peak memory of this one.
-        ours(f"make-{name}", part)
+        ours(f"make-{name}", part, checkouts(None)[0], work)
         part.rename(path)
     return path
 
@@ -159,41 +176,56 @@ def w3(args: argparse.Namespace) -> None:
     path = make_video(args.work, "640x360")
     script = str(args.peers / "w3_video.py")
     print(json.dumps(child([sys.executable, script, "plan", "--video", str(path)])))
-    runs: dict[str, list[dict[str, Any]]] = {}
-    for _ in range(args.reps):  # in turns, so that other work affects all of them equally
-        for mode in PEERS:
-            command = [sys.executable, script, mode, "--video", str(path)]
-            runs.setdefault(mode, []).append(child(command))
-        for what in ("arrays", "jpeg", "jpeg-small", "digest", "packets"):
-            runs.setdefault(f"ours, {what}", []).append(ours(what, path))
+    cases: dict[str, Callable[[], Figures]] = {
+        SHARED_PASS: partial(child, [sys.executable, script, SHARED_PASS, "--video", str(path)])
+    }
+    cases |= {
+        f"{checkout.name}, {what}": partial(ours, what, path, checkout, args.work)
+        for what in OURS
+        for checkout in checkouts(args.base)
+    }
+    runs = in_rounds(args.reps, cases, ("cpu",))
+    for mode in OTHERS:
+        runs[mode] = [child([sys.executable, script, mode, "--video", str(path)])]
     missing = []
     environment = peers_environment(args)
-    for mode in OTHERS:
+    for mode in NEEDS_MORE:
         try:
             runs[mode] = [other(args, mode, path, environment)]
         except (FileNotFoundError, subprocess.CalledProcessError):
             missing.append(mode)
-    shared = least(runs["pyav-shared"])
+    shared = runs[SHARED_PASS]
     print(f"\n{'way':18} {'CPU s':>8} {'x shared':>8} {'wall s':>7} {'MB':>5} {'MB written':>10}")
-    for way, all_runs in runs.items():
-        item = least(all_runs)
+    for way, figures in runs.items():
+        times = ratio(figures, shared[: len(figures)], "cpu")
         # The memory says nothing about methods that leave the work to other programs.
-        memory = "" if way.startswith("chunk") else round(item["rss_mib"] * 1.048576)
+        memory = "" if way.startswith("chunk") else round(middle(figures, "rss_mib") * 1.048576)
         print(
-            f"{way:18} {item['cpu']:8.2f} {item['cpu'] / shared['cpu']:8.2f} {item['wall']:7.1f} "
-            f"{memory:>5} {item.get('bytes', 0) / 1e6:10.1f}  "
-            f"{item.get('note', '')}"
+            f"{way:18} {middle(figures, 'cpu'):8.2f} {times:8.2f} {middle(figures, 'wall'):7.1f} "
+            f"{memory:>5} {figures[0].get('bytes', 0) / 1e6:10.1f}  {figures[0].get('note', '')}"
         )
-    ratio = least(runs["ours, arrays"])["cpu"] / shared["cpu"]
-    print(f"arrays: {ratio:.2f} x one shared pass; allowed {BUDGET}")
-    exact = {run["crc"] for way in ("pyav-shared", "ours, arrays") for run in runs[way]}
+    times = ratio(runs["this, arrays"], shared, "cpu")
+    print(f"arrays: {times:.2f} x one shared pass; allowed {BUDGET}")
+    print_ratios(runs, OURS, {"CPU": "cpu", "memory": "rss_mib"})
+    exact = {run["crc"] for way in runs for run in runs[way] if "arrays" in way} | {
+        run["crc"] for run in shared
+    }
     print("pixels equal the peers'" if len(exact) == 1 else f"PIXELS DIFFER: {exact}")
-    print(f"not measured: {', '.join((*missing, 'torchcodec'))}")
+    print(f"not measured: {', '.join((*missing, 'torchcodec'))}; {loads(runs)}")
 
 
-def other(
-    args: argparse.Namespace, mode: str, path: Path, environment: dict[str, str]
-) -> dict[str, Any]:
+def print_ratios(
+    runs: dict[str, list[Figures]], cases: Sequence[str], keys: dict[str, str]
+) -> None:
+    """Compare this checkout with the base in each case."""
+    for what in cases:
+        if f"base, {what}" in runs:
+            pair = runs[f"this, {what}"], runs[f"base, {what}"]
+            ratios = (f"{name} {ratio(*pair, key):.2f}" for name, key in keys.items())
+            print(f"{what}, x base: {', '.join(ratios)}")
+
+
+def other(args: argparse.Namespace, mode: str, path: Path, environment: dict[str, str]) -> Figures:
     """Measure a peer that needs more than PyAV. Encoding again is measured on the first chunk only,
     and extrapolated."""
     if args.peer_python is None:
@@ -202,8 +234,7 @@ def other(
     command += ["--tmp", str(args.work), "--moviepy-python", args.peer_python]
     if mode == "chunk-moviepy":
         command += ["--queries", str(QUERIES[0])]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment)
-    document: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    document = child(command, environment)
     if mode == "chunk-moviepy":
         times = sum(QUERIES) / QUERIES[0]
         for key in ("cpu", "wall", "bytes"):
@@ -247,19 +278,20 @@ def measured(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 def arrays(path: str) -> dict[str, Any]:
     from snellen.media import video
-    from snellen.media.content import Video
+
+    open_video = opened(path)
 
     def work() -> dict[str, Any]:
         crc = 0
-        opened = video._Opened(Video(Path(path)))
+        film = open_video()
         policy = video.policy(f"uniform:{FRAMES}")
         wanted: Counter[int] = Counter()
         for query in QUERIES:
-            wanted.update(video.picked(policy, opened.facts.times, 0.0, float(query)))
-        for position, frame in opened.at(sorted(wanted)):
-            pixels = opened.pixels(frame, policy)
+            wanted.update(video.picked(policy, film.facts.times, 0.0, float(query)))
+        for position, frame in film.at(sorted(wanted)):
+            pixels = film.pixels(frame, policy)
             crc += wanted[position] * zlib.crc32(pixels[::16, ::16].tobytes())
-        opened.close()
+        film.close()
         return {"crc": crc & 0xFFFFFFFF}
 
     return measured(work)
@@ -268,14 +300,13 @@ def arrays(path: str) -> dict[str, Any]:
 def jpeg(options: str, path: str) -> dict[str, Any]:
 
     from snellen.media import video
-    from snellen.media.content import Video
 
     policy = f"uniform:{FRAMES}{options}"
     windows = [video.Window(start=0.0, end=float(query), policy=policy) for query in QUERIES]
 
     def work() -> dict[str, Any]:
         sent = 0
-        for _, frames in video.decoded(video.load(Video(Path(path))), windows):
+        for _, frames in video.decoded(video.load(video.Video(Path(path))), windows):
             sent += sum(len(cast(bytes, frame.image.source)) for frame in frames)
         return {"note": f"{sent / 1e6:.0f} MB of JPEG"}
 
@@ -284,42 +315,55 @@ def jpeg(options: str, path: str) -> dict[str, Any]:
 
 def digest(path: str) -> dict[str, Any]:
     from snellen.media import video
-    from snellen.media.content import Video
 
-    return measured(lambda: {"note": str(video.load(Video(Path(path))).digest)[:14]})
+    return measured(lambda: {"note": str(video.load(video.Video(Path(path))).digest)[:14]})
 
 
 def packets(path: str) -> dict[str, Any]:
 
     from snellen.media import video
-    from snellen.media.content import Video
 
-    return measured(lambda: {"note": f"{len(video.facts(Video(Path(path))).times):,} packets"})
+    return measured(
+        lambda: {"note": f"{len(video.facts(video.Video(Path(path))).times):,} packets"}
+    )
 
 
 # -- memory
 
 
 def in_flight(args: argparse.Namespace) -> None:
-    title = ("peak MB", "in flight", "MB per request", "CPU s")
-    print(f"\n{'64 frames of full size':34} " + " ".join(f"{word:>12}" for word in title))
+    cases: dict[str, Callable[[], Figures]] = {}
+    whats = []
     with _commands.mock(args.peers) as server:
-        for name in ("1920x1080", "1920x1080-busy"):
+        for name in args.videos or LARGE:
             path = make_video(args.work, name)
             for n, videos in ((8, 1), (45, 1), (16, 16)):
-                actual = run_questions(args, server, path, n, videos)
-                what = f"{name}: {n} questions, {videos} videos"
-                print(
-                    f"{what:41} {actual['memory']:5.0f} {actual['max_concurrency']:12} "
-                    f"{actual['body_max'] / 1e6:12.1f} {actual['cpu']:12.1f}",
-                    flush=True,
-                )
-    print(f"allowed {MOST_MB} MB")
+                whats.append(f"{name}: {n} questions, {videos} videos")
+                cases |= {
+                    f"{checkout.name}, {whats[-1]}": partial(
+                        run_questions, args, server, path, n, videos, checkout
+                    )
+                    for checkout in checkouts(args.base)
+                }
+        runs = in_rounds(args.reps, cases, ("memory", "cpu"))
+    title = ("peak MB", "in flight", "MB per request", "CPU s")
+    print(f"\n{'64 frames of full size':48} " + " ".join(f"{word:>14}" for word in title))
+    for what, figures in runs.items():
+        middles = [middle(figures, key) for key in ("memory", "max_concurrency", "body_max", "cpu")]
+        middles[2] /= 1e6
+        print(f"{what:48} " + " ".join(f"{_commands.shown(number):>14}" for number in middles))
+    print_ratios(runs, whats, {"CPU": "cpu", "memory": "memory"})
+    print(f"allowed {MOST_MB} MB; {loads(runs)}")
 
 
 def run_questions(
-    args: argparse.Namespace, server: _commands.Mock, path: Path, n: int, videos: int
-) -> dict[str, Any]:
+    args: argparse.Namespace,
+    server: _commands.Mock,
+    path: Path,
+    n: int,
+    videos: int,
+    checkout: Checkout,
+) -> Figures:
     """Measure a run of n questions. Replies take long, so that as many questions as possible are
     in flight."""
     folder = args.work / "rows"
@@ -332,12 +376,12 @@ def run_questions(
             row = {"id": number, "video": f"v{number % videos}.mp4", "end": 12 + 18 * number / n}
             row |= {"question": f"[item {number:06d}] What is seen?", "answer": "ABCD"[number % 4]}
             file.write(json.dumps(row | dict(zip("ABCD", "wxyz", strict=True))) + "\n")
-    command = [str(Path(sys.executable).with_name("snellen")), "run"]
-    command += ["-b", str(folder / "rows.jsonl")]
+    command = checkout.command("run", "-b", str(folder / "rows.jsonl"))
     command += ["--task", "mcq", "-m", "openai/mock", "--out", str(folder / "runs")]
     command += ["--base-url", server.url]
     command += ["--concurrency", str(IN_FLIGHT), "--max-tokens", "16", "--temperature", "0"]
-    actual = server.measured(command, args.work / "log.txt", LATENCY)
+    environment = checkout.environment(args.work)
+    actual = server.measured(command, args.work / "log.txt", LATENCY, environment=environment)
     assert actual["requests"] == n, actual
     return actual | server.stats()
 
@@ -367,29 +411,48 @@ def plan(args: argparse.Namespace) -> None:
         f" M, by seeking {seeking / 1e6:.2f} M, none of a video twice {ours_most / 1e6:.2f} M; "
         f"shown {shown:,}, different {different:,}"
     )
-    print(f"{'CPU ms per frame':14} {'decoded':>9} {'some':>9} {'as JPEG':>9} {'cut anew':>9}")
-    costs = {}
-    for size in ("640x360", "1920x1080"):
-        path = make_video(args.work, size)
-        costs[size] = {
-            what: least([ours(what, path) for _ in range(args.reps)])
-            for what in ("every", "some", "show", "cut")
-        }
-        a_frame = [run["cpu"] / run["n"] * 1e3 for run in costs[size].values()]
-        print(f"{size:14} " + " ".join(f"{frame:9.2f}" for frame in a_frame))
+    seconds, sizes = frame_costs(args)
     print(
-        f"{'CPU hours':14} {'authors':>9} {'from 0':>9} {'seeking':>9} {'ours':>9} "
+        f"{'CPU hours':20} {'authors':>9} {'from 0':>9} {'seeking':>9} {'ours':>9} "
         f"{'GB of clips':>11}"
     )
-    for size, runs in costs.items():
-        every, some, show, cut = (run["cpu"] / run["n"] / 3600 for run in runs.values())
-        read = seeking * every + shown * show
-        hours = (full * cut + read, full * every + shown * show, read)
-        gigabytes = runs["cut"]["size"] / CUT * sum(ends) / 1e9
+    for name, costs in seconds.items():
+        decode, decode_some, encode, cut_anew = (cost / 3600 for cost in costs)
+        read = seeking * decode + shown * encode
+        hours = (full * cut_anew + read, full * decode + shown * encode, read)
+        gigabytes = sizes[name] / CUT * sum(ends) / 1e9
         print(
-            f"{size:14} {hours[0]:9.1f} {hours[1]:9.1f} {hours[2]:9.1f} "
-            f"{ours_most * some + different * show:9.1f} {gigabytes:11.0f}"
+            f"{name:20} {hours[0]:9.1f} {hours[1]:9.1f} {hours[2]:9.1f} "
+            f"{ours_most * decode_some + different * encode:9.1f} {gigabytes:11.0f}"
         )
+
+
+def frame_costs(args: argparse.Namespace) -> tuple[dict[str, list[float]], dict[str, int]]:
+    """Measure the CPU seconds per frame of each of `COSTS`, and the bytes of CUT seconds encoded
+    again, by checkout and size of the video."""
+    sides = [checkout.name for checkout in checkouts(args.base)]
+    cases = {
+        f"{checkout.name}, {size} {what}": partial(
+            ours, what, make_video(args.work, size), checkout, args.work
+        )
+        for size in SIZES
+        for what in OWN_COSTS
+        for checkout in checkouts(args.base)
+    }
+    runs = in_rounds(args.reps, cases, ("cpu",))
+    for size, what in product(SIZES, ("every", "cut")):
+        figures = [ours(what, make_video(args.work, size), checkouts(None)[0], args.work)]
+        runs |= {f"{side}, {size} {what}": figures for side in sides}
+    print(f"\n{'CPU ms per frame':20} " + " ".join(f"{what:>9}" for what in COSTS))
+    seconds, clips = {}, {}
+    for name in (f"{side}, {size}" for side, size in product(sides, SIZES)):
+        cost_runs = [runs[f"{name} {what}"] for what in COSTS]
+        seconds[name] = [middle(cost, "cpu") / cost[0]["n"] for cost in cost_runs]
+        clips[name] = runs[f"{name} cut"][0]["size"]
+        print(f"{name:20} " + " ".join(f"{second * 1e3:9.2f}" for second in seconds[name]))
+    print_ratios(runs, [f"{size} {what}" for size in SIZES for what in OWN_COSTS], {"CPU": "cpu"})
+    print(loads(runs))
+    return seconds, clips
 
 
 def wanted_of(ends: Sequence[int]) -> list[int]:
@@ -418,14 +481,13 @@ def show(path: str) -> dict[str, Any]:
     """Encode every tenth of these frames as JPEG, without counting the decoding."""
 
     from snellen.media import video
-    from snellen.media.content import Video
 
-    opened, frames = video._Opened(Video(Path(path))), list(first(path))[::10]
+    film, frames = opened(path)(), list(first(path))[::10]
     as_is = video.policy("every")
 
     def work() -> dict[str, Any]:
         for position, frame in enumerate(frames):
-            opened.encoded(position, frame, as_is)
+            film.encoded(position, frame, as_is)
         return {"n": len(frames)}
 
     return measured(work)
@@ -433,14 +495,11 @@ def show(path: str) -> dict[str, Any]:
 
 def some(path: str) -> dict[str, Any]:
     """Decode as Snellen does if one frame every two seconds is needed."""
-    from snellen.media import video
-    from snellen.media.content import Video
-
-    opened = video._Opened(Video(Path(path)))
+    film = opened(path)()
     places = range(0, CUT * FPS, 2 * FPS - 1)
 
     def work() -> dict[str, Any]:
-        return {"n": reached([position for position, _ in opened.at(places)])}
+        return {"n": reached([position for position, _ in film.at(places)])}
 
     return measured(work)
 

@@ -1,4 +1,4 @@
-"""Models of a few hundred thousand random weights, of four families, in the transformers format."""
+"""Models of a few hundred thousand random weights, of five families, in the transformers format."""
 
 from __future__ import annotations
 
@@ -36,11 +36,18 @@ SEEN: Mapping[str, Any] = {
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
 }
+QWEN_MARKS = {
+    "image_token": "<|image_pad|>",
+    "video_token": "<|video_pad|>",
+    "vision_start_token": "<|vision_start|>",
+    "vision_end_token": "<|vision_end|>",
+}
 
 
 def build(kind: str, folder: Path, *, text: Mapping[str, Any] | None = None) -> Path:
-    """Write a model of a kind (llava, idefics3, qwen2_5_vl, internvl), with its processor. `text`
-    are fields of the text model's configuration. The tokenizer asks for padding on the right."""
+    """Write a model of a kind (llava, idefics3, qwen2_5_vl, qwen3_vl, internvl), with its
+    processor. `text` are fields of the text model's configuration. The tokenizer asks for padding
+    on the right."""
     import torch
 
     torch.manual_seed(0)
@@ -48,6 +55,7 @@ def build(kind: str, folder: Path, *, text: Mapping[str, Any] | None = None) -> 
         "llava": _llava,
         "idefics3": _idefics3,
         "qwen2_5_vl": _qwen,
+        "qwen3_vl": _qwen3,
         "internvl": _internvl,
     }[kind]({**TEXT, **(text or {})})
     model.save_pretrained(folder)
@@ -147,17 +155,18 @@ def _idefics3(text: Mapping[str, Any]) -> tuple[Any, Any]:
     return t.Idefics3ForConditionalGeneration(config), processor
 
 
+def qwen_ids(tokenizer: Any) -> dict[str, int]:
+    """The ids of a Qwen tokenizer's marks, by their names in the model's configuration."""
+    return {
+        f"{name}_id": tokenizer.convert_tokens_to_ids(mark) for name, mark in QWEN_MARKS.items()
+    }
+
+
 def _qwen(text: Mapping[str, Any]) -> tuple[Any, Any]:
     import transformers as t
 
-    special = {
-        "image_token": "<|image_pad|>",
-        "video_token": "<|video_pad|>",
-        "vision_start_token": "<|vision_start|>",
-        "vision_end_token": "<|vision_end|>",
-    }
-    tokenizer = byte_tokenizer(special)
-    ids = {f"{name}_id": tokenizer.convert_tokens_to_ids(mark) for name, mark in special.items()}
+    tokenizer = byte_tokenizer(QWEN_MARKS)
+    ids = qwen_ids(tokenizer)
     config = t.Qwen2_5_VLConfig(
         text_config={
             **text,
@@ -193,6 +202,51 @@ def _qwen(text: Mapping[str, Any]) -> tuple[Any, Any]:
         ),
     )
     return t.Qwen2_5_VLForConditionalGeneration(config), processor
+
+
+def _qwen3(text: Mapping[str, Any]) -> tuple[Any, Any]:
+    import transformers as t
+
+    tokenizer = byte_tokenizer(QWEN_MARKS)
+    ids = qwen_ids(tokenizer)
+    rope = {"rope_theta": 1e4, "mrope_section": [4, 6, 6], "mrope_interleaved": True}
+    config = t.Qwen3VLConfig(
+        text_config={
+            **text,
+            "vocab_size": len(tokenizer),
+            "head_dim": 32,
+            "rope_parameters": {"rope_type": "default", **rope},
+        },
+        vision_config={
+            "depth": 2,
+            "hidden_size": 64,
+            "intermediate_size": 128,
+            "num_heads": 4,
+            "patch_size": 8,
+            "out_hidden_size": text["hidden_size"],
+            "num_position_embeddings": 64,
+            "deepstack_visual_indexes": [0],
+            "initializer_range": 0.2,
+        },
+        tie_word_embeddings=True,
+        **ids,
+    )
+    patches = {"patch_size": 8, "merge_size": 2, "temporal_patch_size": 2}
+    processor = t.Qwen3VLProcessor(
+        image_processor=t.Qwen2VLImageProcessorPil(
+            **patches, size={"shortest_edge": 32 * 32, "longest_edge": 64 * 64}
+        ),
+        tokenizer=tokenizer,
+        # The size is that of all frames: 32 of 160 x 96 are not scaled.
+        video_processor=t.Qwen3VLVideoProcessor(
+            **patches, size={"shortest_edge": 32 * 32, "longest_edge": 32 * 160 * 96}
+        ),
+        chat_template=_template(
+            "<|vision_start|><|image_pad|><|vision_end|>",
+            "<|vision_start|><|video_pad|><|vision_end|>",
+        ),
+    )
+    return t.Qwen3VLForConditionalGeneration(config), processor
 
 
 def _internvl(text: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -6,7 +6,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -14,6 +16,7 @@ from snellen.errors import MediaError, UsageError
 from snellen.media import video as video_files
 from snellen.media.content import Frame, Video
 from snellen.media.frame_cache import FrameCache
+from snellen.media.frame_pool import FramePool, PoolShare
 from snellen.media.video import Window, decoded, load
 from tests import videos
 
@@ -174,8 +177,10 @@ def test_a_full_disk_ends_the_writing_and_not_the_decoding(clip: Video, tmp_path
 KILLED = """
 import os, signal, sys
 from pathlib import Path
+from threading import Event
 from snellen.media.content import Video
 from snellen.media.frame_cache import FrameCache
+from snellen.media.frame_pool import FramePool, PoolShare
 from snellen.media.video import Window, decoded, load
 
 windows = [Window(start=0.0, end=end, policy="uniform:6") for end in (1.0, 2.0, 3.0)]
@@ -201,3 +206,52 @@ def test_a_killed_process_leaves_a_cache_that_can_be_used(
     os.utime(part, (long_ago, long_ago))
     FrameCache(tmp_path, GB)
     assert files(tmp_path, ".part") == []
+
+
+# -- several threads
+
+
+def test_threads_that_need_the_same_frames_decode_them_once(
+    clip: Video, tmp_path: Path, opened: list[str]
+) -> None:
+    cache = FrameCache(tmp_path, GB)
+    with ThreadPoolExecutor(4) as threads:
+        results = [*threads.map(lambda _: frames(clip, cache), range(4))]
+
+    assert opened == ["v.mp4"]
+    assert results == [frames(clip, None)] * 4
+
+
+def test_a_thread_without_room_lets_another_decode_the_same_video(
+    clip: Video, tmp_path: Path
+) -> None:
+    cache, pool = FrameCache(tmp_path, GB), FramePool(1)
+    first, second = pool.share(), pool.share()
+
+    def decode(share: PoolShare) -> list[tuple[int, tuple[Frame, ...] | MediaError]]:
+        return [*decoded(clip, WINDOWS, lambda: False, share, cache)]
+
+    with ThreadPoolExecutor(2) as threads:
+        later = threads.submit(decode, second)
+        while not pool.is_over:  # the second share's first frame fills the pool
+            time.sleep(0.01)
+        earlier = threads.submit(decode, first)
+        try:
+            shown = earlier.result(timeout=30)
+        finally:
+            first.close()
+        assert later.result(timeout=30) == shown == frames(clip, None)
+
+
+def test_a_run_that_ends_does_not_wait_for_a_video(clip: Video, tmp_path: Path) -> None:
+    cache, has_ended = FrameCache(tmp_path, GB), Event()
+    decoding = decoded(clip, WINDOWS, lambda: False, None, cache)
+    next(decoding)
+
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(lambda: [*decoded(clip, WINDOWS, has_ended.is_set, None, cache)])
+        time.sleep(0.1)
+        assert not waiting.done()
+        has_ended.set()
+        assert waiting.result(timeout=30) == []
+    decoding.close()  # type: ignore[attr-defined]

@@ -9,6 +9,9 @@ A folder for each video, named after the digest of the video's file, has
 encodes. Files get their names when they are complete, so a process that is killed leaves only a
 file with the ending `.part`. Everything is checked when it is read: a file that is damaged is
 deleted, and its frames are decoded again.
+
+In one process, only one thread at a time decodes a video for the cache, so that no frame is decoded
+twice. The other threads wait, and then read its frames.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import secrets
 import struct
 import time
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from hashlib import blake2b, sha256
 from pathlib import Path
@@ -39,6 +42,8 @@ SWEEP = 64 << 20
 """The size of the folder is checked whenever this many bytes were written."""
 ABANDONED = 3600.0
 """An incomplete file that was not written to for this time is deleted, in seconds."""
+CHECK = 0.2
+"""How often a thread that waits for a video checks whether its run has ended, in seconds."""
 DAMAGED = (OSError, ValueError, KeyError, TypeError, struct.error)
 
 
@@ -58,6 +63,8 @@ class FrameCache:
         """Why frames could not be written; None if they could."""
         self._lock = Lock()
         self._written = 0
+        self._turns: dict[str, Lock] = {}
+        """Held by the thread that decodes a video, keyed by the video's digest."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
             probe = folder / f".probe-{secrets.token_hex(8)}"
@@ -75,7 +82,9 @@ class FrameCache:
         that decode and encode."""
         assert video.digest is not None
         name = video.digest.removeprefix("sha256:")
-        return CachedVideo(self, self.folder / name[:2] / name, video, software)
+        with self._lock:
+            turn = self._turns.setdefault(name, Lock())
+        return CachedVideo(self, self.folder / name[:2] / name, video, software, turn)
 
     def wrote(self, size: int) -> None:
         """Count bytes that were written, and delete old files if there are many."""
@@ -111,7 +120,11 @@ class FrameCache:
 class CachedVideo:
     """The frames of one video in a cache. Close it after use; then what was written is complete."""
 
-    def __init__(self, cache: FrameCache, folder: Path, video: Video, software: str) -> None:
+    def __init__(
+        self, cache: FrameCache, folder: Path, video: Video, software: str, turn: Lock
+    ) -> None:
+        self._turn = turn
+        self._has_turn = False
         self._cache = cache
         self._folder = folder
         self._label = label(video)
@@ -119,6 +132,22 @@ class CachedVideo:
         self._tables: dict[Policy, dict[int, tuple[IO[bytes], Path, Mapping[str, Any]]]] = {}
         self._writers: dict[Policy, _Writer] = {}
         self._open = ExitStack()
+
+    # -- turns
+
+    def take_turn(self, has_ended: Callable[[], bool]) -> None:
+        """Wait until no other thread decodes the video, or until `has_ended` returns True."""
+        while not self._has_turn and not has_ended():
+            self._has_turn = self._turn.acquire(timeout=CHECK)
+
+    def end_turn(self) -> None:
+        """Complete what was written, and let the next thread decode the video."""
+        if self._has_turn:
+            try:
+                self._complete()
+            finally:
+                self._has_turn = False
+                self._turn.release()
 
     # -- facts
 
@@ -199,17 +228,23 @@ class CachedVideo:
             self._fail(None if writer is None else writer.path, error)
 
     def close(self) -> None:
-        """Complete the files that were written, and close those that were read."""
-        for writer in self._writers.values():
+        """End the turn, complete the files that were written, and close those that were read."""
+        self.end_turn()
+        self._complete()
+        self._open.close()
+        self._tables = {}
+
+    def _complete(self) -> None:
+        """Complete the files that were written. Their frames can then be read."""
+        writers, self._writers = self._writers, {}
+        for writer in writers.values():
             try:
                 writer.close()
             except OSError as error:
                 self._fail(writer.path, error)
-        if self._writers:
-            self._writers = {}
+        if writers:
+            self._tables = {}
             self._cache.sweep()
-        self._open.close()
-        self._tables = {}
 
     def _fail(self, part: Path | None, error: OSError) -> None:
         self._cache.trouble = f"{self._cache.folder}: {error.strerror}"

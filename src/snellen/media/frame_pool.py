@@ -85,17 +85,16 @@ class PoolShare:
                     del self._holders[id(frame)]
                     self._count(-_size(frame))
 
+    def must_wait(self, has_ended: Callable[[], bool]) -> bool:
+        """Whether `wait` would not return at once."""
+        with self._pool.changed:
+            return not self._may_continue(has_ended)
+
     def wait(self, has_ended: Callable[[], bool]) -> None:
         """Wait until the pool has room. The first share does not wait if none of its frames will be
         dropped meanwhile."""
-
-        def may_continue() -> bool:
-            if has_ended() or not self._pool.is_over:
-                return True
-            return self._pool.is_first(self) and not self._progresses()
-
         with self._pool.changed:
-            self._pool.changed.wait_for(may_continue)
+            self._pool.changed.wait_for(lambda: self._may_continue(has_ended))
 
     def close(self) -> None:
         """Drop all frames of the share. Frames that are held later are not counted."""
@@ -104,6 +103,11 @@ class PoolShare:
             self._holders.clear()
             self._is_closed = True
             self._pool.remove(self)
+
+    def _may_continue(self, has_ended: Callable[[], bool]) -> bool:
+        if has_ended() or not self._pool.is_over:
+            return True
+        return self._pool.is_first(self) and not self._progresses()
 
     def _count(self, size: int) -> None:
         self._size += size

@@ -13,7 +13,7 @@ import threading
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -167,7 +167,7 @@ def decoded(
         UsageError: The policy does not exist, or the extra `video` is not installed.
     """
     share = share or FramePool(MOST_HELD).share()
-    with closing(_Source(video, cache)) as source:
+    with closing(_Source(video, cache, ended)) as source:
         yield from _DecodingPass(source, windows, ended, share).run()
 
 
@@ -300,28 +300,38 @@ class _Source:
     """The frames of a video, from its file or from a cache. The file is opened only if something
     is not in the cache."""
 
-    def __init__(self, video: Video, cache: FrameCache | None) -> None:
+    def __init__(self, video: Video, cache: FrameCache | None, ended: Callable[[], bool]) -> None:
         self.video = video
         self._opened: OpenedVideo | None = None
         self._cached = None if cache is None else cache.of(load(video), _software())
-        if self._cached is None:
-            self.facts = self._file().facts
-            return
-        known = self._cached.read_facts()
-        if known is not None:
-            times, declared = known
-            self.facts = VideoFacts(
-                times=times, declared=declared, stamps=(), keys=(), scanned=False
-            )
-            return
-        self.facts = self._file().facts
-        self._cached.write_facts(self.facts.times, self.facts.declared)
+        with ExitStack() as stack:
+            stack.callback(self.close)
+            if self._cached is not None:
+                self._cached.take_turn(ended)
+            self.facts = self._read_facts()
+            stack.pop_all()
 
     def close(self) -> None:
         if self._opened is not None:
             self._opened.close()
         if self._cached is not None:
             self._cached.close()
+
+    def end_turn(self) -> None:
+        """Let other threads decode the same video for the cache."""
+        if self._cached is not None:
+            self._cached.end_turn()
+
+    def _read_facts(self) -> VideoFacts:
+        if self._cached is None:
+            return self._file().facts
+        known = self._cached.read_facts()
+        if known is not None:
+            times, declared = known
+            return VideoFacts(times=times, declared=declared, stamps=(), keys=(), scanned=False)
+        facts = self._file().facts
+        self._cached.write_facts(facts.times, facts.declared)
+        return facts
 
     def frames(
         self, looks: Mapping[int, Collection[Policy]]
@@ -458,7 +468,10 @@ class _DecodingPass:
     ) -> None:
         """Wait until there is room for another frame. If waiting does not help, postpone the last
         windows."""
-        self._share.wait(self._has_ended)
+        if self._share.must_wait(self._has_ended):
+            # The room may have to come from a thread that waits to decode the same video.
+            self._source.end_turn()
+            self._share.wait(self._has_ended)
         while self._share.is_over and waiting:
             later.appendleft(waiting.pop())
             self._forget(later[0], users)
