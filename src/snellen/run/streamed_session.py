@@ -33,10 +33,12 @@ from snellen.media import video as videos
 from snellen.media.content import Frame
 from snellen.run.attempts import Attempts, within
 from snellen.run.feeding import Feeding
+from snellen.run.finished_windows import SessionPast, WindowJournal, replay
 from snellen.run.limiter import RequestSlot
 from snellen.run.media_clock import Arrival, MediaClock
 from snellen.run.recorder import Turn
 from snellen.run.session_log import SessionLog, Utterances
+from snellen.store import SessionCallFields
 
 CLOSING = 10.0
 """The time limit for closing a session, in seconds."""
@@ -138,6 +140,7 @@ class StreamedSession:
         arrivals: Sequence[Arrival],
         feeding: Feeding,
         log: SessionLog,
+        past: SessionPast,
     ) -> None:
         self.unsettled = dict(turns)
         """The turns of the questions that have no outcome yet, keyed by sample id."""
@@ -151,11 +154,17 @@ class StreamedSession:
         self._log = log
         self._clock = MediaClock(setup.streaming, arrivals, self._log_lost)
         self._utterances = Utterances(log)
+        self._past = past
+        repeat = min(turn.key.repeat for turn in turns.values())
+        self._windows = WindowJournal(
+            attempts.recorder, setup.streaming, self._samples, repeat, past
+        )
         self._seen = -1  # the index of the last frame that the session got
         self._forks = _Forks()
 
     async def run(self, seed: int | None) -> None:
-        """Stream the video from its first frame to the last question.
+        """Stream the video from its first frame, or from the end of an interrupted session, to the
+        last question.
 
         Raises:
             ModelError, MediaError: the session failed. The questions in `unsettled` have no
@@ -187,10 +196,12 @@ class StreamedSession:
         finally:
             await self._forks.cancel()
             await _close(session)
-            self._log.end(reason, self._clock.end)
+            self._log.end(reason, self._clock.end - self._clock.began_at)
 
     async def _stream(self, session: Session) -> None:
-        if self._setup.streaming.clock == "real":
+        if self._past.calls:
+            await self._replay(session)
+        elif self._setup.streaming.clock == "real":
             # The time for decoding the first frame must not count as the session's time.
             await self._feeding.get(self._feeding.first)
         self._clock.start()
@@ -198,6 +209,7 @@ class StreamedSession:
             self._forks.check()
             if self._attempts.stop.reason is not None:
                 raise _Stopped
+            self._windows.finish(arrival.time, self._clock.now)
             if arrival.sample is None:
                 await self._feed(session, arrival)
             else:
@@ -223,6 +235,31 @@ class StreamedSession:
             self._log.call(kind, start, cost, fork)
         return check_emissions(emissions, self._setup.model.name)
 
+    # -- an interrupted session
+
+    async def _replay(self, session: Session) -> None:
+        """Bring a new session to the state of the interrupted session."""
+        past = self._past
+        differing = await replay(
+            session, past, self._replayed_event, self._utterances, self._within
+        )
+        self._log.resumed(past.until, len(past.calls), differing)
+        self._clock.resume(past.until, past.clock)
+        self._seen = max(past.frames, default=-1)
+
+    async def _replayed_event(self, call: SessionCallFields) -> Frame | Query:
+        """Return the frame or the question that the interrupted session got in a call."""
+        if self._attempts.stop.reason is not None:
+            raise _Stopped
+        if call.frame is None:
+            sample = next(sample for sample in self._samples if sample.id == call.query)
+            query = self._query(sample, self._turns[sample.id])
+            self._log.question(sample, query, call.at, False, replayed=True)
+            return query
+        frame = await self._feeding.get(call.frame)
+        self._log.replayed_frame(call.frame, frame, self._feeding.times[call.frame], call.at)
+        return frame
+
     # -- frames
 
     async def _feed(self, session: Session, arrival: Arrival) -> None:
@@ -233,7 +270,7 @@ class StreamedSession:
         self._seen = arrival.index
         emissions = await self._call("feed", session.feed([frame]))
         self._log.lag(self._clock.now - arrival.time)
-        self._utterances.add(emissions, self._clock.now)
+        self._hear(emissions, frame=arrival.index)
 
     async def _show_latest(
         self, session: Session, question: _PosedQuestion, fork: str = ""
@@ -245,8 +282,16 @@ class StreamedSession:
         self._log.latest_frame(index, question.latest, fork)
         emissions = await self._call("feed", session.feed([question.latest]), fork)
         if not fork:
-            self._utterances.add(emissions, self._clock.now)
+            self._hear(emissions, frame=index)
             self._seen = index
+
+    def _hear(
+        self, emissions: Sequence[Emission], *, frame: int | None = None, query: str | None = None
+    ) -> None:
+        """Collect what the session said on its own after it got a frame or a question."""
+        now = self._clock.now
+        self._utterances.add(emissions, now)
+        self._windows.note(emissions, self._utterances, now, frame=frame, query=query)
 
     def _log_lost(self, arrival: Arrival) -> None:
         self._log.lost_frame(arrival, self._feeding.times[arrival.index])
@@ -268,7 +313,7 @@ class StreamedSession:
         if not must_answer:
             await self._show_latest(session, question)
             emissions = await self._call("ask", session.ask(query, must_answer=False))
-            self._utterances.add(emissions, self._clock.now)
+            self._hear(emissions, query=sample.id)
         elif not self._setup.forks or not isinstance(session, Forks):
             await self._ask_session(session, question)
         else:
