@@ -150,10 +150,10 @@ def test_a_session_that_can_replay_gets_each_event_with_what_was_said_then(tmp_p
         await session.replay(query("when?"), [])
         await session.replay(frame(1.0), [Emission(text="now", query="12_3"), Emission(text="too")])
         (emission,) = await session.ask(query("two"), must_answer=True)
-        _, asked, name, seen, *said, _ = emission.text.splitlines()
-        assert (asked, seen) == ("replayed when?", "replayed 1.0")
+        _, first, name, second, *messages, _ = emission.text.splitlines()
+        assert (first, second) == ("replayed when?", "replayed 1.0")
         # The question has the same name in the message, and it is not its own.
-        assert said == [f"now to {name}", "too to None"]
+        assert messages == [f"now to {name}", "too to None"]
         assert "12_3" not in emission.text
 
     within(tmp_path, body, REPLAYING)

@@ -100,7 +100,7 @@ def windows(result: Result) -> list[dict[str, Any]]:
     return [line for line in journal(result) if line["kind"] == "window"]
 
 
-def said(result: Result, sample: str = "q0") -> list[str]:
+def spoken_texts(result: Result, sample: str = "q0") -> list[str]:
     """What counts as said in the end, for a question."""
     (line,) = (
         line for line in journal(result) if line["key"][0] == sample and line.get("state") == "ok"
@@ -133,7 +133,7 @@ def test_an_interrupted_session_goes_on_after_its_last_finished_window(
     second = run(standing(clip), model, tmp_path)
     assert second.report.replies == {"ok": 1}
     # What the first session said after 4 s was in no finished window.
-    assert said(second) == ["0 in 0", "2 in 0", "4 in 0", "6 in 1", "8 in 1", "10 in 1"]
+    assert spoken_texts(second) == ["0 in 0", "2 in 0", "4 in 0", "6 in 1", "8 in 1", "10 in 1"]
     assert [line["key"][3] for line in windows(second)] == [1, 2]
     # It has no method `replay`, so it gets the frames once more.
     assert model.fed[1] == [*range(0, 101, 10)]
@@ -158,7 +158,7 @@ def test_a_session_that_can_replay_gets_what_was_said_and_is_not_asked_again(
     assert [texts for _, texts in model.replayed[2] if texts] == [
         ["0 in 0"], ["2 in 0"], ["4 in 0"], ["6 in 1"], ["8 in 1"],
     ]  # fmt: skip
-    assert said(result) == ["0 in 0", "2 in 0", "4 in 0", "6 in 1", "8 in 1", "10 in 2"]
+    assert spoken_texts(result) == ["0 in 0", "2 in 0", "4 in 0", "6 in 1", "8 in 1", "10 in 2"]
     assert [line["key"][3] for line in windows(result)] == [1, 2]
 
 
@@ -204,7 +204,7 @@ def test_another_set_of_questions_is_another_session(clip: Path, tmp_path: Path)
     run(benchmark, model, tmp_path, limit=1)
     result = run(benchmark, model, tmp_path)
     assert model.replayed[1] == []
-    assert all(text.endswith("in 1") for text in said(result, "q2.5"))
+    assert all(text.endswith("in 1") for text in spoken_texts(result, "q2.5"))
 
 
 def test_each_repeat_goes_on_by_itself(clip: Path, tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_without_its_first_record_a_session_starts_again(clip: Path, tmp_path: P
     change_lines(first, lambda lines: lines[1:])
     result = run(standing(clip), model, tmp_path)
     assert (model.replayed[1], model.fed[1][0]) == ([], 0)
-    assert all(text.endswith("in 1") for text in said(result))
+    assert all(text.endswith("in 1") for text in spoken_texts(result))
 
 
 @pytest.mark.parametrize("frame", [3, 10**6])
