@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from snellen.core.model import Emission, Query, Replays, Session
+from snellen.core.outputs import check_emissions
 from snellen.core.sample import Sample
 from snellen.core.streaming import Streaming
 from snellen.media.content import Frame
+from snellen.run.feeding import Feeding
 from snellen.run.recorder import Recorder
-from snellen.run.session_log import Utterances
+from snellen.run.session_log import SessionLog, Utterances
 from snellen.store import Key, SessionCallFields, SessionMessageFields, WindowRecord
 
 
@@ -88,6 +90,8 @@ class WindowJournal:
         repeat: int,
         past: SessionPast,
     ) -> None:
+        self.past = past
+        """What an interrupted session got and sent before this session."""
         self._recorder = recorder
         self._samples = [sample.id for sample in samples]
         windows = _windows(recorder, streaming, samples, repeat)
@@ -148,28 +152,54 @@ def _windows(
     )
 
 
-async def replay(
-    session: Session,
-    past: SessionPast,
-    event_of: Callable[[SessionCallFields], Awaitable[Frame | Query]],
-    utterances: Utterances,
-    within: Callable[[Awaitable[Any]], Awaitable[Any]],
-) -> int:
-    """Bring a new session to the state of an interrupted session.
+class Replay:
+    """Brings a new session to the state of an interrupted session. `query_of` returns the sample
+    with an id, and the sample's question."""
 
-    `event_of` returns the frame or question of a call, and `within` awaits a call of the session.
-    Returns the number of calls in which the session did not send the stored messages again.
-    """
-    differing = 0
-    for call in past.calls:
-        event = await event_of(call)
-        messages = utterances.restore(call)
-        if isinstance(session, Replays):
-            await within(session.replay(event, messages))
-        else:
-            again = await within(_repeated(session, event))
-            differing += [*_texts(again)] != [*_texts(messages)]
-    return differing
+    def __init__(
+        self,
+        past: SessionPast,
+        feeding: Feeding,
+        log: SessionLog,
+        utterances: Utterances,
+        query_of: Callable[[str], tuple[Sample, Query]],
+    ) -> None:
+        self._past = past
+        self._feeding = feeding
+        self._log = log
+        self._utterances = utterances
+        self._query_of = query_of
+
+    async def run(
+        self, session: Session, model: str, within: Callable[[Awaitable[Any]], Awaitable[Any]]
+    ) -> None:
+        """Repeat all calls. `within` awaits a call of the session, and `model` is the model's
+        name.
+
+        Raises:
+            ModelError, MediaError: the session failed, or a frame cannot be decoded.
+        """
+        differing = 0
+        for call in self._past.calls:
+            event = await self._event(call)
+            messages = self._utterances.restore(call)
+            if isinstance(session, Replays):
+                await within(session.replay(event, messages))
+            else:
+                again = check_emissions(await within(_repeated(session, event)), model)
+                differing += [*_texts(again)] != [*_texts(messages)]
+        self._log.resumed(self._past.until, len(self._past.calls), differing)
+
+    async def _event(self, call: SessionCallFields) -> Frame | Query:
+        """Return the frame or the question of a call."""
+        if call.frame is None:
+            assert call.query is not None
+            sample, query = self._query_of(call.query)
+            self._log.question(sample, query, call.at, False, replayed=True)
+            return query
+        frame = await self._feeding.get(call.frame)
+        self._log.replayed_frame(call.frame, frame, self._feeding.times[call.frame], call.at)
+        return frame
 
 
 def _repeated(session: Session, event: Frame | Query) -> Awaitable[Sequence[Emission]]:

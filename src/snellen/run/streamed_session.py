@@ -33,12 +33,11 @@ from snellen.media import video as videos
 from snellen.media.content import Frame
 from snellen.run.attempts import Attempts, within
 from snellen.run.feeding import Feeding
-from snellen.run.finished_windows import SessionPast, WindowJournal, replay
+from snellen.run.finished_windows import Replay, SessionPast, WindowJournal
 from snellen.run.limiter import RequestSlot
 from snellen.run.media_clock import Arrival, MediaClock
 from snellen.run.recorder import Turn
 from snellen.run.session_log import SessionLog, Utterances
-from snellen.store import SessionCallFields
 
 CLOSING = 10.0
 """The time limit for closing a session, in seconds."""
@@ -154,7 +153,6 @@ class StreamedSession:
         self._log = log
         self._clock = MediaClock(setup.streaming, arrivals, self._log_lost)
         self._utterances = Utterances(log)
-        self._past = past
         repeat = min(turn.key.repeat for turn in turns.values())
         self._windows = WindowJournal(
             attempts.recorder, setup.streaming, self._samples, repeat, past
@@ -199,7 +197,7 @@ class StreamedSession:
             self._log.end(reason, self._clock.end - self._clock.began_at)
 
     async def _stream(self, session: Session) -> None:
-        if self._past.calls:
+        if self._windows.past.calls:
             await self._replay(session)
         elif self._setup.streaming.clock == "real":
             # The time for decoding the first frame must not count as the session's time.
@@ -235,30 +233,24 @@ class StreamedSession:
             self._log.call(kind, start, cost, fork)
         return check_emissions(emissions, self._setup.model.name)
 
-    # -- an interrupted session
-
     async def _replay(self, session: Session) -> None:
         """Bring a new session to the state of the interrupted session."""
-        past = self._past
-        differing = await replay(
-            session, past, self._replayed_event, self._utterances, self._within
-        )
-        self._log.resumed(past.until, len(past.calls), differing)
+
+        async def within(call: Awaitable[T]) -> T:
+            result = await self._within(call)
+            if self._attempts.stop.reason is not None:
+                raise _Stopped
+            return result
+
+        def query_of(name: str) -> tuple[Sample, Query]:
+            sample = next(sample for sample in self._samples if sample.id == name)
+            return sample, self._query(sample, self._turns[name])
+
+        past = self._windows.past
+        replay = Replay(past, self._feeding, self._log, self._utterances, query_of)
+        await replay.run(session, self._setup.model.name, within)
         self._clock.resume(past.until, past.clock)
         self._seen = max(past.frames, default=-1)
-
-    async def _replayed_event(self, call: SessionCallFields) -> Frame | Query:
-        """Return the frame or the question that the interrupted session got in a call."""
-        if self._attempts.stop.reason is not None:
-            raise _Stopped
-        if call.frame is None:
-            sample = next(sample for sample in self._samples if sample.id == call.query)
-            query = self._query(sample, self._turns[sample.id])
-            self._log.question(sample, query, call.at, False, replayed=True)
-            return query
-        frame = await self._feeding.get(call.frame)
-        self._log.replayed_frame(call.frame, frame, self._feeding.times[call.frame], call.at)
-        return frame
 
     # -- frames
 
