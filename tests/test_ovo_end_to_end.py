@@ -27,7 +27,7 @@ import pytest
 import snellen
 from snellen.analysis.result import Result
 from snellen.store import ReplyRecord, Run
-from tests import ovo, videos
+from tests import killed_windows, ovo, videos
 from tests.ovo import OvoData, Point
 from tests.servers import Answer, ReceivedRequest, Server, completion, hangs, serving, status
 
@@ -604,3 +604,54 @@ def test_what_a_session_says_by_itself_is_worth_what_was_worked_out_by_hand(
     values = metrics(result, "default")
     for metric, value in by_hand.items():
         assert values[metric] == pytest.approx(value, abs=1e-9), metric
+
+
+def test_a_proactive_run_that_is_killed_again_and_again_keeps_each_finished_window(
+    data: OvoData, tmp_path: Path
+) -> None:
+    rows = [row for row in data.rows if row["task"] in GROUPS["forward"]]
+    script = {str(row["id"]): oracle(row) for row in rows}
+    with serving(killed_windows.answer) as server:
+        model = killed_windows.write_model(tmp_path, server.url, script)
+        hits, report = killed_windows.kill_again_and_again(
+            server, data.folder, model, tmp_path / "a", messages=31, kills=3, seed=26
+        )
+        n_requests = len(server.requests)
+        unbroken, _ = killed_windows.run_once(data.folder, model, tmp_path / "b").communicate()
+    stored = killed_windows.times_stored(tmp_path / "a")
+    assert hits >= 2
+    assert n_requests <= 31 + hits
+    assert set(stored.values()) == {1}
+    assert stored == killed_windows.times_stored(tmp_path / "b")
+    assert report["scorings"] == json.loads(unbroken)["scorings"]
+    values = report["scorings"]["default"]["metrics"]
+    by_hand = SPOKEN["oracle"][1]
+    assert {name: values[name]["value"] for name in by_hand} == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize(("name", "answered"), [("eager", 1.0), ("silent", 0.0)])
+def test_who_always_speaks_answers_all_decoys_which_count_nowhere_else(
+    data: OvoData, tmp_path: Path, name: str, answered: float
+) -> None:
+    def result(options: str) -> Result:
+        return snellen.evaluate(
+            f"ovo-bench:mode=proactive,clock=logical{options}",
+            f"baseline/{name}",
+            data=data.folder,
+            out=tmp_path,
+        )
+
+    plain, with_decoys = result(""), result(",decoys=other-video")
+    assert (plain.report.n, with_decoys.report.n) == (15, 30)
+    before = plain.report.scorings["default"].metrics
+    after = with_decoys.report.scorings["default"].metrics
+    assert {name: after[name] for name in before} == dict(before)
+    assert {name.partition("/")[0] for name in after.keys() - before.keys()} == {
+        "decoys_answered",
+        "decoy_messages_per_min",
+    }
+    decoys = after["decoys_answered"]
+    assert (decoys.value, decoys.n) == (answered, 15)
+    assert decoys.reason == "9 independent clusters: an interval needs at least 10"
+    assert bool(after["decoy_messages_per_min"].value) == bool(answered)
+    assert "decoys" not in plain.report.identity["options"]

@@ -6,7 +6,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
@@ -23,6 +26,7 @@ from snellen.core.profile import Profile
 from snellen.errors import Rejected, UsageError, install
 from snellen.media.content import Frame, Image
 from snellen.models.hf_stream import HfSession, open_model
+from snellen.models.polling import POLL
 from snellen.store import ReplyRecord, Run
 from snellen.testing import check_streams
 
@@ -125,8 +129,9 @@ def build(folder: Path, positions: int = 4096) -> None:
 # -- the same without a cache
 
 
-Turn = tuple[Sequence[Frame], str, Sequence[int] | None]
-"""Frames, a question, and the answer's tokens (None: what is asked for)."""
+Turn = tuple[Sequence[Frame | str], str, Sequence[int] | None]
+"""Frames, with texts between them, a question, and the answer's tokens (None: what is asked
+for)."""
 
 
 class SingleForward:
@@ -145,9 +150,12 @@ class SingleForward:
         pictures: list[np.ndarray] = []
         chat = []
         answers = [answer for *_, answer in turns if answer is not None]
-        for frames, question, answer in turns:
-            pictures += map(shown, frames)
-            parts: list[dict[str, str]] = [{"type": "image"}] * len(frames)
+        for shown_before, question, answer in turns:
+            pictures += (shown(part) for part in shown_before if isinstance(part, Frame))
+            parts: list[dict[str, str]] = [
+                {"type": "image"} if isinstance(part, Frame) else {"type": "text", "text": part}
+                for part in shown_before
+            ]
             chat.append({"role": "user", "content": [*parts, {"type": "text", "text": question}]})
             if answer is not None:
                 chat.append({"role": "assistant", "content": "@@"})
@@ -368,6 +376,77 @@ def test_it_keeps_the_contract_of_models_that_watch(watched: Watched) -> None:
     check_streams(watched.model, frames(14, 4))
 
 
+# -- it speaks on its own
+
+STANDING = "what is in the picture ?"
+
+
+def polled(reference: SingleForward, turns: Sequence[Turn], stop: str) -> tuple[str, list[int]]:
+    """What is said to the last question before a stop, and its tokens; at most four."""
+    tokens: list[int] = []
+    text = ""
+    while len(tokens) < 4:
+        token = int(reference.logits(turns, tokens).argmax())
+        if token == reference.tokenizer.eos_token_id:
+            break
+        tokens.append(token)
+        text = reference.text(tokens)
+        if stop in text:
+            return text[: text.index(stop)], tokens
+    return text, tokens
+
+
+async def test_polls_in_which_it_stays_silent_leave_no_trace(
+    watched: Watched, reference: SingleForward
+) -> None:
+    stream = frames(16, 6)
+    session = await watched.open()
+    await session.feed(stream[:2])
+    # Each reply is cut before its first sign, and an empty reply is silence.
+    query = Query(id="q", text=STANDING, stop=("",))
+    assert await session.ask(query, must_answer=False) == []
+    before = len(watched.logits)
+    assert await session.feed(stream[2:]) == []
+    assert len(watched.logits) == before + 4 * 2, "a forward for each frame, and one for each poll"
+    logits = await watched.logits_of(await session.fork(), "yes or no")
+    turns: list[Turn] = [([*stream[:2], STANDING, *stream[2:]], "yes or no", None)]
+    assert_same(logits, reference.logits(turns))
+
+
+async def test_after_each_frame_it_says_what_one_forward_over_everything_says(
+    watched: Watched, reference: SingleForward
+) -> None:
+    stream = frames(17, 8)
+    first, _ = polled(reference, [([STANDING, stream[0]], POLL, None)], "no such text")
+    stop = first[0]  # in reply to the first frame, nothing is left
+    session = await watched.open()
+    await session.ask(Query(id="q", text=STANDING, max_tokens=4, stop=(stop,)), must_answer=False)
+    turns: list[Turn] = []
+    parts: list[Frame | str] = [STANDING]
+    spoken = []
+    for frame in stream:
+        parts = [*parts, frame]
+        text, tokens = polled(reference, [*turns, (parts, POLL, None)], stop)
+        emissions = await session.feed([frame])
+        if text.strip():
+            assert [(emission.text, emission.query) for emission in emissions] == [(text, "q")]
+            turns, parts = [*turns, (parts, POLL, tokens)], []
+        else:
+            assert emissions == []
+        spoken.append(bool(text.strip()))
+    assert {*spoken} == {True, False}
+    logits = await watched.logits_of(await session.fork(), "yes or no")
+    assert_same(logits, reference.logits([*turns, (parts, "yes or no", None)]))
+
+
+async def test_of_several_open_questions_a_message_names_none(watched: Watched) -> None:
+    session = await watched.open()
+    for name in ("a", "b"):
+        await session.ask(Query(id=name, text=STANDING, max_tokens=4), must_answer=False)
+    emissions = await session.feed(frames(18, 3))
+    assert {emission.query for emission in emissions} == {None}
+
+
 # -- what a reply tells
 
 
@@ -452,12 +531,16 @@ async def test_a_frame_for_which_memory_is_short_leaves_nothing(
     assert_same(logits, reference.logits([(stream[:2], "one", None)]))
 
 
-async def test_it_neither_samples_nor_speaks_by_itself(watched: Watched) -> None:
+async def test_it_does_not_sample(watched: Watched) -> None:
     with pytest.raises(Rejected, match="greedily"):
         await watched.model.open(SessionSpec(generation=Generation(temperature=0.7)))
+
+
+async def test_a_fork_keeps_no_question_open(watched: Watched) -> None:
     session = await watched.model.open(SessionSpec(generation=Generation(temperature=0.0)))
-    with pytest.raises(Rejected, match="cannot watch a stream and speak") as refused:
-        await session.ask(Query(id="q", text="speak"), must_answer=False)
+    fork = await session.fork()
+    with pytest.raises(Rejected, match="to the session itself") as refused:
+        await fork.ask(Query(id="q", text="speak"), must_answer=False)
     assert refused.value.hopeless
 
 
@@ -496,7 +579,7 @@ def test_a_folder_that_is_no_model_of_the_family_is_turned_down(
     with pytest.raises(UsageError, match="not the folder of a model"):
         registry.model(f"hf-stream/{tmp_path}/nothing")
     (tmp_path / "config.json").write_text('{"model_type": "llava"}', encoding="utf-8")
-    with pytest.raises(UsageError, match="'llava'"):
+    with pytest.raises(UsageError, match=r"'llava'.*--adapter window:4"):
         registry.model(f"hf-stream/{tmp_path}")
     (tmp_path / "config.json").write_bytes((folder / "config.json").read_bytes())
     with pytest.raises(UsageError, match="cannot be loaded"):
@@ -549,3 +632,64 @@ def test_another_run_says_the_same_in_whatever_sessions(
     folder: Path, tmp_path: Path, first: dict[str, str], options: str
 ) -> None:
     assert replies(folder, tmp_path, options) == first
+
+
+# -- a run in which it speaks on its own
+
+PROACTIVE = "ovo-bench:mode=proactive,task=SSR"
+
+
+def proactive_command(folder: Path, out: Path) -> list[str]:
+    command = [sys.executable, "-m", "snellen", "run", "-b", PROACTIVE, "--data", "synthetic"]
+    command += ["-m", f"hf-stream/{folder}", "--max-tokens", "8", "--concurrency", "1"]
+    return [*command, "--out", str(out)]
+
+
+def run_proactive(folder: Path, out: Path) -> Path:
+    benchmark = registry.benchmark(PROACTIVE, data=Path("synthetic"))
+    plan = Plan(
+        benchmarks=[benchmark], models=[f"hf-stream/{folder}"], out=out, max_tokens=8, concurrency=1
+    )
+    (finished,) = run_plan(plan)
+    return finished.run
+
+
+def stored(run: Path, kind: str) -> dict[tuple[Any, ...], Any]:
+    """The lines of the journal of a kind, by their keys."""
+    lines = (run / "replies.jsonl").read_bytes().splitlines(keepends=True)
+    records = [json.loads(line) for line in lines if line.endswith(b"}\n")]
+    of_kind = [record for record in records if record["kind"] == kind]
+    by_key = {tuple(record["key"]): record for record in of_kind}
+    assert len(by_key) == len(of_kind), "each is stored once"
+    return by_key
+
+
+def test_killed_after_a_window_a_run_ends_as_one_that_was_left_alone(
+    folder: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("av")
+    unbroken, out = run_proactive(folder, tmp_path / "unbroken"), tmp_path / "broken"
+    expected = stored(unbroken, "window")
+    assert len(expected) > 1
+    with subprocess.Popen(
+        proactive_command(folder, out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        journals: list[Path] = []
+        while not any(stored(path.parent, "window") for path in journals):
+            assert process.poll() is None
+            time.sleep(0.01)
+            journals = [*out.glob("*/*/*/replies.jsonl")]
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    assert stored(journals[0].parent, "reply") == {}
+    broken = run_proactive(folder, out)
+    assert broken == journals[0].parent
+    (reply,) = stored(broken, "reply").values()
+    (reply_unbroken,) = stored(unbroken, "reply").values()
+    assert reply["reply"] == reply_unbroken["reply"]
+    assert json.loads(reply["reply"])["messages"]
+    assert stored(broken, "window").keys() == expected.keys()
+    identity = json.loads((broken / "manifest.json").read_bytes())["identity"]
+    assert identity["speaking"] == "poll after each frame, version 1"
+    events = [event for event in Run(broken).events() if event.ev == "resume"]
+    assert [event.data["differing"] for event in events] == [0], "greedy decoding repeats itself"

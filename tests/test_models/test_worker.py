@@ -16,6 +16,7 @@ from snellen.core.model import (
     Forks,
     Generation,
     Query,
+    Replays,
     Session,
     SessionSpec,
     Streams,
@@ -130,6 +131,39 @@ def test_a_session_without_fork_is_not_said_to_have_one(tmp_path: Path) -> None:
         return isinstance(session, Forks)
 
     assert within(tmp_path, body, HELLO.replace("def fork", "def no_fork")) is False
+
+
+REPLAYING = (
+    HELLO
+    + """
+    def replay(self, event, messages):
+        text = event.text if hasattr(event, "text") else event.time
+        self.said += [f"replayed {text}", *(f"{one.text} to {one.query}" for one in messages)]
+        self.said += [event.id] if hasattr(event, "text") else []
+"""
+)
+
+
+def test_a_session_that_can_replay_gets_each_event_with_what_was_said_then(tmp_path: Path) -> None:
+    async def body(session: Session) -> None:
+        assert isinstance(session, Replays)
+        await session.replay(query("when?"), [])
+        await session.replay(frame(1.0), [Emission(text="now", query="12_3"), Emission(text="too")])
+        (emission,) = await session.ask(query("two"), must_answer=True)
+        _, first, name, second, *messages, _ = emission.text.splitlines()
+        assert (first, second) == ("replayed when?", "replayed 1.0")
+        # The question has the same name in the message, and it is not its own.
+        assert messages == [f"now to {name}", "too to None"]
+        assert "12_3" not in emission.text
+
+    within(tmp_path, body, REPLAYING)
+
+
+def test_a_session_without_replay_is_not_said_to_have_one(tmp_path: Path) -> None:
+    async def body(session: Session) -> bool:
+        return isinstance(session, Replays)
+
+    assert within(tmp_path, body) is False
 
 
 ECHO = """

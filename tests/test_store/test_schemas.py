@@ -21,6 +21,9 @@ from snellen.store import (
     ReplyRecord,
     Run,
     ScoreRow,
+    SessionCallFields,
+    SessionMessageFields,
+    WindowRecord,
     reply_record,
     seen_media,
     shown_media,
@@ -131,7 +134,7 @@ def assert_valid(run: Path) -> int:
 
 def _kind(stem: str, line: dict[str, Any]) -> str:
     singular = {"replies": "reply"}.get(stem, stem.removesuffix("s"))
-    return "end" if line.get("kind") == "end" else singular
+    return line["kind"] if line.get("kind") in ("end", "window") else singular
 
 
 def script() -> ModuleType:
@@ -224,6 +227,25 @@ def replies() -> list[ReplyRecord]:
     ]
 
 
+WINDOW = WindowRecord(
+    format=0,
+    key=Key("a", 0, 0, 1),
+    at=AT,
+    samples=["a"],
+    until=4.0,
+    clock=4.5,
+    before=0,
+    calls=[
+        SessionCallFields(at=0.0, query="a"),
+        SessionCallFields(
+            at=1.0,
+            frame=25,
+            messages=[SessionMessageFields(text="Now.", query="a", final=False)],
+        ),
+    ],
+)
+
+
 def test_a_run_that_uses_all_fields_comes_back_as_it_was_and_is_valid(tmp_path: Path) -> None:
     scores = [
         ScoreRow(format=1, sample="a", repeat=0, step=1, scoring="official", version=1,
@@ -239,6 +261,7 @@ def test_a_run_that_uses_all_fields_comes_back_as_it_was_and_is_valid(tmp_path: 
         for record in replies():
             part.append_reply(record)
         part.append_end("a", 0, 1, AT)
+        part.append_window(WINDOW)
         part.append_event(event)
         part.close()
     run = Run(tmp_path)
@@ -250,8 +273,9 @@ def test_a_run_that_uses_all_fields_comes_back_as_it_was_and_is_valid(tmp_path: 
     assert [without_format(row) for row in run.replies()] == [*map(without_format, replies())]
     assert run.has_ended("a", 0, 1)
     assert (run.labels(), [*run.events()], [*run.scores()]) == ([label], [event], scores)
+    assert [*map(without_format, run.windows())] == [WINDOW]
     assert run.notes == []
-    assert assert_valid(tmp_path) == 1 + 2 + 4 + 1 + 1 + 1
+    assert assert_valid(tmp_path) == 1 + 2 + 5 + 1 + 1 + 1
     run.close()
 
 
@@ -269,13 +293,14 @@ def test_only_lines_that_old_readers_would_misread_have_another_format(tmp_path:
         reply_record(Key("b"), "3", AT, reply=Reply(text="plain"), media=[seen_media(VIDEO)])
     )
     run.append_end("a", 0, 1, AT)
+    run.append_window(WINDOW)
     run.close()
 
     def formats(name: str) -> list[int]:
         return [json.loads(line)["format"] for line in (tmp_path / name).read_text().splitlines()]
 
     assert formats("questions.jsonl") == [0, 1]
-    assert formats("replies.jsonl") == [1, 1, 1, 0, 0]
+    assert formats("replies.jsonl") == [1, 1, 1, 0, 0, 1]
 
 
 def test_sizes_are_stored_where_they_are_known_and_differ() -> None:

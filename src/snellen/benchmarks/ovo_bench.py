@@ -43,7 +43,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from inspect import signature
 from pathlib import Path
@@ -74,6 +74,7 @@ from snellen.errors import DataError, UsageError
 from snellen.interop.predictions import FAILED
 from snellen.media.content import Video, user
 from snellen.metrics import Columns, Metric, mean, metric
+from snellen.metrics.streaming import to_json
 from snellen.metrics.yes_no import f1, precision, recall, yes_ratio
 from snellen.stats import Estimate
 
@@ -126,6 +127,18 @@ Task = Literal[
 ]  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """How the time of a stream passes; the fields are those of `Streaming`."""
+
+    clock: Literal["logical", "simulated", "real"]
+    """The kind of clock."""
+    drop: Literal["none", "latest", "oldest"]
+    """Which frames are dropped while the model is busy."""
+    speed: float
+    """The factor by which calls are faster on the simulated clock than in reality."""
+
+
 def ovo_bench(
     task: Task = "all",
     cut: Literal["ceil", "exact"] = "ceil",
@@ -136,6 +149,7 @@ def ovo_bench(
     clock: Literal["logical", "simulated", "real"] = "logical",
     drop: Literal["none", "latest", "oldest"] = "none",
     speed: float = 1.0,
+    decoys: Literal["other-video"] | None = None,
     data: Path | None = None,
 ) -> Benchmark:
     if mode != "offline" and videos == "chunks":
@@ -151,11 +165,13 @@ def ovo_bench(
         clock=clock,
         drop=drop,
         speed=speed,
+        decoys=decoys,
     )
     data_file = find(data, "ovo-bench", FILES, FILES_PUBLISHED)
     tasks = GROUPS.get(task, TASKS if task == "all" else (task,))
     if mode == "proactive":
-        return proactive(data_file, tasks, scope, clock, drop, speed)
+        timing = Timing(clock=clock, drop=drop, speed=speed)
+        return proactive(data_file, tasks, scope, timing, decoys is not None)
     table = Drawn(str(data_file), lambda: points(data_file.path, tasks), REVISION)
 
     root = cache(lambda: rooted(data_file.folder, CHUNKS if videos == "chunks" else SOURCES))
@@ -215,7 +231,8 @@ def ovo_bench(
 
 
 IDLE: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("mode", "offline"): ("memory", "scope", "clock", "drop", "speed"),
+    ("mode", "offline"): ("memory", "scope", "clock", "drop", "speed", "decoys"),
+    ("mode", "polled"): ("decoys",),
     ("mode", "proactive"): ("memory", "cut"),
     ("videos", "chunks"): ("cut",),
     ("clock", "logical"): ("drop", "speed"),
@@ -240,13 +257,13 @@ def proactive(
     data_file: DataFile,
     tasks: Sequence[str],
     scope: str,
-    clock: Literal["logical", "simulated", "real"],
-    drop: Literal["none", "latest", "oldest"],
-    speed: float,
+    timing: Timing,
+    decoys: bool,
 ) -> Benchmark:
     """Build the benchmark for mode=proactive, in which each question of REC, SSR, and CRR is asked
-    once and stays open while the video runs (`families.ovo_proactive`)."""
-    from snellen.benchmarks.families import ovo_proactive
+    once and stays open while the video runs (`families.ovo_proactive`). With `decoys`, each
+    question has a decoy (`families.ovo_decoys`)."""
+    from snellen.benchmarks.families import ovo_decoys, ovo_proactive
 
     tasks = [task for task in tasks if task in GROUPS["forward"]]
     if not tasks or scope == "point":
@@ -256,25 +273,35 @@ def proactive(
         )
     root = cache(lambda: rooted(data_file.folder, SOURCES))
 
+    def rows() -> Iterator[Mapping[str, Any]]:
+        if decoys:
+            every = rows_of(data_file.path, GROUPS["forward"])
+            return ovo_decoys.with_decoys([*every], tasks)
+        return rows_of(data_file.path, tasks)
+
     def sample(row: Row) -> Sample:
-        query = ovo_proactive.watch(row)
+        query = ovo_decoys.watch(row) if decoys else ovo_proactive.watch(row)
         return Sample(
             id=str(row["id"]),
             question=question(row) if row["task"] != "SSR" else "; ".join(row["all_steps"]),
             choices=tuple(row["all_steps"]) if row["task"] == "SSR" else (),
             media=(video(root(), row["video"], query.end),),
-            target=ovo_proactive.target(row),
-            tags={"task": row["task"]},
+            target=to_json(query),
+            tags={"task": row["task"]} | (ovo_decoys.tags(row) if decoys else {}),
             data={"video": row["video"], "text": ovo_proactive.query_of(row)[1]},
         )
+
+    def session(sample: Sample) -> str:
+        is_shared = scope == "video" and not ovo_decoys.is_decoy(sample)
+        return video_of(sample) if is_shared else sample.id
 
     return Benchmark(
         name="ovo-bench",
         asks=1,
-        data=Drawn(str(data_file), lambda: rows_of(data_file.path, tasks), REVISION),
+        data=Drawn(str(data_file), rows, REVISION),
         sample=lambda _, row: sample(row),
         prompt=lambda sample, _: (user(*sample.media, str(sample.data["text"])),),
-        scorings={"default": ovo_proactive.scoring()},
+        scorings={"default": ovo_decoys.scoring() if decoys else ovo_proactive.scoring()},
         max_answer_tokens=128,
         cluster_by=video_of,
         procedure=Procedure(
@@ -282,17 +309,20 @@ def proactive(
             streaming=Streaming(
                 when=ovo_proactive.when,
                 until=ovo_proactive.until,
-                session=video_of if scope == "video" else lambda sample: sample.id,
+                windows=ovo_proactive.windows,
+                session=session,
                 memory="keep",
-                clock=clock,
-                drop=drop,
-                speed=speed,
+                clock=timing.clock,
+                drop=timing.drop,
+                speed=timing.speed,
                 attribute=ovo_proactive.attribute,
             ),
             frames="fps:1,latest",
             group_by=video_of,
         ),
-        presentation=Presentation(break_down_by=("task",)),
+        presentation=Presentation(
+            break_down_by=("task",), metric_tags=(ovo_decoys.TAG,) if decoys else ()
+        ),
         interop=Interop(files=data_file),
     )
 

@@ -398,6 +398,17 @@ class Forks(Protocol):
 
 
 @runtime_checkable
+class Replays(Protocol):
+    """A session that can continue an interrupted session without repeating the model's work.
+
+    `replay` gets a frame or a question that the interrupted session got, and the messages that the
+    interrupted session sent then. The session adds both to its state, and sends nothing.
+    """
+
+    async def replay(self, event: Frame | Query, messages: Sequence[Emission]) -> None: ...
+
+
+@runtime_checkable
 class Streams(Protocol):
     """A model that watches a stream of frames. The model speaks when it is asked a question, or
     unprompted."""

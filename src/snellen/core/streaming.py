@@ -24,6 +24,10 @@ class Streaming:
     until: Callable[[Sample], float] | None = None
     """Returns the media time, in seconds, until which the question may be answered. None: questions
     must be answered immediately."""
+    windows: Callable[[Sample], Sequence[float]] | None = None
+    """Returns the media times, in seconds, at which the windows of a question end, for questions
+    that have `until`. After each window, the session's state is stored, so that an interrupted
+    session goes on from there. None: an interrupted session starts again."""
     memory: Literal["fork", "keep"] = "fork"
     """Where a question that must be answered immediately is sent: to a copy of the session
     (`fork`), or to the session itself (`keep`)."""

@@ -8,6 +8,12 @@ the reply. Each frame is a separate block in the prompt. (The processor repeats 
 model expects pairs of frames.) Replies are comparable with those of an offline run only if the
 offline run also puts each frame in a separate block.
 
+If a question may be answered at any time, it becomes part of the stream. After each later frame,
+the model is polled (`snellen.models.polling`): it is asked at the end of the cache whether it has
+something to say now. If the model stays silent, the poll is cut from the cache, as from a fork that
+is closed, and leaves no trace. If the model speaks, the poll and its message become part of the
+stream, so that the model knows what it has said.
+
 Each call of the model gets explicit positions. Without explicit positions, the model would use
 `rope_deltas` from its last input, which may belong to another session, and give wrong results
 without an error. Decoding is always greedy, regardless of the model's own sampling settings.
@@ -30,6 +36,7 @@ from snellen.errors import Rejected, UsageError
 from snellen.media import images
 from snellen.media.content import Frame, Image
 from snellen.models.hf_common import libraries, stop_tokens
+from snellen.models.polling import SILENCE, VERSION, is_silent, poll_about
 from snellen.models.threads import CallThreads
 from snellen.models.weights import digest
 
@@ -67,6 +74,11 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> HfStream:
 class HfStream:
     """A model that watches streams. At most `sessions` sessions are open at once. A further session
     waits until an open session is closed."""
+
+    silence = (SILENCE,)
+    speaking = f"poll after each frame, version {VERSION}"
+    """How the model decides when to speak, which is part of the identity of runs in which it
+    speaks on its own."""
 
     def __init__(self, name: str, qwen: _Qwen, sessions: int) -> None:
         self.name = name
@@ -132,26 +144,42 @@ class HfSession:
         self._past = past
         self._end = end
         self._room: asyncio.Semaphore | None = room
+        self._open_queries: list[Query] = []
 
     async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
-        """Add frames to the stream. The model never speaks unprompted, so the result is empty.
+        """Add frames to the stream. If there are open questions, the model is polled after each
+        frame; the result has what it says.
 
         Raises:
-            Rejected: the frames do not fit into the cache or the model's context.
+            Rejected: the frames or the polls do not fit into the cache or the model's context.
             MediaError: a frame is damaged.
         """
+        emissions: list[Emission] = []
         for frame in frames:
             self._end = await self._model.call(self._qwen.see, self._past, frame.image)
-        return []
+            if self._open_queries and (emission := await self._poll()) is not None:
+                emissions.append(emission)
+        return emissions
+
+    async def _poll(self) -> Emission | None:
+        """Ask the model whether it has something to say; None if it has not."""
+        query = poll_about(self._open_queries)
+        limit = _limit(self._spec, query)
+        emission, self._end = await self._model.call(self._qwen.poll, self._past, query, limit)
+        return emission
 
     async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
-        """Return the reply to a question, with greedy decoding.
+        """Return the reply to a question, with greedy decoding. If `must_answer` is false, the
+        question stays open, and the result is empty.
 
         Raises:
-            Rejected: the question does not fit into the cache or the model's context, or
-                `must_answer` is false.
+            Rejected: the question does not fit into the cache or the model's context.
         """
-        limit = _limit(self._model.name, self._spec, query, must_answer)
+        if not must_answer:
+            self._end = await self._model.call(self._qwen.read, self._past, query)
+            self._open_queries.append(query)
+            return []
+        limit = _limit(self._spec, query)
         emission, self._end = await self._model.call(self._qwen.converse, self._past, query, limit)
         return [emission]
 
@@ -168,7 +196,7 @@ class HfSession:
 
 class HfFork:
     """A fork: the stream up to a position, and the fork's own input, which the model processes
-    again for every question."""
+    again for every question. A fork is not polled."""
 
     def __init__(
         self,
@@ -192,8 +220,18 @@ class HfFork:
         return []
 
     async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
-        """Return the reply to a question. This raises the same errors as `HfSession.ask`."""
-        limit = _limit(self._model.name, self._spec, query, must_answer)
+        """Return the reply to a question. This raises the same errors as `HfSession.ask`.
+
+        Raises:
+            Rejected: `must_answer` is false.
+        """
+        if not must_answer:
+            raise Rejected(
+                f"{self._model.name}: a fork of a session answers questions at once. Send a "
+                "question that stays open to the session itself.",
+                hopeless=True,
+            )
+        limit = _limit(self._spec, query)
         emission, turn = await self._model.call(
             self._qwen.answer, self._past, self._start, self._own, query, limit
         )
@@ -207,12 +245,7 @@ class HfFork:
         self._own = ()
 
 
-def _limit(name: str, spec: SessionSpec, query: Query, must_answer: bool) -> int:
-    if not must_answer:
-        raise Rejected(
-            f"{name} only answers questions. The model cannot watch a stream and speak unprompted.",
-            hopeless=True,
-        )
+def _limit(spec: SessionSpec, query: Query) -> int:
     return query.max_tokens or spec.generation.max_tokens or MAX_TOKENS
 
 
@@ -325,6 +358,29 @@ class _Qwen:
         self._append(past, _Piece(left))
         return emission, past.end
 
+    def read(self, past: _Past, query: Query) -> _StreamPosition:
+        """Add a question that stays open to the stream."""
+        if tokens := self._tokens(query.text, plain=True):
+            self._append(past, _Piece(tokens))
+        return past.end
+
+    def poll(
+        self, past: _Past, query: Query, limit: int
+    ) -> tuple[Emission | None, _StreamPosition]:
+        """Return the reply to a poll, which then becomes part of the stream. If the reply means
+        silence, return None, and leave the stream as it was."""
+        start, is_spoken = past.end, False
+        try:
+            emission, _, left = self._ask(past, query, limit, past.length)
+            if not is_silent(emission.text):
+                self._append(past, _Piece(left))
+                is_spoken = True
+        finally:
+            if not is_spoken:
+                _cut(past.cache, start.length)
+                past.position = start.position
+        return (emission if is_spoken else None), past.end
+
     def answer(
         self, past: _Past, start: _StreamPosition, own: Sequence[_Piece], query: Query, limit: int
     ) -> tuple[Emission, _Piece]:
@@ -372,7 +428,7 @@ class _Qwen:
                 break
         turn = [*question, *tokens, *close]
         usage = Usage(input=before + len(question), output=len(tokens), cached=cached)
-        emission = Emission(text=text, query=query.id, stop=stop, usage=usage)
+        emission = Emission(text=text, query=query.id or None, stop=stop, usage=usage)
         return emission, turn, turn[past.length - before :]
 
     def _tokens(self, text: str, *, plain: bool = False) -> Sequence[int]:
@@ -501,6 +557,7 @@ def _check_family(folder: Path) -> None:
         ) from error
     if kind not in FAMILY:
         raise UsageError(
-            f"hf-stream/{folder}: the model's type is {kind!r}, but only models of type "
-            f"{' or '.join(FAMILY)} can watch streams."
+            f"hf-stream/{folder}: the model's type is {kind!r}, but only the caches of models of "
+            f"type {' or '.join(FAMILY)} can be forked, which watching a stream needs. Use one of "
+            f"these models, or hf/{folder} with --adapter window:4 and the option mode=polled."
         )

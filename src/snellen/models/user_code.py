@@ -13,7 +13,7 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -264,9 +264,16 @@ class OwnSession:
     """Gives a user's session the interface that the runner needs. The user's session does not need
     a method `close`."""
 
+    replay: Callable[[Frame | Query, Sequence[Emission]], Coroutine[Any, Any, None]]
+
     def __init__(self, calls: Calls, session: Any) -> None:
         self._calls = calls
         self._session = session
+        if callable(getattr(session, "replay", None)):
+            self.replay = self._replay
+
+    async def _replay(self, event: Frame | Query, messages: Sequence[Emission]) -> None:
+        await self._calls(self._session.replay, event, messages)
 
     async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
         return self._emissions(await self._calls(self._session.feed, frames))

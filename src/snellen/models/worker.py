@@ -26,7 +26,7 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
@@ -124,15 +124,29 @@ class Worker:
         finally:
             if answer is None:
                 await child.end()
-        return (_ForkingWorkerSession if answer.forks else _WorkerSession)(child, 0)
+        session = (_ForkingWorkerSession if answer.forks else _WorkerSession)(child, 0)
+        if answer.replays:
+            session.replay = session.replay_call
+        return session
 
 
 class _WorkerSession:
     """The session that runs in the process, or a fork of the session in the same process."""
 
+    replay: Callable[[Frame | Query, Sequence[Emission]], Coroutine[Any, Any, None]]
+
     def __init__(self, child: _Child, number: int) -> None:
         self._child = child
         self._number = number
+
+    async def replay_call(self, event: Frame | Query, messages: Sequence[Emission]) -> None:
+        """The method `replay`, if the session in the process has one."""
+        sent = tuple(map(self._child.with_hidden_id, messages))
+        if isinstance(event, Frame):
+            what: dict[str, Any] = {"frames": (shown(event),)}
+        else:
+            what = {"query": self._child.hidden(event)}
+        await self._child.call("replay", self._number, messages=sent, **what)
 
     async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
         await self._none_answers()
@@ -274,9 +288,18 @@ class _Child:
     def hidden(self, query: Query) -> Query:
         """Replace the id of a question, since the id may reveal how many more questions there
         are."""
-        name = blake2b(query.id.encode(), key=self._secret, digest_size=8).hexdigest()
+        name = self._hidden_id(query.id)
         self._names[name] = query.id
         return replace(query, id=name)
+
+    def _hidden_id(self, name: str) -> str:
+        return blake2b(name.encode(), key=self._secret, digest_size=8).hexdigest()
+
+    def with_hidden_id(self, emission: Emission) -> Emission:
+        """Replace the id of the question that an emission names."""
+        if emission.query is None:
+            return emission
+        return replace(emission, query=self._hidden_id(emission.query))
 
     def with_own_id(self, emission: Emission) -> Emission:
         """Restore the original id of the question in an emission."""

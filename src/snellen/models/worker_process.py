@@ -16,13 +16,13 @@ from typing import BinaryIO, Literal
 
 import msgspec
 
-from snellen.core.model import Emission, Forks, Query, Session, SessionSpec
+from snellen.core.model import Emission, Forks, Query, Replays, Session, SessionSpec
 from snellen.errors import ModelError, Overloaded, Rejected, UsageError, message_of
 from snellen.media.content import Frame, Image
 from snellen.models.threads import CallThreads
 from snellen.models.user_code import Calls, errors_as, load_object, opened
 
-Do = Literal["open", "feed", "ask", "fork", "close"]
+Do = Literal["open", "feed", "ask", "fork", "replay", "close"]
 LENGTH = struct.Struct(">I")
 MOST_BYTES = 64 << 20
 """The maximum size of an answer, in bytes."""
@@ -58,11 +58,13 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     spec: SessionSpec | None = None
     """The session's settings, for the method `open`."""
     frames: tuple[SentFrame, ...] = ()
-    """The frames, for the method `feed`."""
+    """The frames, for the methods `feed` and `replay`."""
     query: Query | None = None
-    """The question, for the method `ask`."""
+    """The question, for the methods `ask` and `replay`."""
     must_answer: bool = False
     """Whether the session must answer the question now, for the method `ask`."""
+    messages: tuple[Emission, ...] = ()
+    """The messages of the interrupted session, for the method `replay`."""
 
 
 class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,6 +106,8 @@ class CallResult(msgspec.Struct, frozen=True, kw_only=True):
     """The emissions of the session."""
     forks: bool = False
     """Whether the session can be forked."""
+    replays: bool = False
+    """Whether the session can continue an interrupted session."""
     failure: CallFailure | None = None
     """The error; None if the call succeeded."""
 
@@ -166,8 +170,13 @@ class _Serving:
             except (ModelError, UsageError) as error:
                 answer = CallResult(number=call.number, failure=CallFailure.of(error))
             else:
-                forks = isinstance(self._sessions.get(call.session), Forks)
-                answer = CallResult(number=call.number, emissions=emissions, forks=forks)
+                session = self._sessions.get(call.session)
+                answer = CallResult(
+                    number=call.number,
+                    emissions=emissions,
+                    forks=isinstance(session, Forks),
+                    replays=isinstance(session, Replays),
+                )
             self._answers.write(packed(answer))
             self._answers.flush()
 
@@ -182,7 +191,11 @@ class _Serving:
         if call.do == "ask":
             assert call.query is not None
             return tuple(await session.ask(call.query, must_answer=call.must_answer))
-        if call.do == "fork":
+        if call.do == "replay":
+            assert isinstance(session, Replays)
+            event = call.query or frame_of(call.frames[0])
+            await session.replay(event, call.messages)
+        elif call.do == "fork":
             assert isinstance(session, Forks)
             self._sessions[call.number] = await session.fork()
         else:

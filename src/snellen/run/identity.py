@@ -14,6 +14,7 @@ import msgspec
 
 from snellen import __version__, registry
 from snellen.core.benchmark import Benchmark
+from snellen.core.model import Model
 from snellen.core.profile import ImageLimits, Profile
 from snellen.core.scoring import model_coordinates
 from snellen.data import Facts, missing_note
@@ -50,7 +51,11 @@ def run_identity(
         "asks": benchmark.asks,
         **({"benchmark_object": True} if registry.is_mistakable(benchmark) else {}),
         **({"source": source.digest} if source is not None and source.digest else {}),
-        "options": {name: _plain(value) for name, value in benchmark.provenance.options.items()},
+        "options": {
+            name: _plain(value)
+            for name, value in benchmark.provenance.options.items()
+            if value is not None
+        },
         **({"shots": dict(benchmark.provenance.shots)} if benchmark.provenance.shots else {}),
         **({"probe": dict(benchmark.provenance.probe)} if benchmark.provenance.probe else {}),
         **({"recipe": dict(benchmark.provenance.recipe)} if benchmark.provenance.recipe else {}),
@@ -68,6 +73,7 @@ def run_identity(
         **({"called": benchmark.provenance.called} if benchmark.provenance.called else {}),
         **({"prompt": OWN_PROMPT} if own_prompt(benchmark, opened.model) else {}),
         **({"adapter": adapter} if adapter else {}),
+        **_speaking(benchmark, opened.model),
         **({} if tools is None else tools.identity),
         "profile": profile.changes_answers(but=opened.speed),
         **({} if coordinates is None else {"coordinates": str(coordinates)}),
@@ -87,6 +93,16 @@ def run_identity(
         },
         **({} if profile.effort is None else {"thinking": sent_fields(opened.name, profile)}),
     }
+
+
+def _speaking(benchmark: Benchmark, model: Model) -> dict[str, Any]:
+    """How the model decides when to speak, if questions may be answered at any time and Snellen's
+    code makes the model speak."""
+    streaming = benchmark.procedure.streaming
+    speaking = getattr(model, "speaking", None)
+    if streaming is None or streaming.until is None or not isinstance(speaking, str):
+        return {}
+    return {"speaking": speaking}
 
 
 def manifest_of(

@@ -67,13 +67,22 @@ class MediaClock:
         """Media seconds."""
         self.end = max((arrival.time for arrival in arrivals), default=0.0)
         """The time of the last arrival, in media seconds."""
+        self.began_at = 0.0
+        """The time at which the session begins, in media seconds. It is above 0 if the session goes
+        on after an interruption."""
         self._streaming = streaming
         self._arrivals = arrivals
         self._on_lost = on_lost
         self._began = 0.0
 
+    def resume(self, until: float, now: float) -> None:
+        """Continue an interrupted session, which got everything that arrives up to `until`. `now`
+        is the media time of that session."""
+        self._arrivals = [arrival for arrival in self._arrivals if arrival.time > until]
+        self.began_at, self.now = until, now
+
     def start(self) -> None:
-        self._began = time.perf_counter()
+        self._began = time.perf_counter() - self.now
 
     def charge(self, kind: str, start: float, seconds: float) -> float:
         """Advance the clock after a call that began at `start` and took `seconds`. Returns the

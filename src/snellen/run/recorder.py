@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
@@ -30,7 +30,9 @@ from snellen.store import (
     ReplyRecord,
     Run,
     SeenMedia,
+    SessionCallFields,
     ShownMedia,
+    WindowRecord,
     reply_record,
     seen_media,
     shown_media,
@@ -133,6 +135,10 @@ class Recorder:
         assert record is not None
         return record.as_reply()
 
+    def windows(self) -> Iterator[WindowRecord]:
+        """Yield the records of finished windows, in order."""
+        return self._run.windows()
+
     # -- writing
 
     def write_question(self, row: Row, sample: Sample, key: Key, prepared: Prepared) -> bool:
@@ -183,6 +189,30 @@ class Recorder:
     def write_end(self, sample: Sample, repeat: int, turns: int) -> None:
         """Record that a conversation ended after this number of turns."""
         self._run.append_end(sample.id, repeat, turns, _now())
+
+    def write_window(
+        self,
+        key: Key,
+        *,
+        samples: Sequence[str],
+        until: float,
+        clock: float,
+        before: int,
+        calls: Sequence[SessionCallFields],
+    ) -> None:
+        """Record that a window of a session is over. The arguments are fields of the record."""
+        self._run.append_window(
+            WindowRecord(
+                format=FORMAT,
+                key=key,
+                at=_now(),
+                samples=[*samples],
+                until=until,
+                clock=clock,
+                before=before,
+                calls=[*calls],
+            )
+        )
 
     def write_event(self, event: EventRecord) -> None:
         self._run.append_event(event)

@@ -12,7 +12,7 @@ from snellen.core.model import Emission, Query, Reply, Usage
 from snellen.core.sample import Sample
 from snellen.media.content import Frame
 from snellen.run.media_clock import Arrival
-from snellen.store import FORMAT, EventRecord
+from snellen.store import FORMAT, EventRecord, SessionCallFields
 
 
 class SessionLog:
@@ -47,13 +47,33 @@ class SessionLog:
         position = {"k": index, "pts": frame.time, "delivered": True}
         self._add("frame", position | _pixels(frame) | ({"fork": fork} if fork else {}))
 
+    def replayed_frame(self, index: int, frame: Frame, pts: float, at: float) -> None:
+        """Log a frame that an interrupted session got. `at` is its media time after the frame."""
+        position = {"k": index, "pts": pts, "tau": at}
+        self._add("frame", position | _pixels(frame) | {"delivered": True, "replayed": True})
+
+    def resumed(self, until: float, calls: int, differing: int) -> None:
+        """Log that the state of an interrupted session was restored with so many calls. In
+        `differing` calls, the session did not send the stored messages again."""
+        self._add("resume", {"until": until, "calls": calls, "differing": differing})
+
     def lag(self, seconds: float) -> None:
         """Record the delay between the arrival of a frame and the end of its processing."""
         self._lag = max(self._lag, seconds)
 
-    def question(self, sample: Sample, query: Query, at: float, must_answer: bool) -> None:
+    def question(
+        self,
+        sample: Sample,
+        query: Query,
+        at: float,
+        must_answer: bool,
+        *,
+        replayed: bool = False,
+    ) -> None:
+        """Log a question. `replayed` is true if an interrupted session got it."""
         digest = blake2b(query.text.encode(), digest_size=16).hexdigest()
-        self._add("ask", {"query": sample.id, "text": digest, "at": at, "must_answer": must_answer})
+        data = {"query": sample.id, "text": digest, "at": at, "must_answer": must_answer}
+        self._add("ask", data | ({"replayed": True} if replayed else {}))
 
     def call(self, kind: str, start: float, cost: float, fork: str) -> None:
         self._cost += cost
@@ -120,23 +140,38 @@ class Utterances:
         """Add what a session says on its own. A message may consist of several parts; the last part
         is marked as final."""
         for emission in emissions:
-            sample = None if emission.query is None else self._samples.get(emission.query)
+            sample = self.sample_of(emission)
             self._log.emission(emission, sample, at)
-            last = self._messages[-1] if self._messages else None
-            if last is not None and not last["final"] and last["query"] == sample:
-                last["text"] += emission.text
-                last["done"] = at
-                last["final"] = emission.final
-            else:
-                self._messages.append(
-                    {
-                        "onset": at,
-                        "done": at,
-                        "text": emission.text,
-                        "query": sample,
-                        "final": emission.final,
-                    }
-                )
+            self._collect(emission.text, sample, emission.final, at)
+
+    def restore(self, call: SessionCallFields) -> list[Emission]:
+        """Add what an interrupted session said on its own in a call. Returns its messages, with the
+        names that the questions have in this session."""
+        names = {sample: name for name, sample in self._samples.items()}
+        for message in call.messages:
+            self._collect(message.text, message.query, message.final, call.at)
+        return [
+            Emission(
+                text=message.text,
+                query=None if message.query is None else names.get(message.query),
+                final=message.final,
+            )
+            for message in call.messages
+        ]
+
+    def sample_of(self, emission: Emission) -> str | None:
+        """The id of the sample whose question a message names; None if it names none."""
+        return None if emission.query is None else self._samples.get(emission.query)
+
+    def _collect(self, text: str, sample: str | None, final: bool, at: float) -> None:
+        last = self._messages[-1] if self._messages else None
+        if last is not None and not last["final"] and last["query"] == sample:
+            last["text"] += text
+            last["done"] = at
+            last["final"] = final
+        else:
+            message = {"onset": at, "done": at, "text": text, "query": sample, "final": final}
+            self._messages.append(message)
 
     @property
     def messages(self) -> list[dict[str, Any]]:

@@ -17,12 +17,14 @@ from snellen.media import video as videos
 from snellen.media.content import Video
 from snellen.run.attempts import Attempts
 from snellen.run.feeding import Feeding
+from snellen.run.finished_windows import SessionPast, past_of
 from snellen.run.group import Group
 from snellen.run.media_clock import arrivals_of
 from snellen.run.recorder import Turn
 from snellen.run.requests import Requests
 from snellen.run.session_log import SessionLog
 from snellen.run.streamed_session import Setup, StreamedSession
+from snellen.store import WindowRecord
 
 STREAM = "fps:1,latest"
 """The frame policy for benchmarks that have none."""
@@ -62,6 +64,7 @@ class Sessions:
         self._attempts = attempts
         self._recorder = attempts.recorder
         self._threads = threads
+        self._windows: dict[tuple[int, tuple[str, ...]], list[WindowRecord]] | None = None
 
     @property
     def replays(self) -> bool:
@@ -188,7 +191,23 @@ class Sessions:
         name = f"{setup.streaming.session(samples[0])}@{time.time():.3f}"
         log = SessionLog(name, self._recorder.write_event)
         log.open(self._header(samples, seed))
-        return StreamedSession(setup, self._attempts, turns, arrivals, feeding, log), feeding
+        past = self._past(samples, min(turn.key.repeat for turn in turns.values()))
+        if not past.fits(indices, turns.keys()):
+            past = SessionPast()
+        session = StreamedSession(setup, self._attempts, turns, arrivals, feeding, log, past)
+        return session, feeding
+
+    def _past(self, samples: Sequence[Sample], repeat: int) -> SessionPast:
+        """What an interrupted session with the same questions got and sent."""
+        if self._setup.streaming.windows is None:
+            return SessionPast()
+        if self._windows is None:
+            self._windows = {}
+            for record in self._recorder.windows():
+                shared = record.key.repeat, tuple(record.samples)
+                self._windows.setdefault(shared, []).append(record)
+        key = repeat, tuple(sample.id for sample in samples)
+        return past_of(self._windows.get(key, ()))
 
     def _header(self, samples: Sequence[Sample], seed: int | None) -> dict[str, Any]:
         streaming = self._setup.streaming

@@ -33,6 +33,7 @@ from snellen.media import video as videos
 from snellen.media.content import Frame
 from snellen.run.attempts import Attempts, within
 from snellen.run.feeding import Feeding
+from snellen.run.finished_windows import Replay, SessionPast, WindowJournal
 from snellen.run.limiter import RequestSlot
 from snellen.run.media_clock import Arrival, MediaClock
 from snellen.run.recorder import Turn
@@ -138,6 +139,7 @@ class StreamedSession:
         arrivals: Sequence[Arrival],
         feeding: Feeding,
         log: SessionLog,
+        past: SessionPast,
     ) -> None:
         self.unsettled = dict(turns)
         """The turns of the questions that have no outcome yet, keyed by sample id."""
@@ -151,11 +153,16 @@ class StreamedSession:
         self._log = log
         self._clock = MediaClock(setup.streaming, arrivals, self._log_lost)
         self._utterances = Utterances(log)
+        repeat = min(turn.key.repeat for turn in turns.values())
+        self._windows = WindowJournal(
+            attempts.recorder, setup.streaming, self._samples, repeat, past
+        )
         self._seen = -1  # the index of the last frame that the session got
         self._forks = _Forks()
 
     async def run(self, seed: int | None) -> None:
-        """Stream the video from its first frame to the last question.
+        """Stream the video from its first frame, or from the end of an interrupted session, to the
+        last question.
 
         Raises:
             ModelError, MediaError: the session failed. The questions in `unsettled` have no
@@ -187,10 +194,12 @@ class StreamedSession:
         finally:
             await self._forks.cancel()
             await _close(session)
-            self._log.end(reason, self._clock.end)
+            self._log.end(reason, self._clock.end - self._clock.began_at)
 
     async def _stream(self, session: Session) -> None:
-        if self._setup.streaming.clock == "real":
+        if self._windows.past.calls:
+            await self._replay(session)
+        elif self._setup.streaming.clock == "real":
             # The time for decoding the first frame must not count as the session's time.
             await self._feeding.get(self._feeding.first)
         self._clock.start()
@@ -198,6 +207,7 @@ class StreamedSession:
             self._forks.check()
             if self._attempts.stop.reason is not None:
                 raise _Stopped
+            self._windows.finish(arrival.time, self._clock.now)
             if arrival.sample is None:
                 await self._feed(session, arrival)
             else:
@@ -223,6 +233,25 @@ class StreamedSession:
             self._log.call(kind, start, cost, fork)
         return check_emissions(emissions, self._setup.model.name)
 
+    async def _replay(self, session: Session) -> None:
+        """Bring a new session to the state of the interrupted session."""
+
+        async def within(call: Awaitable[T]) -> T:
+            result = await self._within(call)
+            if self._attempts.stop.reason is not None:
+                raise _Stopped
+            return result
+
+        def query_of(name: str) -> tuple[Sample, Query]:
+            sample = next(sample for sample in self._samples if sample.id == name)
+            return sample, self._query(sample, self._turns[name])
+
+        past = self._windows.past
+        replay = Replay(past, self._feeding, self._log, self._utterances, query_of)
+        await replay.run(session, self._setup.model.name, within)
+        self._clock.resume(past.until, past.clock)
+        self._seen = max(past.frames, default=-1)
+
     # -- frames
 
     async def _feed(self, session: Session, arrival: Arrival) -> None:
@@ -233,7 +262,7 @@ class StreamedSession:
         self._seen = arrival.index
         emissions = await self._call("feed", session.feed([frame]))
         self._log.lag(self._clock.now - arrival.time)
-        self._utterances.add(emissions, self._clock.now)
+        self._hear(emissions, frame=arrival.index)
 
     async def _show_latest(
         self, session: Session, question: _PosedQuestion, fork: str = ""
@@ -245,8 +274,16 @@ class StreamedSession:
         self._log.latest_frame(index, question.latest, fork)
         emissions = await self._call("feed", session.feed([question.latest]), fork)
         if not fork:
-            self._utterances.add(emissions, self._clock.now)
+            self._hear(emissions, frame=index)
             self._seen = index
+
+    def _hear(
+        self, emissions: Sequence[Emission], *, frame: int | None = None, query: str | None = None
+    ) -> None:
+        """Collect what the session said on its own after it got a frame or a question."""
+        now = self._clock.now
+        self._utterances.add(emissions, now)
+        self._windows.note(emissions, self._utterances, now, frame=frame, query=query)
 
     def _log_lost(self, arrival: Arrival) -> None:
         self._log.lost_frame(arrival, self._feeding.times[arrival.index])
@@ -268,7 +305,7 @@ class StreamedSession:
         if not must_answer:
             await self._show_latest(session, question)
             emissions = await self._call("ask", session.ask(query, must_answer=False))
-            self._utterances.add(emissions, self._clock.now)
+            self._hear(emissions, query=sample.id)
         elif not self._setup.forks or not isinstance(session, Forks):
             await self._ask_session(session, question)
         else:

@@ -68,6 +68,11 @@ if TYPE_CHECKING:
         Placed as Placed,
         Run as Run,
     )
+    from snellen.store.windows import (
+        SessionCallFields as SessionCallFields,
+        SessionMessageFields as SessionMessageFields,
+        WindowRecord as WindowRecord,
+    )
     from snellen.store.json_schemas import schemas as schemas
 
 _FILES = {
@@ -96,9 +101,12 @@ _FILES = {
     "Run": "run_folder",
     "ScoreRow": "records",
     "SeenMedia": "records",
+    "SessionCallFields": "windows",
+    "SessionMessageFields": "windows",
     "ShownMedia": "records",
     "Stamp": "folder",
     "Unknown": "records",
+    "WindowRecord": "windows",
     "check_shared": "locks",
     "command_on": "manifest",
     "data_at": "locations",

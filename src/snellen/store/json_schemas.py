@@ -18,11 +18,13 @@ from snellen.store.records import (
     ReplyRecord,
     ScoreRow,
 )
+from snellen.store.windows import WindowRecord
 
 STORED: dict[str, type[msgspec.Struct]] = {
     "manifest": ManifestFields,
     "reply": ReplyRecord,
     "end": EndRecord,
+    "window": WindowRecord,
     "question": Question,
     "event": EventRecord,
     "score": ScoreRow,

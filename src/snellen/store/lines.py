@@ -22,8 +22,9 @@ from snellen.store.records import (
     Unknown,
     key_hook,
 )
+from snellen.store.windows import WindowRecord
 
-T = TypeVar("T", Question, ReplyRecord, ScoreRow, EventRecord, EndRecord)
+T = TypeVar("T", Question, ReplyRecord, ScoreRow, EventRecord, EndRecord, WindowRecord)
 DAMAGED = (msgspec.DecodeError, RecursionError)
 """The errors that decoders raise for a line that is not a record."""
 LISTED = 10
@@ -45,6 +46,7 @@ _FORMAT = msgspec.json.Decoder(_Format)
 _HEAD = msgspec.json.Decoder(_Head)
 REPLY = msgspec.json.Decoder(ReplyRecord, dec_hook=key_hook)
 END = msgspec.json.Decoder(EndRecord, dec_hook=key_hook)
+WINDOW = msgspec.json.Decoder(WindowRecord, dec_hook=key_hook)
 QUESTION = msgspec.json.Decoder(Question, dec_hook=key_hook)
 EVENT = msgspec.json.Decoder(EventRecord)
 LABEL = msgspec.json.Decoder(LabelRecord)
@@ -64,7 +66,7 @@ def _plain(value: object) -> object:
     raise TypeError(f"a {type(value).__name__} cannot be stored")
 
 
-WITH_LEAST_FORMAT = (ReplyRecord, EndRecord, Question, ScoreRow)
+WITH_LEAST_FORMAT = (ReplyRecord, EndRecord, WindowRecord, Question, ScoreRow)
 _ENCODER = msgspec.json.Encoder(enc_hook=_plain)
 
 
@@ -110,7 +112,7 @@ class LineReading:
 
     def journal_line(
         self, line: bytes, name: str, offset: int
-    ) -> ReplyRecord | EndRecord | Unknown | None:
+    ) -> ReplyRecord | EndRecord | WindowRecord | Unknown | None:
         """Decode a line of the journal. If the line is not a record, add a note and return None."""
         try:
             return self._checked(REPLY, line, name)
@@ -120,6 +122,8 @@ class LineReading:
                 check_format(head.format, self._path / name)
                 if head.kind == "end":
                     return self._checked(END, line, name)
+                if head.kind == "window":
+                    return self._checked(WINDOW, line, name)
                 if head.kind not in ("reply", "rank"):
                     return Unknown(head.kind, line)
             self._set_aside(name, offset, error)

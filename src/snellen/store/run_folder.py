@@ -35,6 +35,7 @@ from snellen.store.records import (
     Unknown,
 )
 from snellen.store.reply_index import QuestionRow, ReplyIndex, question_rows, shortened
+from snellen.store.windows import WindowRecord
 
 QUESTIONS, REPLIES, EVENTS, SCORES = "questions", "replies", "events", "scores"
 REPORT, LABELS = "report.json", "labels.jsonl"
@@ -142,7 +143,7 @@ class Run:
                 index.add_end(record.key)
             elif isinstance(record, Unknown):
                 unknown += 1
-            elif record is not None:
+            elif isinstance(record, ReplyRecord):
                 failed = record.state == "failed"
                 again = not failed and asks_again is not None and asks_again(record)
                 index.add_reply(record.key, name, offset, failed=failed, reopened=again)
@@ -226,7 +227,14 @@ class Run:
         unchanged."""
         for name, offset, line in self.folder.records(REPLIES):
             record = self._lines.journal_line(line, name, offset)
-            if record is not None and not isinstance(record, EndRecord):
+            if isinstance(record, ReplyRecord | Unknown):
+                yield record
+
+    def windows(self) -> Iterator[WindowRecord]:
+        """Yield the record of every finished window, in order."""
+        for name, offset, line in self.folder.records(REPLIES):
+            record = self._lines.journal_line(line, name, offset)
+            if isinstance(record, WindowRecord):
                 yield record
 
     def questions(self) -> Iterator[Question]:
@@ -376,6 +384,10 @@ class Run:
         if not self._index.has_end(key):
             self._append(REPLIES, EndRecord(format=FORMAT, key=key, at=at))
             self._index.add_end(key)
+
+    def append_window(self, record: WindowRecord) -> None:
+        """Append the record of a finished window of an online run."""
+        self._append(REPLIES, record)
 
     def append_event(self, event: EventRecord) -> None:
         """Append an event of an online run."""

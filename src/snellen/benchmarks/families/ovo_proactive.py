@@ -137,6 +137,11 @@ def until(sample: Sample) -> float:
     return _watch_of(sample).end + streaming.WIDER[-1]
 
 
+def windows(sample: Sample) -> tuple[float, ...]:
+    """Return the times at which the windows of a sample's question end, in seconds."""
+    return tuple(slot.w1 for slot in _watch_of(sample).slots)
+
+
 def _watch_of(sample: Sample) -> Watch:
     assert sample.target is not None
     return msgspec.json.decode(sample.target, type=Watch)

@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from snellen.metrics._metric import Metric
+from snellen.metrics.streaming.decoys import DECOY_METRICS, score_of_decoy
 from snellen.metrics.streaming.messages import (
     acknowledgements,
     ambiguous,
@@ -78,6 +79,7 @@ from snellen.metrics.streaming.totals import (
 )
 
 __all__ = [
+    "DECOY_METRICS",
     "METRICS",
     "WIDER",
     "By",
@@ -89,6 +91,7 @@ __all__ = [
     "answered_in_span",
     "columns_of",
     "projection",
+    "score_of_decoy",
     "share_of_hits",
     "to_json",
 ]

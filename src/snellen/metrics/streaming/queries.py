@@ -211,6 +211,16 @@ def share_of_hits(target: str, answer: str | None) -> float | None:
     return sum(slot.outcome == "hit" for slot in query.slots) / len(query.slots)
 
 
+def is_answered(target: str, answer: str) -> bool | None:
+    """Whether the model said something while a query was open. None if the session failed before
+    the model said anything."""
+    watch = msgspec.json.decode(target, type=Watch)
+    heard = msgspec.json.decode(answer, type=SpeechLog)
+    if any(watch.asked <= message.onset <= watch.end for message in heard.messages):
+        return True
+    return None if heard.failed else False
+
+
 def projection(watch: Watch, heard: SpeechLog) -> tuple[int, ...]:
     """The replies that a polled model would give at each point if it had produced the same
     messages. If the query asks for a running total, a reply is the most recent total. Otherwise, a

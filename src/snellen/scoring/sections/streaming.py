@@ -3,12 +3,12 @@ from the run's log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from snellen.scoring.document import Report, StreamReport
 from snellen.scoring.draft import NOTHING, Draft, Part
 from snellen.scoring.sections._base import Base
-from snellen.store import Run
+from snellen.store import EventRecord
 from snellen.text.amounts import duration
 
 
@@ -17,17 +17,19 @@ class StreamingSection(Base):
 
     def summarize(self, draft: Draft) -> Part:
         run = draft.source.run
-        report = None if run is None else stream_report(run)
-        return NOTHING if report is None else ({"streaming": report}, stream_notes(report))
+        events = [] if run is None else [e for e in run.events() if e.ev in ("resume", "end")]
+        notes = resume_notes(events)
+        report = stream_report(events)
+        if report is None:
+            return ({}, notes) if notes else NOTHING
+        return {"streaming": report}, [*stream_notes(report), *notes]
 
 
-def stream_report(run: Run) -> StreamReport | None:
-    """The timing of an online run, from the run's log; None if no session has ended."""
+def stream_report(events: Sequence[EventRecord]) -> StreamReport | None:
+    """The timing of an online run, from the events of its log; None if no session has ended."""
     # If a video is streamed again, for a repeat or a remaining question, its time counts again.
     data = [
-        event.data
-        for event in run.events()
-        if event.ev == "end" and event.data.get("reason") == "end"
+        event.data for event in events if event.ev == "end" and event.data.get("reason") == "end"
     ]
     if not data:
         return None
@@ -64,6 +66,22 @@ def stream_notes(report: StreamReport) -> list[str]:
     if report.most_lag > 1:
         notes.append(f"the model was up to {report.most_lag:,.1f} s behind the stream")
     return notes
+
+
+def resume_notes(events: Sequence[EventRecord]) -> list[str]:
+    """Notes on the sessions that went on after an interruption."""
+    data = [event.data for event in events if event.ev == "resume"]
+    if not data:
+        return []
+    differing, calls = (sum(resume[name] for resume in data) for name in ("differing", "calls"))
+    sessions = "1 session" if len(data) == 1 else f"{len(data):,} sessions"
+    note = f"{sessions} went on after an interruption, from the last window that was over"
+    if differing:
+        note += (
+            f". In {differing:,} of {calls:,} calls up to there, the model did not repeat what it "
+            "had said. What it had said at first counts"
+        )
+    return [note]
 
 
 def streaming_facts(report: Report) -> Iterator[tuple[str, str]]:
