@@ -113,6 +113,7 @@ HIGHER = {
     "tablevqa-bench": "accuracy average",
     "tempcompass": "accuracy matched",
     "textvqa": "accuracy",
+    "tir-bench": "accuracy",
     "tomato": "accuracy",
     "tvbench": "accuracy",
     "vcr-wiki": "exact_match f1 jaccard precision recall",
