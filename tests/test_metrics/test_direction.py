@@ -115,6 +115,7 @@ HIGHER = {
     "textvqa": "accuracy",
     "tir-bench": "accuracy",
     "tomato": "accuracy",
+    "treebench": "accuracy mean_iou",
     "tvbench": "accuracy",
     "vcr-wiki": "exact_match f1 jaccard precision recall",
     "vibe-eval": "score",
