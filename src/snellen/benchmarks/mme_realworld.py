@@ -32,14 +32,21 @@ Proof    For 600 generated replies, the letters of `official`, `lmms-eval`, and 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from snellen import stats
 from snellen.benchmarks.families import authors_files, choice_sets, results
-from snellen.core import Benchmark, Capabilities, Interop, Presentation, Reading, Sample
+from snellen.benchmarks.families.capital_letters import (
+    BARE,
+    MORE_PHRASES,
+    PHRASES,
+    first_capital,
+    in_tags,
+)
+from snellen.core import Benchmark, Capabilities, Interop, Presentation, Sample
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import user
@@ -95,11 +102,8 @@ ENDS = {
     "official": {"en": " \nThe best answer is:", "cn": ""},
     "lmms-eval": {"en": "\nThe best answer is: ", "cn": " "},
 }
-PHRASES = ("The best answer is", "The correct answer is", "The answer is", "The answer")
-MORE_PHRASES = ("The best option is", "The correct option is", "Best answer:", "Best option:")
 # In the authors' list, two commas are missing.
 JOINED = ("The best option isThe correct option is", "Best answer:Best option:")
-BARE = ("(A)", "(B)", "(C)", "(D)", "(E)")
 HEAD = re.compile(r"[(（][A-E][)）]\s*")
 
 Version = Literal["en", "cn", "lite"]
@@ -201,25 +205,6 @@ def text_of(sample: Sample, form: str) -> str:
 
 
 # -- scoring
-
-
-def first_capital(text: str, phrases: Sequence[str], options: Sequence[str]) -> Reading:
-    """Parse the first capital letter A to E after the phrases are deleted, or else the first of the
-    options that contains the text."""
-    text = text.strip()
-    for phrase in phrases:
-        text = text.replace(phrase, "")
-    if capital := re.search("[A-E]", text):
-        return Reading(answer=capital[0], rule="first capital letter")
-    if len(text.split()) > 10:
-        return Reading(answer=None, rule="more than ten words")
-    option = next((option for option in options if text.lower() in option.lower()), "")
-    return Reading(answer=option[1:2] or None, rule="in a choice" if option else "in no choice")
-
-
-def in_tags(text: str) -> str:
-    inner, closing, _ = text.partition("<answer>")[2].partition("</answer>")
-    return inner.strip().upper() if closing else text
 
 
 @metric(better=None, unit="fraction")

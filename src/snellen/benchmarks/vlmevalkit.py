@@ -132,7 +132,6 @@ ALIASES = {
     "tdbench_rot270": {"name": "tdbench_rot270"},
     "tdbench_rot90": {"name": "tdbench_rot90"},
     "TopViewRS": {"name": "TopViewRS"},
-    "TreeBench": {"name": "TreeBench"},
     "VisOnlyQA-VLMEvalKit": {"name": "VisOnlyQA-VLMEvalKit"},
     "VMCBench_DEV": {"name": "VMCBench_DEV"},
     "VMCBench_TEST": {"name": "VMCBench_TEST"},

@@ -182,7 +182,7 @@ class RunOptions(TypedDict, total=False):
         Option(
             TOOLS,
             "Let the model call these tools before it answers: zoom, rotate, grid, frame, window, "
-            "or python:FILE:NAME for a function of your own; repeatable.",
+            "image_zoom_in_tool, or python:FILE:NAME for a function of your own; repeatable.",
             metavar="NAME,NAME",
             default=(),
             expected="a list of tools",

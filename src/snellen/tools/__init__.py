@@ -29,7 +29,14 @@ _FILES = {
 __all__ = [*_FILES]
 __getattr__ = lazy.attributes(__name__, _FILES)
 
-VERSIONS = {"frame": 1, "grid": 1, "rotate": 1, "window": 1, "zoom": 1}
+VERSIONS = {
+    "frame": 1,
+    "grid": 1,
+    "image_zoom_in_tool": 1,
+    "rotate": 1,
+    "window": 1,
+    "zoom": 1,
+}
 """Snellen's own tools, with their versions. A version is increased when the results of calls
 change."""
 OF_VIDEOS = frozenset(("frame", "window"))

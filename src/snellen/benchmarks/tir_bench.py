@@ -1,0 +1,196 @@
+"""TIR-Bench: thirteen tasks for which a model should rotate, crop, or measure the picture.
+
+Paper    Li et al. 2025, TIR-Bench: A Comprehensive Benchmark for Agentic Thinking-with-Images
+         Reasoning, https://arxiv.org/abs/2511.01833.
+Data     Agents-X/TIR-Bench on the Hugging Face hub: TIR-Bench.json with 1,215 questions, and
+         data.zip with the pictures; Apache-2.0. A question has one or two pictures. Its right
+         answer is a letter, several letters, a number, two numbers, or a list of numbers.
+Prompt   The authors publish no code that asks. Here, the pictures come first, and then the row's
+         field `prompt`, as in modelscope/evalscope@fde259d2a32ab8a4cdb3af44dc8b18f504f1e277:
+         evalscope/benchmarks/tir_bench/tir_bench_adapter.py#L127-L150. The limit of 8,192 tokens
+         is our choice. Published scores "with tools" or "with CI" are from models that run code,
+         which `--tools` does not offer.
+Scoring  `official`: agents-x-project/TIR-Bench@f79c7562b59e4f8142b0437fc725eb3ee1aec76c. GPT-4.1
+         extracts the answer, with examples for each task (extract_answer.py#L27-L52, #L81-L111,
+         demo_prompts.py). Rules compare it with the right answer (calculate_score.py#L65-L163 and
+         tools.py; families/tir_rules.py describes the quirks). A jigsaw gets the share of pieces in
+         the right place, and a list of patches the intersection over the union. In the task `ocr`,
+         no judge is asked: the right text must be in the reply, with two texts other than those in
+         the data (calculate_score.py#L94-L98). Accuracy is over all questions, and by task.
+         Numbers that are not written alike are compared with math-verify, of which
+         families/verified_numbers.py has the rules for numbers. The authors state no version.
+         The current script stops with an error at the task `ocr` unless its rows have a field
+         `extracted_answer`, which the first script does not write.
+         `robust`: our own rules, without a judge, and with the authors' credit for a part.
+Proof    Scores, judge prompts, and accuracies of generated replies equal those of the authors'
+         code with math-verify 0.9.0 (tests/parity). No outputs are published.
+"""
+
+from pathlib import Path
+
+from snellen.benchmarks.families import results
+from snellen.benchmarks.families.judged import for_the_judge, presentation, prompts
+from snellen.benchmarks.families.judges import PERFECT
+from snellen.benchmarks.families.tasks import parse_verbatim
+from snellen.benchmarks.families.tir_rules import robust_answer, robust_score, score
+from snellen.core import (
+    Benchmark,
+    Check,
+    Interop,
+    Judge,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
+from snellen.data import DataFile, Row, find, json_list
+from snellen.data.published import File
+from snellen.media.content import Message, system, user
+from snellen.metrics import mean
+
+AUTHORS = "agents-x-project/TIR-Bench@f79c7562b59e4f8142b0437fc725eb3ee1aec76c"
+HUB = "hf://datasets/Agents-X/TIR-Bench@ae9976e81e86c4797fd0d28f9119393b37d9d006"
+FILES = (
+    File(name="TIR-Bench.json", url=f"{HUB}/TIR-Bench.json"),
+    File(name="data.zip", url=f"{HUB}/data.zip", unpack=True, note="the pictures, about 1.2 GB"),
+)
+KIND = "mixed"
+NEEDS_JUDGE = True
+LANGUAGES = ("en", "zh")
+LICENSE = "Apache-2.0"
+PROOF = "authors' code"
+SIZE = 1215
+ALIASES: dict[str, dict[str, str]] = {"TIR-Bench": {}}
+SYSTEM = " Assistant is a large language model trained by OpenAI."
+LEAVES = {
+    **dict.fromkeys(("color", "contrast", "instrument"), "perception/attribute"),
+    **dict.fromkeys(("jigsaw", "refcoco", "rotation_game"), "perception/spatial"),
+    **dict.fromkeys(("spot_difference", "visual_search"), "perception/object"),
+    **dict.fromkeys(("ocr", "word_search"), "OCR/text"),
+    **dict.fromkeys(("maze", "symbolic"), "reasoning/logic"),
+    "math": "reasoning/mathematical",
+}
+FIXED = {"60.jpg": "mobi", "62.jpg": "aires"}
+"""The right texts of two pictures of the task `ocr`, which the authors' script corrects."""
+
+
+def tir_bench(data: Path | None = None) -> Benchmark:
+    data_file = find(data, "tir-bench", [FILES[0].name], FILES)
+    official = Scoring(
+        version=1,
+        source=f"{AUTHORS}:calculate_score.py#L65-L163",
+        parse=lambda reply, sample: (
+            parse_verbatim if sample.tags["task"] == "ocr" else for_the_judge
+        )(reply, sample),
+        score=lambda reading, sample: (
+            score(reading.answer, sample) if isinstance(reading.answer, str) else 0.0
+        ),
+        metrics={"accuracy": mean},
+        judge=JUDGE,
+        partial=True,
+    )
+    # An answer that is no letter means A, which is right in one of the 15 bundled rows. Of another,
+    # "1 2 3" has one of four patches.
+    expected = {"oracle": 1.0, "wrong": 0.0, "silent": 1 / 15, "hedging": 1.25 / 15}
+    return Benchmark(
+        name="tir-bench",
+        asks=1,
+        data=json_list(data_file),
+        sample=lambda _, row: to_sample(row, data_file),
+        prompt=lambda sample, _: (user(*sample.media, sample.question),),
+        scorings={
+            "official": official,
+            "robust": Scoring(
+                version=1,
+                source="ours",
+                parse=robust_answer,
+                score=robust_score,
+                metrics={"accuracy": mean},
+                partial=True,
+            ),
+        },
+        max_answer_tokens=8192,
+        cluster_by=lambda sample: str(sample.data["image"]),
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=lambda sample: {"A": "B", "B": "A"}.get(sample.target or "", "-98765"),
+            verdict=lambda _, reply: reply.text or "?",
+            expect={"official": expected, "robust": PERFECT},
+        ),
+        presentation=presentation(("task",), LEAVES, "https://arxiv.org/abs/2511.01833, section 3"),
+        interop=Interop(files=data_file, layout=layout),
+    )
+
+
+def published(**_: object) -> tuple[File, ...]:
+    """The authors' questions and pictures. No digests are published."""
+    return FILES
+
+
+def to_sample(row: Row, data_file: DataFile) -> Sample:
+    task, name = row["task"], row["image_1"]
+    if task not in LEAVES:
+        raise ValueError(f"unknown task {task!r}")
+    right = [text for part, text in FIXED.items() if task == "ocr" and part in name]
+    return Sample(
+        id=str(row["id"]),
+        question=row["prompt"],
+        media=tuple(map(data_file.image, filter(None, (name, row.get("image_2"))))),
+        target=right[-1] if right else str(row["answer"]),
+        tags={"task": task},
+        data={
+            "image": name,
+            "difficulty": int(row["meta_data"]["difficulty"]) if task == "jigsaw" else None,
+        },
+    )
+
+
+def judge_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
+    examples = prompts("tir_bench")[sample.tags["task"]]
+    question = f"Question: {sample.question}\n\nModel response: {reply.text}"
+    return system(SYSTEM), user(f"{examples}\n\n{question}\n\nExtracted answer: ")
+
+
+def extraction(words: str, _: Sample) -> Reading:
+    if not words.strip():
+        return Reading(answer=None, rule="nothing said")
+    return Reading(answer=words.replace("*", "").strip(), rule="extraction")
+
+
+JUDGE = Judge(
+    name="gpt-4.1",
+    authors_model="gpt-4.1",
+    prompt=judge_prompt,
+    parse=extraction,
+    when=lambda reading: reading.rule == "for the judge",
+    temperature=None,
+    max_answer_tokens=2048,
+)
+
+
+def layout(path: Path) -> Published | None:
+    """Read the authors' results: an object that maps keys to rows with `model_response` and, once
+    a judge was asked, `extracted_answer`. A null extraction is scored as an empty one.
+
+    Raises:
+        DataError: two rows have the same id, or a reply is neither text nor null.
+    """
+    content = results.of_json(path)
+    if not isinstance(content, dict) or not content:
+        return None
+    if not all(isinstance(row, dict) and "model_response" in row for row in content.values()):
+        return None
+    rows = [{"id": key, **row} for key, row in content.items()]
+    for row in rows:
+        if isinstance(row["model_response"], list):  # only the first counts (#L92-L93)
+            row["model_response"] = next(iter(row["model_response"]), "")
+    judged = [row for row in rows if row.get("task", row.get("category")) != "ocr"]
+    extracted = {str(row["id"]): row.get("extracted_answer") for row in judged}
+    empty = Reading(answer="", rule="no extraction in the file")
+    return Published(
+        replies=results.replies_of(path, rows, "id", "model_response"),
+        verdicts={"official": {key: (str(text),) for key, text in extracted.items() if text}},
+        readings={"official": {key: empty for key, text in extracted.items() if not text}},
+        only_these=True,
+    )
