@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         Run as Run,
     )
     from snellen.store.json_schemas import schemas as schemas
+    from snellen.store.traces import with_steps as with_steps
 
 _FILES = {
     "DEPTH": "finding",
@@ -124,6 +125,7 @@ _FILES = {
     "shown_media": "records",
     "started": "finding",
     "stored_tools": "records",
+    "with_steps": "traces",
 }
 __all__ = [*_FILES]
 __getattr__ = lazy.attributes(__name__, _FILES)
