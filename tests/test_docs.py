@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 from snellen.analysis.result import Result
+from snellen.api import evaluate
 from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile, read_profile
 from snellen.core.sample import Sample
@@ -33,14 +34,14 @@ snellen = snellen_fixture
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-def code(guide: str) -> str:
-    [block, *_] = re.findall(r"```python\n(.*?)```", (DOCS / guide).read_text(), re.DOTALL)
-    return str(block)
+def code(guide: str, block: int = 0) -> str:
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / guide).read_text(), re.DOTALL)
+    return str(blocks[block])
 
 
-def module(guide: str, name: str, folder: Path) -> ModuleType:
+def module(guide: str, name: str, folder: Path, block: int = 0) -> ModuleType:
     path = folder / f"{name}.py"
-    path.write_text(code(guide))
+    path.write_text(code(guide, block))
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     guide_module = importlib.util.module_from_spec(spec)
@@ -130,6 +131,16 @@ def test_the_tool_of_the_guide_measures_what_it_says(tmp_path: Path) -> None:
         ("100.0",),
         ("Error: the box must be [left, top, right, bottom], from 0 to 1000.",),
     ]
+
+
+def test_the_agent_of_the_guide_hands_over_its_steps(tmp_path: Path) -> None:
+    agent = module("tools.md", "own_agent", tmp_path, block=1).Halves()
+
+    result = evaluate("eyechart:tasks=letters,n=2", agent, out=tmp_path / "runs")
+
+    tools = result.report.tools
+    assert tools is not None and tools.steps is not None and tools.tokens is not None
+    assert (tools.steps.value, tools.tokens.value) == (3, 30)
 
 
 def test_the_training_loop_of_the_guide_measures_each_step(

@@ -11,9 +11,10 @@ from PIL import Image as pillow
 from snellen.core.model import Reply
 from snellen.media import images
 from snellen.media.content import Image, ToolCall
+from snellen.media.views import MAX_PIXELS
 from snellen.registry import toolbox
 from snellen.tools import Shown, Toolbox
-from snellen.tools.toolbox import MAX_CALLS, MAX_PIXELS
+from snellen.tools.toolbox import MAX_CALLS
 
 WIDTH, HEIGHT = 400, 200
 

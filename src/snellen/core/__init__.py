@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         Request as Request,
         Session as Session,
         SessionSpec as SessionSpec,
+        Step as Step,
         Streams as Streams,
         Times as Times,
         Usage as Usage,
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from snellen.core.streaming import Streaming as Streaming
     from snellen.core.tools import (
         MalformedCall as MalformedCall,
+        ToolResult as ToolResult,
         ToolSpec as ToolSpec,
         call_arguments as call_arguments,
         is_malformed as is_malformed,
@@ -154,6 +156,7 @@ _FILES = {
     "Session": "model",
     "SessionSpec": "model",
     "SeveralAnswers": "answer",
+    "Step": "model",
     "Streaming": "streaming",
     "Streams": "model",
     "Submission": "exchange",
@@ -162,6 +165,7 @@ _FILES = {
     "Text": ".media.content",
     "Times": "model",
     "ToolCall": ".media.content",
+    "ToolResult": "tools",
     "ToolSpec": "tools",
     "Usage": "model",
     "Video": ".media.content",

@@ -11,6 +11,8 @@ True`, a message with the role `tool` may contain pictures. For other back ends,
 such pictures in a user message after the results. If the service needs more than text and calls to
 continue a conversation, such as signed reasoning, the back end returns it in `Reply.continuation`
 and gets it back in `Message.continuation`.
+
+A model that calls tools itself can hand over its steps in `Reply.steps`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +23,7 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 import orjson
 
 from snellen.copies import changed
-from snellen.core.tools import ToolSpec
+from snellen.core.tools import ToolResult, ToolSpec
 from snellen.errors import Rejected
 from snellen.media import images, video
 from snellen.media.content import Address, Frame, Image, Message, Part, Size, ToolCall, Video
@@ -257,6 +259,23 @@ class Ranking(tuple[Ranked, ...]):
     """As in a `Reply`."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step of a model that calls tools itself: what the model said before its answer, and the
+    results of its calls."""
+
+    text: str = ""
+    """The text of the step, without the calls."""
+    reasoning: str | None = None
+    """The reasoning before the text; None if there is none."""
+    results: tuple[ToolResult, ...] = ()
+    """The calls of the step, in order, with their results."""
+    usage: Usage | None = None
+    """The token counts of the step; None if not known."""
+    times: Times | None = None
+    """The times of the step; None if not known."""
+
+
 ReplyState = Literal["ok", "empty", "truncated", "refused", "failed"]
 
 
@@ -272,9 +291,9 @@ class Reply:
     """Why the reply ended: `length` (cut at the token limit), `filter` (the service withheld the
     reply), or the server's own term; None if not known."""
     usage: Usage | None = None
-    """The token counts; None if the server did not report any."""
+    """The token counts, including those of the `steps`; None if the server did not report any."""
     times: Times | None = None
-    """The times of the request; None if no times were measured."""
+    """The times of the request, including the `steps`; None if no times were measured."""
     choices: tuple[Ranked, ...] = ()
     """One entry for each choice of a `rank` request; empty for other requests."""
     shown: Shown | None = None
@@ -290,6 +309,10 @@ class Reply:
     scaled. None instead of the sizes if no picture was scaled."""
     frame_sizes: FrameSizes | None = None
     """The sizes of the frames of each video; None if not known."""
+    steps: tuple[Step, ...] | None = None
+    """The steps before this reply, if the model called tools itself; empty if the model answered
+    without a call. None if the model does not hand over its steps. The pictures in their results
+    are stored by their digests. The steps are not scored."""
 
     @property
     def state(self) -> ReplyState:

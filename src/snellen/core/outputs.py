@@ -7,10 +7,8 @@ that names the field and the type. Equivalent values are converted: a subclass o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
-from numbers import Integral, Real
-from typing import Any, TypeVar, cast
 
 from snellen.core.model import (
     Emission,
@@ -23,18 +21,29 @@ from snellen.core.model import (
     Times,
     Usage,
 )
-from snellen.errors import Rejected, message_of, type_of
-from snellen.media.content import Size, ToolCall
+from snellen.core.output_fields import (
+    MAX_COUNT,
+    as_count,
+    as_number,
+    as_size,
+    as_text,
+    as_times,
+    as_tool_calls,
+    as_usage,
+    attributes,
+    optional,
+)
+from snellen.core.output_steps import checked_steps
+from snellen.errors import Rejected, type_of
+from snellen.media.content import Size
 
-T = TypeVar("T")
-MAX_COUNT = 2**53
-"""The maximum token count. Many JSON parsers cannot represent larger integers exactly."""
 REPLY_FIELDS = tuple(field.name for field in fields(Reply))
 EMISSION_FIELDS = tuple(field.name for field in fields(Emission))
 
 
-def check_reply(value: object, model: str) -> Reply:
-    """Check a reply, and convert its fields to plain Python values.
+def check_reply(value: object, model: str, sample: str = "") -> Reply:
+    """Check a reply, and convert its fields to plain Python values. The pictures in its steps are
+    read. `sample` is the id of the sample, which messages on steps name; empty if not known.
 
     Raises:
         Rejected: the value is not a `Reply`, or a field does not have the type that `Reply`
@@ -44,20 +53,23 @@ def check_reply(value: object, model: str) -> Reply:
         raise Rejected(f"{model} returned {type_of(value)}, not a Reply.")
     if type(value) is Reply and _is_plain(value):
         return value
-    content = _read(value, REPLY_FIELDS, f"{model}: Reply")
+    content = attributes(value, REPLY_FIELDS, f"{model}: Reply")
     where = f"{model}: Reply."
+    usage = optional(as_usage, content["usage"], f"{where}usage")
+    of_sample = f"{model}: sample {sample}: Reply" if sample else f"{model}: Reply"
     return Reply(
-        text=_text(content["text"], f"{where}text"),
-        reasoning=_optional(_text, content["reasoning"], f"{where}reasoning"),
-        stop=_optional(_text, content["stop"], f"{where}stop"),
-        usage=_optional(_usage, content["usage"], f"{where}usage"),
-        times=_optional(_times, content["times"], f"{where}times"),
+        text=as_text(content["text"], f"{where}text"),
+        reasoning=optional(as_text, content["reasoning"], f"{where}reasoning"),
+        stop=optional(as_text, content["stop"], f"{where}stop"),
+        usage=usage,
+        times=optional(as_times, content["times"], f"{where}times"),
         choices=_choices(content["choices"], f"{where}choices"),
-        shown=_optional(_shown, content["shown"], f"{where}shown"),
-        tool_calls=_tool_calls(content["tool_calls"], f"{where}tool_calls"),
-        continuation=_optional(_text, content["continuation"], f"{where}continuation"),
-        sizes=_optional(_sizes, content["sizes"], f"{where}sizes"),
-        frame_sizes=_optional(_frame_sizes, content["frame_sizes"], f"{where}frame_sizes"),
+        shown=optional(_shown, content["shown"], f"{where}shown"),
+        tool_calls=as_tool_calls(content["tool_calls"], f"{where}tool_calls"),
+        continuation=optional(as_text, content["continuation"], f"{where}continuation"),
+        sizes=optional(_sizes, content["sizes"], f"{where}sizes"),
+        frame_sizes=optional(_frame_sizes, content["frame_sizes"], f"{where}frame_sizes"),
+        steps=checked_steps(content["steps"], usage, of_sample),
     )
 
 
@@ -75,11 +87,11 @@ def check_ranking(value: object, request: Request, model: str) -> Ranking:
             f"{len(request.choices)} choices."
         )
     shown = getattr(value, "shown", None)
-    ranking.shown = _optional(_shown, shown, f"{model}: rank().shown")
+    ranking.shown = optional(_shown, shown, f"{model}: rank().shown")
     sizes = getattr(value, "sizes", None)
-    ranking.sizes = _optional(_sizes, sizes, f"{model}: rank().sizes")
+    ranking.sizes = optional(_sizes, sizes, f"{model}: rank().sizes")
     frame_sizes = getattr(value, "frame_sizes", None)
-    ranking.frame_sizes = _optional(_frame_sizes, frame_sizes, f"{model}: rank().frame_sizes")
+    ranking.frame_sizes = optional(_frame_sizes, frame_sizes, f"{model}: rank().frame_sizes")
     return ranking
 
 
@@ -98,17 +110,17 @@ def check_emissions(value: object, model: str) -> list[Emission]:
 def _emission(value: object, model: str) -> Emission:
     if not isinstance(value, Emission):
         raise Rejected(f"{model}: the session returned {type_of(value)}, not an Emission.")
-    content = _read(value, EMISSION_FIELDS, f"{model}: Emission")
+    content = attributes(value, EMISSION_FIELDS, f"{model}: Emission")
     where = f"{model}: Emission."
     if not isinstance(content["final"], bool):
         raise Rejected(f"{where}final is {type_of(content['final'])}, not True or False.")
     return Emission(
-        text=_text(content["text"], f"{where}text"),
-        query=_optional(_text, content["query"], f"{where}query"),
+        text=as_text(content["text"], f"{where}text"),
+        query=optional(as_text, content["query"], f"{where}query"),
         final=content["final"],
-        silence=_optional(_number, content["silence"], f"{where}silence"),
-        stop=_optional(_text, content["stop"], f"{where}stop"),
-        usage=_optional(_usage, content["usage"], f"{where}usage"),
+        silence=optional(as_number, content["silence"], f"{where}silence"),
+        stop=optional(as_text, content["stop"], f"{where}stop"),
+        usage=optional(as_usage, content["usage"], f"{where}usage"),
     )
 
 
@@ -130,6 +142,7 @@ def _is_plain(reply: Reply) -> bool:
         and reply.choices == ()
         and reply.tool_calls == ()
         and reply.continuation is None
+        and reply.steps is None
         and (
             usage is None
             or (
@@ -164,72 +177,6 @@ def _is_plain_time(value: object) -> bool:
     return value is None or (type(value) is float and -math.inf < value < math.inf)
 
 
-def _read(value: object, names: Sequence[str], what: str) -> dict[str, Any]:
-    """The attributes of an instance. Reading an attribute can fail, because the class may compute
-    the attribute."""
-    try:
-        return {name: getattr(value, name) for name in names}
-    except Exception as error:
-        raise Rejected(
-            f"{what} cannot be read: {type(error).__name__}: {message_of(error)}"
-        ) from error
-
-
-def _optional(check: Callable[[object, str], T], value: object, where: str) -> T | None:
-    return None if value is None else check(value, where)
-
-
-def _text(value: object, where: str) -> str:
-    if type(value) is not str:
-        if not isinstance(value, str):
-            raise Rejected(f"{where} is {type_of(value)}, not text.")
-        value = str.__str__(value)
-    if value.isascii():
-        return value
-    # Half of a surrogate pair cannot be stored, because UTF-8 cannot encode it.
-    return value.encode(errors="replace").decode()
-
-
-def _count(value: object, where: str) -> int:
-    # Check the usual types first, since `isinstance` with an abstract class takes much longer.
-    if type(value) is not int and (isinstance(value, bool) or not isinstance(value, Integral)):
-        raise Rejected(f"{where} is {type_of(value)}, not a whole number of tokens.")
-    number = int(cast(int, value))
-    if not 0 <= number <= MAX_COUNT:
-        raise Rejected(f"{where} is not a number of tokens from 0 to {MAX_COUNT:,}.")
-    return number
-
-
-def _number(value: object, where: str) -> float:
-    if type(value) is not float and (isinstance(value, bool) or not isinstance(value, Real)):
-        raise Rejected(f"{where} is {type_of(value)}, not a number.")
-    try:
-        number = float(cast(float, value))
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise Rejected(f"{where} is not a finite number.")
-    return number
-
-
-def _usage(value: object, where: str) -> Usage:
-    if not isinstance(value, Usage):
-        raise Rejected(f"{where} is {type_of(value)}, not a Usage.")
-    content = _read(value, ("input", "output", "reasoning", "cached"), where)
-    return Usage(
-        **{name: _optional(_count, part, f"{where}.{name}") for name, part in content.items()}
-    )
-
-
-def _times(value: object, where: str) -> Times:
-    if not isinstance(value, Times):
-        raise Rejected(f"{where} is {type_of(value)}, not a Times.")
-    content = _read(value, ("first", "token", "total"), where)
-    return Times(
-        **{name: _optional(_number, part, f"{where}.{name}") for name, part in content.items()}
-    )
-
-
 def _choices(value: object, where: str) -> tuple[Ranked, ...]:
     if type(value) is not tuple and (isinstance(value, str) or not isinstance(value, Sequence)):
         raise Rejected(
@@ -242,33 +189,13 @@ def _ranked(value: object, where: str) -> Ranked:
     if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
         raise Rejected(f"{where} is {type_of(value)}, not a pair (log-probability, tokens).")
     logprob, tokens = value
-    return Ranked(_number(logprob, f"{where}, its log-probability,"), _count(tokens, where))
-
-
-def _tool_calls(value: object, where: str) -> tuple[ToolCall, ...]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise Rejected(f"{where} is {type_of(value)}, not a list of ToolCall.")
-    return tuple(_tool_call(call, f"{where}[{index}]") for index, call in enumerate(value))
-
-
-def _tool_call(value: object, where: str) -> ToolCall:
-    if not isinstance(value, ToolCall):
-        raise Rejected(f"{where} is {type_of(value)}, not a ToolCall.")
-    content = _read(value, ("id", "name", "arguments"), where)
-    return ToolCall(**{name: _text(part, f"{where}.{name}") for name, part in content.items()})
+    return Ranked(as_number(logprob, f"{where}, its log-probability,"), as_count(tokens, where))
 
 
 def _sizes(value: object, where: str) -> tuple[Size, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise Rejected(f"{where} is {type_of(value)}, not a list with the size of each picture.")
-    return tuple(_size(size, f"{where}[{index}]") for index, size in enumerate(value))
-
-
-def _size(value: object, where: str) -> Size:
-    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
-        raise Rejected(f"{where} is {type_of(value)}, not a pair (width, height).")
-    width, height = (_count(side, where) for side in value)
-    return width, height
+    return tuple(as_size(size, f"{where}[{index}]") for index, size in enumerate(value))
 
 
 def _frame_sizes(value: object, where: str) -> FrameSizes:
@@ -277,21 +204,23 @@ def _frame_sizes(value: object, where: str) -> FrameSizes:
             f"{where} is {type_of(value)}, not a list with the sizes of each video's frames."
         )
     return tuple(
-        _optional(_size_pair, pair, f"{where}[{index}]") for index, pair in enumerate(value)
+        optional(_size_pair, pair, f"{where}[{index}]") for index, pair in enumerate(value)
     )
 
 
 def _size_pair(value: object, where: str) -> tuple[Size, Size]:
     if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
         raise Rejected(f"{where} is {type_of(value)}, not a pair (size shown, original size).")
-    shown, original = (_size(size, where) for size in value)
+    shown, original = (as_size(size, where) for size in value)
     return shown, original
 
 
 def _shown(value: object, where: str) -> Shown:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise Rejected(f"{where} is {type_of(value)}, not a list of the frame times of each video.")
-    return tuple(tuple(_number(time, where) for time in _times_of(video, where)) for video in value)
+    return tuple(
+        tuple(as_number(time, where) for time in _times_of(video, where)) for video in value
+    )
 
 
 def _times_of(video: object, where: str) -> Sequence[object]:

@@ -1,11 +1,12 @@
-"""The declarations of the tools that a request offers, and the arguments of calls to them."""
+"""The declarations of the tools that a request offers, the arguments of calls to them, and their
+results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import orjson
 
-from snellen.media.content import ToolCall
+from snellen.media.content import Part, ToolCall
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +19,16 @@ class ToolSpec:
     """What the tool does, in words for the model."""
     parameters: Mapping[str, object]
     """The JSON schema of the arguments, an object schema."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolResult:
+    """A call, with its result."""
+
+    call: ToolCall
+    """The call."""
+    parts: tuple[Part, ...] = ()
+    """The result: texts and pictures, or a text that says what is wrong with the call."""
 
 
 class MalformedCall(ValueError):

@@ -6,7 +6,7 @@ events), inspect_ai/tool/_tool_call.py, and inspect_ai/model/_chat_message.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from snellen.core.tools import MalformedCall, call_arguments
@@ -19,10 +19,11 @@ from snellen.store.records import ToolCallFields
 def with_calls(sample: RunSample, messages: list[dict[str, Any]]) -> None:
     """Add the calls and the ids of calls to the messages of a sample."""
     question, last = sample.turns[-1]
-    names = _names(question)
+    names: dict[str, str] = {}
     for fields in question.tools:
         message = messages[fields.message]
         if fields.calls:
+            names = {call.id: call.name for call in fields.calls}
             message["tool_calls"] = [_call(call) for call in fields.calls]
         if fields.call_id is not None:
             message |= {
@@ -38,15 +39,8 @@ def tool_events(sample: RunSample, started: str) -> Iterator[dict[str, Any]]:
     marks such as `<image: DIGEST>`. The time is that of the turn's last reply; if it has none,
     `started`."""
     for question, record in sample.turns:
-        results = {
-            fields.call_id: fields.message
-            for fields in question.tools
-            if fields.call_id is not None
-        }
-        for call in (call for fields in question.tools for call in fields.calls):
-            if call.id not in results:
-                continue
-            _, parts = question.messages[results[call.id]]
+        for call, message in _results(question):
+            _, parts = question.messages[message]
             written = _call(call)
             yield {
                 "event": "tool",
@@ -65,8 +59,15 @@ def tool_events(sample: RunSample, started: str) -> Iterator[dict[str, Any]]:
             }
 
 
-def _names(question: Question) -> Mapping[str, str]:
-    return {call.id: call.name for fields in question.tools for call in fields.calls}
+def _results(question: Question) -> Iterator[tuple[ToolCallFields, int]]:
+    """Yield each call that has a result, with the index of the message that contains the result.
+    Ids may repeat in later messages, so a result belongs to the latest calls before it."""
+    calls: dict[str, ToolCallFields] = {}
+    for fields in question.tools:
+        if fields.calls:
+            calls = {call.id: call for call in fields.calls}
+        if fields.call_id is not None and (call := calls.pop(fields.call_id, None)) is not None:
+            yield call, fields.message
 
 
 def _call(call: ToolCallFields) -> dict[str, Any]:

@@ -18,6 +18,8 @@ RED, WHITE = (220, 0, 0), (255, 255, 255)
 FULL = 1000
 """The coordinates of boxes and grids: 0 is the left or top edge, and 1000 the right or bottom
 edge."""
+MAX_PIXELS = 1 << 22
+"""The maximum number of pixels of a rendered view, unless the caller sets it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +90,7 @@ def full_view(image: Image) -> PictureView:
     return PictureView(source=source, box=(0, 0, *images.upright_size(source)))
 
 
-def rendered(view: PictureView, *, max_pixels: int) -> Image:
+def rendered(view: PictureView, *, max_pixels: int = MAX_PIXELS) -> Image:
     """The picture that shows a view, as PNG. The pixels are those of the source, unless the view
     has more than `max_pixels` pixels, so that it is scaled down.
 

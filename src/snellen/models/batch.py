@@ -59,9 +59,11 @@ def size_of(request: Request) -> int:
 
 
 def text_size(request: Request) -> int:
-    """Estimate the number of text tokens in a request."""
+    """Estimate the number of text tokens in a request, with the declarations of its tools."""
     parts = (part for message in request.messages for part in message.content)
-    return sum(len(part) // CHARACTERS for part in parts if isinstance(part, str))
+    declared = sum(len(tool.description) + len(str(tool.parameters)) for tool in request.tools)
+    texts = sum(len(part) // CHARACTERS for part in parts if isinstance(part, str))
+    return texts + declared // CHARACTERS
 
 
 def image_size(image: Image) -> int:

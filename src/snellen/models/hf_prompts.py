@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import re
 import threading
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
@@ -19,10 +19,18 @@ import numpy as np
 from snellen.core.model import Request
 from snellen.errors import MediaError, Rejected, UsageError
 from snellen.media import images
-from snellen.media.content import Message, Part, Size, Video
+from snellen.media.content import Message, Part, Size, ToolCall, Video
 from snellen.models.batch import image_size, text_size
 from snellen.models.hf_common import BROKEN
 from snellen.models.hf_settings import HfSettings
+from snellen.models.hf_tools import (
+    ToolTemplate,
+    declaration,
+    declared_call,
+    text_part,
+    tool_template,
+    with_template_messages,
+)
 
 TICKS = 1000
 """Processors get the times of frames in units of 1/TICKS seconds."""
@@ -78,6 +86,8 @@ class HfPrompts:
         video = getattr(processor, "video_processor", None)
         self._videos = video is not None and settings.video == "native"
         self._alike = False
+        self.tools = ToolTemplate()
+        """What the chat template does with tools, after `check`."""
         # With this option, Qwen3-VL's frames have the size that its authors use. Without it, there
         # is only a warning.
         capped = video is not None and hasattr(video, "cap_pixels_per_frame")
@@ -96,9 +106,10 @@ class HfPrompts:
             UsageError: a chat with a picture cannot be prepared.
         """
         self._check_thinking()
+        self.tools = tool_template(self._rendered, getattr(self._processor, "image_token", None))
         black = np.zeros((64, 64, 3), np.uint8)
         chats = [
-            [_turn("user", [{"type": "image", "image": black}, _text(text)])]
+            [_turn("user", [{"type": "image", "image": black}, text_part(text)])]
             for text in ("What is this?", "What?")  # of different lengths, so that one is padded
         ]
         try:
@@ -136,11 +147,14 @@ class HfPrompts:
                 )
 
     def lengths(self, request: Request) -> Hashable:
-        """Return the number of frames of each video in the request. Return None if the processor
-        accepts videos of different lengths in a batch."""
-        if not self._alike:
-            return None
-        return tuple(len(video.frames) for message in request.messages for video in message.videos)
+        """Return the number of frames of each video in the request, and the names of its tools.
+        Without tools, return None if the processor accepts videos of different lengths in a
+        batch."""
+        frames = None
+        if self._alike:
+            videos = (video for message in request.messages for video in message.videos)
+            frames = tuple(len(video.frames) for video in videos)
+        return (frames, *(tool.name for tool in request.tools)) if request.tools else frames
 
     def size(self, request: Request) -> int:
         """Estimate the number of tokens in a request. The processor counts the tokens of pictures
@@ -170,7 +184,7 @@ class HfPrompts:
             Rejected: the processor does not accept the picture.
         """
         picture = np.full((size[1], size[0], 3), 128, np.uint8)
-        chat = [_turn("user", [{"type": "image", "image": picture}, _text("?")])]
+        chat = [_turn("user", [{"type": "image", "image": picture}, text_part("?")])]
         grid = self._inputs([chat], []).get("image_grid_thw")
         patch = getattr(self._processor.image_processor, "patch_size", None)
         if grid is None or not isinstance(patch, int):
@@ -185,10 +199,7 @@ class HfPrompts:
             Rejected: the processor does not accept the batch, or a picture is damaged.
         """
         try:
-            chats = [
-                [_turn(message.role, self._content(message)) for message in request.messages]
-                for request in requests
-            ]
+            chats = [[*self._turns(request)] for request in requests]
         except MediaError as error:
             raise Rejected(str(error)) from error
         times = [
@@ -197,7 +208,9 @@ class HfPrompts:
             for message in request.messages
             for video in message.videos
         ]
-        inputs = self._inputs(chats, list(map(video_metadata, times)) if self._videos else [])
+        videos = list(map(video_metadata, times)) if self._videos else []
+        tools = [declaration(spec) for spec in requests[0].tools]
+        inputs = self._inputs(chats, videos, tools)
         lengths = inputs["attention_mask"].sum(-1).tolist()
         if requests[0].kind != "rank":
             return PreparedBatch(requests, inputs, lengths)
@@ -210,7 +223,19 @@ class HfPrompts:
             raise Rejected(f"{self._spec}: a choice has no tokens, so it cannot be ranked.")
         return PreparedBatch(requests, inputs, lengths, choices)
 
-    def _inputs(self, chats: Sequence[Any], videos: Sequence[Any]) -> Mapping[str, Any]:
+    def _rendered(self, chat: Sequence[Any], tools: Sequence[Any]) -> str:
+        """Render a chat with tools as text."""
+        text: str = self._mine().apply_chat_template(
+            list(chat),
+            tools=list(tools),
+            tokenize=False,
+            **self._settings.template,
+        )
+        return text
+
+    def _inputs(
+        self, chats: Sequence[Any], videos: Sequence[Any], tools: Sequence[Any] = ()
+    ) -> Mapping[str, Any]:
         options: dict[str, Any] = {"padding": True, **self._settings.processor}
         if videos:
             video_options = {"do_sample_frames": False, "video_metadata": videos}
@@ -224,6 +249,7 @@ class HfPrompts:
                 return_tensors="pt",
                 processor_kwargs=options,
                 **self._plain_words,
+                **({"tools": list(tools)} if tools else {}),
                 **self._settings.template,
             )
         except (jinja2.TemplateError, *BROKEN) as error:
@@ -249,14 +275,23 @@ class HfPrompts:
                 self._of_thread.processor = copy.deepcopy(self._processor)
         return self._of_thread.processor
 
+    def _turns(self, request: Request) -> Iterator[dict[str, Any]]:
+        """Yield the messages of a request in the form that chat templates take."""
+        names = {call.id: call.name for message in request.messages for call in message.tool_calls}
+        for message in with_template_messages(request, self.tools).messages:
+            turn = _turn(message.role, self._content(message), message.tool_calls)
+            if message.call_id is not None:
+                turn |= {"name": names.get(message.call_id, ""), "tool_call_id": message.call_id}
+            yield turn
+
     def _content(self, message: Message) -> Sequence[Any]:
         if all(isinstance(part, str) for part in message.content):
-            return [_text(message.text)]
+            return [text_part(message.text)]
         return [converted for part in message.content for converted in self._parts(part)]
 
     def _parts(self, part: Part) -> Sequence[Any]:
         if isinstance(part, str):
-            return [_text(part)]
+            return [text_part(part)]
         if not isinstance(part, Video):
             return [{"type": "image", "image": images.pixels(part)}]
         if not part.frames:
@@ -267,12 +302,9 @@ class HfPrompts:
         return [{"type": "video", "video": frames}]
 
 
-def _turn(role: str, content: Sequence[Any]) -> dict[str, Any]:
-    return {"role": role, "content": list(content)}
-
-
-def _text(text: str) -> dict[str, str]:
-    return {"type": "text", "text": text}
+def _turn(role: str, content: Sequence[Any], calls: Sequence[ToolCall] = ()) -> dict[str, Any]:
+    turn: dict[str, Any] = {"role": role, "content": list(content)}
+    return {**turn, "tool_calls": list(map(declared_call, calls))} if calls else turn
 
 
 def video_metadata(times: Sequence[float]) -> dict[str, Any]:

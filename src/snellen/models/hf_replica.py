@@ -20,6 +20,7 @@ from snellen.models.hf_common import (
 )
 from snellen.models.hf_prompts import BatchPrompts, PreparedBatch
 from snellen.models.hf_settings import HfSettings
+from snellen.models.hf_tools import ToolTemplate, with_template_calls
 
 PIXELS = ("pixel_values", "images")
 """Prefixes of the names of inputs that contain pixels."""
@@ -48,6 +49,11 @@ class HfReplica:
         self._library = library
         self._no_gradients = no_gradients
         self.ranks = _can_rank(model)
+        tools: ToolTemplate = getattr(prompts, "tools", ToolTemplate())
+        self.takes_tools = tools.takes_tools
+        self.takes_results = tools.takes_results
+        # A message of the user may have pictures in any case.
+        self.takes_pictures_in_results = tools.takes_pictures or not tools.takes_results
         self._stops = stop_tokens(model, self._tokenizer)
         self._positions = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
@@ -145,7 +151,7 @@ class HfReplica:
             output = self.model.generate(**call)
         scores.check(self.name, self.model.dtype)
         return [
-            self._reply(tokens[:end], length, request.stop)
+            with_template_calls(self._reply(tokens[:end], length, request.stop), request)
             for tokens, end, length, request in zip(
                 output[:, start:].tolist(), ends.lengths, prepared.lengths, requests, strict=True
             )

@@ -13,7 +13,7 @@ import orjson
 from pybase64 import b64encode
 
 from snellen.core.model import Reply, Request, Times
-from snellen.core.outputs import MAX_COUNT
+from snellen.core.output_fields import MAX_COUNT
 from snellen.core.profile import Profile
 from snellen.errors import Overloaded, Rejected, is_temporary
 from snellen.media import images

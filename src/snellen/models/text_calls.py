@@ -102,30 +102,39 @@ def in_text(request: Request) -> Request:
     The instructions precede the first message of the user. Results become a message of the user.
     """
     messages: list[Message] = []
-    names: dict[str, str] = {}
     must_instruct = bool(request.tools)
-    for message in request.messages:
-        content = message.content
+    for message in results_as_user(request.messages):
         if message.role == "assistant" and message.tool_calls:
-            names |= {call.id: call.name for call in message.tool_calls}
-            messages.append(assistant(_written(message)))
-            continue
-        if message.role == "tool":
-            content = (f"Result of {names.get(message.call_id or '', 'the call')}:", *content)
+            messages.append(assistant(written(message)))
         elif message.role == "user" and must_instruct:
             must_instruct = False
-            content = (instructions(request.tools), *content)
-        elif message.role != "user":
-            messages.append(message)
-            continue
-        if messages and messages[-1].role == "user":
-            messages[-1] = user(*messages[-1].content, *content)
+            messages.append(user(instructions(request.tools), *message.content))
         else:
-            messages.append(user(*content))
+            messages.append(message)
     return replace(request, messages=tuple(messages), tools=())
 
 
-def _written(message: Message) -> str:
+def results_as_user(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Turn results of calls into messages of the user, and join messages of the user that follow
+    each other."""
+    joined: list[Message] = []
+    names: dict[str, str] = {}
+    for message in messages:
+        content = message.content
+        names |= {call.id: call.name for call in message.tool_calls}
+        if message.role == "tool":
+            content = (f"Result of {names.get(message.call_id or '', 'the call')}:", *content)
+        elif message.role != "user":
+            joined.append(message)
+            continue
+        if joined and joined[-1].role == "user":
+            joined[-1] = user(*joined[-1].content, *content)
+        else:
+            joined.append(user(*content))
+    return tuple(joined)
+
+
+def written(message: Message) -> str:
     """The text of a reply with calls, as the model wrote it."""
     if message.continuation is not None:
         return str(orjson.loads(message.continuation))

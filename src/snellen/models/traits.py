@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 TRAITS: Mapping[str, Callable[[object], bool]] = {
     "takes_tools": lambda value: isinstance(value, bool),
     "takes_pictures_in_results": lambda value: isinstance(value, bool),
+    "takes_results": lambda value: isinstance(value, bool),
     "wants_frames": lambda value: isinstance(value, bool),
     "notes": lambda value: (
         isinstance(value, list | tuple) and all(isinstance(note, str) for note in value)

@@ -18,7 +18,7 @@ from snellen.errors import CatalogError, UsageError
 from snellen.interop import every_eval_ever, hub, inspect_log, lm_eval, lmms_eval
 from snellen.interop.exchange import RunFacts, RunMetric, RunSample
 from snellen.scoring.replies import sample_of
-from snellen.store import STEM, Key, Question, ReplyRecord, Run, ScoreRow, safe_name
+from snellen.store import STEM, Key, Question, ReplyRecord, Run, ScoreRow, safe_name, with_steps
 
 FORMATS = ("inspect", "every-eval-ever", "lm-eval", "lmms-eval", "hf-results", "hf-benchmark")
 OF_HUB = ("hf-results", "hf-benchmark")
@@ -275,8 +275,12 @@ def _sample(
     repeat = turns[0].key.repeat
     by_turn = [*_scored_turns(benchmark, turns)]
     names = [question.key.sample for question in by_turn or turns[:1]]
+    records = [run.final(question.key) for question in turns]
     return RunSample(
-        turns=[(question, run.final(question.key)) for question in turns],
+        turns=[
+            (with_steps(question, record), record)
+            for question, record in zip(turns, records, strict=True)
+        ],
         scores=[row for name in names for row in scores.get((name, repeat), [])],
         scored_turns=by_turn,
     )

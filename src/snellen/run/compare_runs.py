@@ -22,6 +22,7 @@ from snellen.run.qualifications import judged_by
 from snellen.run.score_run import benchmark_of, judgeable, source_notes
 from snellen.scoring import asks_notes, judge, replies_of, rules_of
 from snellen.scoring.sections.cost import stored_cost
+from snellen.scoring.sections.tools import stored_tools
 from snellen.store import (
     DEPTH,
     MANIFEST,
@@ -297,7 +298,7 @@ def loaded_run(
             ],
         )
     noticed = [*manifest.get("noticed", {}).values()]
-    loaded = replace(loaded, cost=stored_cost(run), noticed=noticed)
+    loaded = replace(loaded, cost=stored_cost(run), tools=stored_tools(run), noticed=noticed)
     judges = judges_by_scoring.get(loaded.scoring)
     if judges is None:
         return loaded

@@ -214,13 +214,14 @@ class Conversations:
     async def _reply(self, turn: Turn, sample: Sample, group: Group) -> Reply | None:
         outcome = await self._attempts.reply(
             turn,
-            partial(self._send, turn.request),
+            partial(self._send, turn),
             group.acquire(self._attempts.limiter, sample, turn.key.repeat),
         )
         return outcome if isinstance(outcome, Reply) else None
 
-    async def _send(self, request: Request) -> Reply:
-        return await within(self._attempts.settings.timeout, self._call(request))
+    async def _send(self, turn: Turn) -> Reply:
+        call = self._call(turn.request, turn.key.sample)
+        return await within(self._attempts.settings.timeout, call)
 
     def _reused(self, turn: Turn) -> Reply | None:
         """Store another run's reply to the same request as this run's reply, and return it."""

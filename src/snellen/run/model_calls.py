@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from snellen.core.benchmark import Benchmark
@@ -19,8 +20,9 @@ from snellen.core.model import (
 from snellen.core.outputs import check_ranking, check_reply
 from snellen.errors import MediaError, Rejected, UsageError
 
-Call = Callable[[Request], Awaitable[Reply]]
-"""Sends one request to a model and returns its reply."""
+Call = Callable[[Request, str], Awaitable[Reply]]
+"""Sends one request to a model and returns its reply. The text is the id of the sample, for
+messages."""
 
 
 def own_prompt(benchmark: Benchmark, model: Model) -> bool:
@@ -67,16 +69,20 @@ def call_of(benchmark: Benchmark, model: Model) -> Call:
     if benchmark.procedure.kind == "generate" and isinstance(model, Generates):
         generates = model
 
-        async def generate(request: Request) -> Reply:
+        async def generate(request: Request, sample: str) -> Reply:
             check_tools(request, generates)
-            reply = check_reply(await generates.generate(_laid_out(request)), generates.name)
+            output = await generates.generate(_laid_out(request))
+            if type(output) is Reply and not output.steps:
+                reply = check_reply(output, generates.name)
+            else:  # the check reads the pictures in steps, which takes long if they are large
+                reply = await asyncio.to_thread(check_reply, output, generates.name, sample)
             return with_sizes(reply, request)
 
         return generate
     if benchmark.procedure.kind == "rank" and isinstance(model, Ranks):
         ranks = model
 
-        async def rank(request: Request) -> Reply:
+        async def rank(request: Request, sample: str) -> Reply:
             check_tools(request, ranks)
             ranking = check_ranking(await ranks.rank(_laid_out(request)), request, ranks.name)
             reply = Reply(

@@ -13,6 +13,7 @@ from dataclasses import replace
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Model, Reply, Request
 from snellen.core.sample import Sample
+from snellen.core.tools import ToolResult
 from snellen.data import Row
 from snellen.errors import MediaError, ModelError
 from snellen.media.content import Image, Message, Part, Video, tool, user
@@ -27,7 +28,7 @@ from snellen.run.token_limit import TokenLimit
 from snellen.run.tool_use import ToolUse
 from snellen.store import Ending, Key, ReplyRecord
 from snellen.tools import Shown
-from snellen.tools.toolbox import MAX_PICTURES, ToolResult
+from snellen.tools.toolbox import MAX_PICTURES
 
 TOOL_SECONDS = 600.0
 """The time limit of the calls in a reply, with the wait for other large pictures to be decoded. A

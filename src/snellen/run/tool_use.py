@@ -50,6 +50,9 @@ class ToolUse:
     takes_pictures: bool
     """Whether the results of calls contain pictures. Otherwise, a message of the user after the
     results has the pictures."""
+    takes_results: bool = True
+    """Whether results are messages of their own in the form `native`. Otherwise, the back end sends
+    them as messages of the user."""
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -65,6 +68,7 @@ class ToolUse:
                 **({} if self.max_tokens is None else {"max_tokens": self.max_tokens}),
                 **({} if self.max_pictures is None else {"max_pictures": self.max_pictures}),
                 "pictures": "in results" if self.takes_pictures else "in user messages",
+                **({} if self.takes_results else {"results": "in user messages"}),
                 "digest": blake2b("\0".join(digests).encode(), digest_size=8).hexdigest(),
             },
         }
@@ -112,6 +116,7 @@ def with_tools(config: RunConfig, opened: registry.Opened) -> tuple[registry.Ope
         reply_tokens=config.settings.generation.max_tokens,
         max_pictures=config.profile.images.max_images,
         takes_pictures=getattr(opened.model, "takes_pictures_in_results", False),
+        takes_results=form == "text" or getattr(opened.model, "takes_results", True),
     )
     return opened, use
 

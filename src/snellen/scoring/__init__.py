@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Seconds as Seconds,
         SliceReport as SliceReport,
         SteeringReport as SteeringReport,
+        ToolsReport as ToolsReport,
         metric_report as metric_report,
     )
     from snellen.scoring.explain import (
@@ -121,6 +122,7 @@ _FILES = {
     "StoredWith": "freshness",
     "THRESHOLDS": "qualification",
     "Tally": "tally",
+    "ToolsReport": "document",
     "VerdictAgreement": "qualification",
     "VerdictPair": "qualification",
     "asks_notes": "freshness",

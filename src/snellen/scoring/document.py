@@ -272,13 +272,15 @@ class TokenReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class ToolsReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How questions were answered with tools. Questions without a reply are not included."""
+    """How questions were answered with tools, or by a model that calls tools itself and hands over
+    its steps. Questions without a reply, and replies without steps, are not included."""
 
     ended: dict[str, int]
     """How many questions ended in each way: `answered` (the last reply calls no tool), `steps`,
-    `budget`, or `malformed`. The last reply is scored in all cases."""
+    `budget`, or `malformed`. The last reply is scored in all cases. Empty if the model calls tools
+    itself."""
     steps: MetricReport | None = None
-    """The mean number of replies per question."""
+    """The mean number of steps per question, including the last reply."""
     calls: MetricReport | None = None
     """The mean number of calls per question, including malformed ones."""
     malformed: int = 0

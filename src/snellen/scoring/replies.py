@@ -15,7 +15,7 @@ from snellen.core.scoring import Reading
 from snellen.data import Row
 from snellen.errors import SnellenError
 from snellen.media.content import Image, Video
-from snellen.scoring.steps import StepFacts, has_tools, step_facts
+from snellen.scoring.steps import StepFacts, has_tools, step_facts, step_records
 from snellen.store import Question, ReplyRecord, Run, ShownMedia
 
 ReplyOrAbsent = ReplyState | Literal["absent"]
@@ -67,7 +67,8 @@ class Scored(NamedTuple):
     readings: Mapping[str, Reading] | None = None
     """For each scoring, the answer to this sample that the authors' file contains."""
     steps: StepFacts | None = None
-    """How the question was answered with tools; None if there were no tools, or no reply."""
+    """How the question was answered with tools; None if there were no tools and the model handed
+    over no steps, or if there is no reply."""
 
 
 def replies_of(
@@ -106,7 +107,8 @@ def _with_steps(
     for scored in _conversation(run, benchmark, turns, rows):
         if scored.reply is not None:
             answered = [turns[scored.turn]] if by_turn else turns
-            scored = scored._replace(steps=step_facts(run, [turn.key for turn in answered]))
+            records = step_records(run, [turn.key for turn in answered])
+            scored = scored._replace(steps=None if records is None else step_facts(records))
         yield scored
 
 
@@ -118,6 +120,7 @@ def _conversation(
     if benchmark.procedure.conversation.by_turn is not None:
         yield from _turns_of(run, benchmark, turns)
         return
+    records: list[ReplyRecord] = []
     replies: list[Reply] = []
     reused = False
     max_tokens = cut_at = None
@@ -137,6 +140,7 @@ def _conversation(
                 row=turns[0].row,
             )
             return
+        records.append(record)
         replies.append(record.as_reply())
         reused |= record.reused is not None
         max_tokens, cut_at = record.max_tokens, record.cut_at
@@ -155,7 +159,14 @@ def _conversation(
             cut_at=cut_at,
             row_index=turns[0].place,
             row=turns[0].row,
+            steps=_own_steps(records),
         )
+
+
+def _own_steps(records: Sequence[ReplyRecord]) -> StepFacts | None:
+    """The steps that a model took itself; None if it handed over none with any of its replies."""
+    has_steps = any(record.steps is not None for record in records)
+    return step_facts(records) if has_steps else None
 
 
 def _goes_on(benchmark: Benchmark, sample: Sample, replies: Sequence[Reply]) -> bool:
@@ -228,6 +239,7 @@ def _turns_of(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator
             turn=number,
             conversation=conversation,
             row=turns[0].row,
+            steps=None if reply is None else _own_steps(records[number : number + 1]),
         )
 
 

@@ -1,4 +1,4 @@
-"""Reads the steps of turns that were answered with tools."""
+"""Reads the steps of turns that were answered with tools, or by a model that calls tools itself."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ T = TypeVar("T", int, float)
 class StepFacts(NamedTuple):
     """How a question was answered with tools. The steps of all its turns are counted."""
 
-    ended: Ending
-    """How its last turn ended."""
+    ended: Ending | None
+    """How its last turn ended; None if the model called tools itself, so that this is not known."""
     steps: int
-    """The number of replies."""
+    """The number of steps, including the reply."""
     calls: int
-    """The number of calls in the replies."""
+    """The number of calls in the steps."""
     malformed: int
     """How many of the calls were malformed."""
     output_tokens: int | None
-    """The output tokens of all replies; None if the server did not report them for each reply."""
+    """The output tokens of all steps; None if the server did not report them for each reply."""
     seconds: float | None
     """The time of all requests, in seconds; None if it was not measured for each request."""
 
@@ -33,21 +33,28 @@ def has_tools(run: Run) -> bool:
     return "tools" in run.manifest().get("identity", {})
 
 
-def step_facts(run: Run, last_steps: Iterable[Key]) -> StepFacts | None:
-    """The facts on a question, from the keys of the last step of each of its turns. None if a turn
-    goes on."""
+def step_records(run: Run, last_steps: Iterable[Key]) -> list[ReplyRecord] | None:
+    """The records of all steps of a question, from the keys of the last step of each of its turns.
+    None if a turn goes on."""
     records: list[ReplyRecord] = []
     for last in last_steps:
         steps = (Key(last.sample, last.repeat, last.turn, step) for step in range(last.step + 1))
         records += filter(None, map(run.final, steps))
         if not records or records[-1].key != last or records[-1].ended is None:
             return None
-    ended = records[-1].ended
-    assert ended is not None
-    calls = [call for record in records for call in record.as_reply().tool_calls]
+    return records
+
+
+def step_facts(records: Sequence[ReplyRecord]) -> StepFacts:
+    """The facts on a question from the records of its replies, and from the steps that its model
+    took itself before these replies."""
+    calls = []
+    for reply in (record.as_reply() for record in records):
+        calls += [result.call for step in reply.steps or () for result in step.results]
+        calls += reply.tool_calls
     return StepFacts(
-        ended=ended,
-        steps=len(records),
+        ended=records[-1].ended,
+        steps=sum(1 + len(record.steps or ()) for record in records),
         calls=len(calls),
         malformed=sum(map(is_malformed, calls)),
         output_tokens=_sum([None if r.usage is None else r.usage.output for r in records]),

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         WindowRecord as WindowRecord,
     )
     from snellen.store.json_schemas import schemas as schemas
+    from snellen.store.traces import with_steps as with_steps
 
 _FILES = {
     "DEPTH": "finding",
@@ -132,6 +133,7 @@ _FILES = {
     "shown_media": "records",
     "started": "finding",
     "stored_tools": "records",
+    "with_steps": "traces",
 }
 __all__ = [*_FILES]
 __getattr__ = lazy.attributes(__name__, _FILES)

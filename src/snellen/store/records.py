@@ -11,8 +11,9 @@ from typing import Any, Literal
 import msgspec
 
 from snellen.core.answer import Answer
-from snellen.core.model import Ranked, Reply, ReplyState, Sizes, Times, Usage
-from snellen.media.content import Image, Message, Size, ToolCall, Video
+from snellen.core.model import Ranked, Reply, ReplyState, Sizes, Step, Times, Usage
+from snellen.core.tools import ToolResult
+from snellen.media.content import Excerpt, Image, Message, Size, ToolCall, Video
 from snellen.store.formats import FORMAT, NEWEST, Count, RowIndex
 from snellen.store.key import AnyKey, Key
 
@@ -90,6 +91,32 @@ class ToolFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The calls that the model requested in the message."""
 
 
+class ToolResultFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A call of a model that calls tools itself, with its result."""
+
+    call: ToolCallFields
+    """The call."""
+    parts: list[str | int] = []
+    """The result: texts, and indexes into the `media` of the step."""
+
+
+class StepFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One step of a model that calls tools itself, before its reply."""
+
+    text: str = ""
+    """The text of the step."""
+    reasoning: str | None = None
+    """The reasoning before the text."""
+    results: list[ToolResultFields] = []
+    """The calls of the step, with their results."""
+    media: list[ShownMedia] = []
+    """The pictures in the results."""
+    usage: UsageFields | None = None
+    """The token counts of the step; absent if not known."""
+    times: TimesFields | None = None
+    """The duration of the step; absent if not known."""
+
+
 Ending = Literal["answered", "steps", "budget", "malformed"]
 """How a question with tools ended: with a reply that calls no tool, or because its model used up
 the steps or the tokens, or made only malformed calls."""
@@ -145,13 +172,16 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     ended: Ending | None = None
     """How the turn ended with this reply, in a run with tools; absent if a further step follows,
     and in runs without tools."""
+    steps: list[StepFields] | None = None
+    """The steps before the reply that the model took itself, whose tokens and seconds are part of
+    `usage` and `times`; absent if the model hands over no steps."""
 
     @property
     def least_format(self) -> int:
         """The lowest format number that covers all features that this line uses."""
         is_step = len(self.key) > 3 or self.ended is not None
         has_calls = self.tool_calls or self.continuation is not None
-        return NEWEST if is_step or has_calls else FORMAT
+        return NEWEST if is_step or has_calls or self.steps else FORMAT
 
     def as_reply(self) -> Reply:
         """Convert the record to the reply that scorings use."""
@@ -159,25 +189,93 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
             text=self.reply,
             reasoning=self.reasoning,
             stop=self.stop,
-            usage=None
-            if self.usage is None
-            else Usage(
-                input=self.usage.input,
-                output=self.usage.output,
-                reasoning=self.usage.reasoning,
-                cached=self.usage.cached,
-            ),
-            times=None
-            if self.times is None
-            else Times(first=self.times.first, token=self.times.token, total=self.times.total),
+            usage=_usage(self.usage),
+            times=_times(self.times),
             choices=tuple(Ranked(*choice) for choice in self.choices),
-            tool_calls=tuple(
-                ToolCall(id=call.id, name=call.name, arguments=call.arguments)
-                for call in self.tool_calls
-            ),
+            tool_calls=tuple(map(_call, self.tool_calls)),
             continuation=self.continuation,
             sizes=_sizes(self.media),
+            steps=None if self.steps is None else tuple(map(_step, self.steps)),
         )
+
+
+def _usage(stored: UsageFields | None) -> Usage | None:
+    if stored is None:
+        return None
+    return Usage(
+        input=stored.input, output=stored.output, reasoning=stored.reasoning, cached=stored.cached
+    )
+
+
+def _stored_usage(usage: Usage | None) -> UsageFields | None:
+    if usage is None:
+        return None
+    return UsageFields(
+        input=usage.input, output=usage.output, reasoning=usage.reasoning, cached=usage.cached
+    )
+
+
+def _times(stored: TimesFields | None) -> Times | None:
+    if stored is None:
+        return None
+    return Times(first=stored.first, token=stored.token, total=stored.total)
+
+
+def _stored_times(times: Times | None) -> TimesFields | None:
+    if times is None:
+        return None
+    return TimesFields(
+        first=None if times.first is None else round(times.first, 4),
+        token=None if times.token is None else round(times.token, 4),
+        total=None if times.total is None else round(times.total, 4),
+    )
+
+
+def _call(stored: ToolCallFields) -> ToolCall:
+    return ToolCall(id=stored.id, name=stored.name, arguments=stored.arguments)
+
+
+def _step(stored: StepFields) -> Step:
+    """Convert a stored step. The bytes of its pictures are not known."""
+    pictures = [image_without_bytes(medium) for medium in stored.media]
+    return Step(
+        text=stored.text,
+        reasoning=stored.reasoning,
+        results=tuple(
+            ToolResult(
+                call=_call(result.call),
+                parts=tuple(
+                    part if isinstance(part, str) else pictures[part] for part in result.parts
+                ),
+            )
+            for result in stored.results
+        ),
+        usage=_usage(stored.usage),
+        times=_times(stored.times),
+    )
+
+
+def _stored_step(step: Step) -> StepFields:
+    media: list[ShownMedia] = []
+    results = []
+    for result in step.results:
+        parts: list[str | int] = []
+        for part in result.parts:
+            if isinstance(part, str):
+                parts.append(_utf8(part))
+            else:
+                parts.append(len(media))
+                media.append(shown_media(part))
+        (call,) = stored_calls((result.call,))
+        results.append(ToolResultFields(call=call, parts=parts))
+    return StepFields(
+        text=_utf8(step.text),
+        reasoning=None if step.reasoning is None else _utf8(step.reasoning),
+        results=results,
+        media=media,
+        usage=_stored_usage(step.usage),
+        times=_stored_times(step.times),
+    )
 
 
 class EndRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -245,7 +343,6 @@ def reply_record(
             error=error,
             media=media or [],
         )
-    usage, times = reply.usage, reply.times
     return ReplyRecord(
         format=FORMAT,
         key=Key.of(key),
@@ -257,24 +354,15 @@ def reply_record(
         reply=_utf8(reply.text),
         reasoning=None if reply.reasoning is None else _utf8(reply.reasoning),
         stop=reply.stop,
-        usage=None
-        if usage is None
-        else UsageFields(
-            input=usage.input, output=usage.output, reasoning=usage.reasoning, cached=usage.cached
-        ),
-        times=None
-        if times is None
-        else TimesFields(
-            first=None if times.first is None else round(times.first, 4),
-            token=None if times.token is None else round(times.token, 4),
-            total=None if times.total is None else round(times.total, 4),
-        ),
+        usage=_stored_usage(reply.usage),
+        times=_stored_times(reply.times),
         choices=[(choice.logprob, choice.tokens) for choice in reply.choices],
         media=media or [],
         reused=reused,
         tool_calls=stored_calls(reply.tool_calls),
         continuation=None if reply.continuation is None else _utf8(reply.continuation),
         ended=ended,
+        steps=None if reply.steps is None else [_stored_step(step) for step in reply.steps],
     )
 
 
@@ -368,6 +456,25 @@ def shown_media(medium: Image | Video) -> ShownMedia:
             box=medium.excerpt.box,
             turns=medium.excerpt.turns,
             has_grid=medium.excerpt.has_grid,
+        ),
+    )
+
+
+def image_without_bytes(shown: ShownMedia) -> Image:
+    """The reference to a stored picture, whose bytes are not known."""
+    excerpt = shown.excerpt
+    return Image(
+        b"",
+        label=shown.place,
+        digest=shown.digest,
+        mime=shown.mime,
+        width=shown.width,
+        height=shown.height,
+        original=shown.original,
+        excerpt=None
+        if excerpt is None
+        else Excerpt(
+            of=excerpt.of, box=excerpt.box, turns=excerpt.turns, has_grid=excerpt.has_grid
         ),
     )
 

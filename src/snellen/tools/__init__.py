@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING
 from snellen import lazy
 
 if TYPE_CHECKING:
-    from snellen.media.views import PictureView as PictureView, rendered as rendered
+    from snellen.media.views import (
+        PictureView as PictureView,
+        full_view as full_view,
+        rendered as rendered,
+    )
     from snellen.tools.shown import Shown as Shown, ToolError as ToolError
     from snellen.tools.tool import Tool as Tool, tool_of as tool_of
     from snellen.tools.toolbox import Toolbox as Toolbox
@@ -23,6 +27,7 @@ _FILES = {
     "ToolError": "shown",
     "Toolbox": "toolbox",
     "PictureView": ".media.views",
+    "full_view": ".media.views",
     "rendered": ".media.views",
     "tool_of": "tool",
 }

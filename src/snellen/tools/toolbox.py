@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from snellen.core.model import Reply
-from snellen.core.tools import MalformedCall, ToolSpec, call_arguments
+from snellen.core.tools import MalformedCall, ToolResult, ToolSpec, call_arguments
 from snellen.errors import Rejected, SnellenError, message_of
 from snellen.media import images
 from snellen.media.content import Image, Part, ToolCall
-from snellen.media.views import PictureView, rendered
+from snellen.media.views import MAX_PIXELS, PictureView, rendered
 from snellen.tools.shown import Shown, ToolError
 from snellen.tools.tool import Output, Tool
 
@@ -18,18 +17,6 @@ MAX_CALLS = 8
 """The maximum number of calls in a reply that are carried out."""
 MAX_PICTURES = 32
 """The maximum number of pictures in the results of the calls in a reply."""
-MAX_PIXELS = 1 << 22
-"""The maximum number of pixels of a picture in a result. Larger pictures are scaled down."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ToolResult:
-    """The result of a call."""
-
-    call: ToolCall
-    """The call."""
-    parts: tuple[Part, ...]
-    """The result: texts and pictures, or a text that says what is wrong with the call."""
 
 
 class Toolbox:
@@ -111,7 +98,7 @@ def _shown_output(
             parts.append(part)
             continue
         image = (
-            rendered(part, max_pixels=MAX_PIXELS)
+            rendered(part)
             if isinstance(part, PictureView)
             else images.smaller(part, max_pixels=MAX_PIXELS)
         )

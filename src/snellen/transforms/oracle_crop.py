@@ -11,7 +11,7 @@ from snellen.core.sample import Sample
 from snellen.errors import MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message
-from snellen.tools.toolbox import MAX_PIXELS
+from snellen.media.views import MAX_PIXELS
 from snellen.tools.zoom import SMALLEST
 
 Box = tuple[int, int, int, int]

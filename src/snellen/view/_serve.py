@@ -22,7 +22,7 @@ from snellen.store import Key, Question
 from snellen.view.media import Media
 from snellen.view.pages import NotThere, Pages
 from snellen.view.query import Wanted
-from snellen.view.samples import find, question_of, reply_of
+from snellen.view.samples import find, question_with_steps, reply_of
 
 HERE = "127.0.0.1"
 PORT = 7878
@@ -222,7 +222,7 @@ class Server:
         index = self.pages.indexes.of(run.path)
         with index.connect() as connection:
             row = find(connection, _key(request))
-            question = None if row is None else question_of(index, connection, row)
+            question = None if row is None else question_with_steps(index, connection, row)
         if question is None:
             raise NotThere("The run has no such sample.")
         return run, question

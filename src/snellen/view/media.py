@@ -24,7 +24,6 @@ from snellen.media import images, video
 from snellen.media.content import Image, Video
 from snellen.media.views import PictureView, rendered
 from snellen.store import ExcerptFields, Question, data_path, is_object_run
-from snellen.tools.toolbox import MAX_PIXELS
 from snellen.transforms.probes import again
 from snellen.view.runs import Listed
 
@@ -114,6 +113,11 @@ class Media:
                 if image.digest == shown.digest:
                     return image
                 others += 1
+        if _is_result(question, number):
+            raise MediaError(
+                f"{shown.place} was made by a tool or by the model. The run stores the digest and "
+                "the size of such a picture, but not its pixels."
+            )
         raise _gone(run, shown.place, others)
 
     def _streamed(self, run: Listed, question: Question, number: int) -> video.Streamed:
@@ -172,7 +176,12 @@ def _cut(image: Image, excerpt: ExcerptFields) -> Image:
     view = PictureView(
         source=image, box=excerpt.box, turns=excerpt.turns, has_grid=excerpt.has_grid
     )
-    return rendered(view, max_pixels=MAX_PIXELS)
+    return rendered(view)
+
+
+def _is_result(question: Question, number: int) -> bool:
+    """Whether a picture is in the result of a tool call."""
+    return any(role == "tool" and number in parts for role, parts in question.messages)
 
 
 def _prompted(benchmark: Benchmark, sample: Sample) -> Iterator[Image | Video]:

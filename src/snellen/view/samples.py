@@ -18,7 +18,7 @@ from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import SnellenError
 from snellen.scoring import judge
-from snellen.store import Key, Placed, Question, ReplyRecord, Run, ShownMedia
+from snellen.store import Key, Placed, Question, ReplyRecord, Run, ShownMedia, with_steps
 from snellen.view._indexes import file_of
 from snellen.view.index import ROW_OF_KEY, Index
 from snellen.view.query import FACET, VERDICTS
@@ -160,7 +160,8 @@ class Story:
     key: Key
     """The key under which the sample's question and replies are stored."""
     question: Question | None
-    """The question; None if the run did not send the question."""
+    """The question, with the steps that the model took itself; None if the run did not send the
+    question."""
     final: ReplyRecord | None
     """The reply that counts; None if there is no reply."""
     attempts: list[ReplyRecord]
@@ -328,6 +329,12 @@ def question_of(index: Index, connection: sqlite3.Connection, row: int) -> Quest
         return run.question_at(Placed(*where))
 
 
+def question_with_steps(index: Index, connection: sqlite3.Connection, row: int) -> Question | None:
+    """The question of a row, with the steps that the model took itself before its reply."""
+    question = question_of(index, connection, row)
+    return None if question is None else with_steps(question, reply_of(index, connection, row))
+
+
 def reply_of(index: Index, connection: sqlite3.Connection, row: int) -> ReplyRecord | None:
     """The reply that counts for a row, read from the run's file."""
     where = connection.execute(
@@ -342,7 +349,7 @@ def reply_of(index: Index, connection: sqlite3.Connection, row: int) -> ReplyRec
 def story(listed: Listed, index: Index, connection: sqlite3.Connection, row: int) -> Story:
     """Everything that is known about a sample."""
     key = key_of(connection, row)
-    question = question_of(index, connection, row)
+    question = question_with_steps(index, connection, row)
     final = reply_of(index, connection, row)
     every = connection.execute(
         "SELECT file, at, size FROM attempts WHERE row = ?", (row,)

@@ -234,6 +234,7 @@ def _side(side: LoadedSide, name: str, benchmark: str) -> Side:
         ],
         noticed=[*side.noticed],
         cost=side.cost,
+        tools=side.tools,
     )
 
 

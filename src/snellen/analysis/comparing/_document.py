@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from snellen.metrics import Direction
-from snellen.scoring import CostReport, MetricReport
+from snellen.scoring import CostReport, MetricReport, ToolsReport
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -39,6 +39,9 @@ class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reasoning although thinking was turned off."""
     cost: CostReport | None = None
     """The tokens, money, and time of the run when it was last scored; None for predictions."""
+    tools: ToolsReport | None = None
+    """The steps and calls of the run when it was last scored; None if it was asked without tools
+    and its model handed over no steps."""
 
 
 class Unpaired(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.scoring import READING_STATES, ReadingState, Verdicts
 from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, is_mean
-from snellen.scoring import CostReport, Scored, ScoredRows, Scorer, Tally, resolve
+from snellen.scoring import CostReport, Scored, ScoredRows, Scorer, Tally, ToolsReport, resolve
 from snellen.scoring.sections.disagreements import ROBUST, disagreement_note
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class LoadedSide:
     """Warnings that the run raised after its first replies, which are also shown as notes."""
     cost: CostReport | None = None
     """The cost of the run when it was last scored."""
+    tools: ToolsReport | None = None
+    """How the questions of the run were answered with tools, when it was last scored."""
     judges: Sequence[str] = ()
     """The judges whose verdicts are in the rows; empty if rules decided all rows."""
 

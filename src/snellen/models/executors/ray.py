@@ -147,6 +147,7 @@ class Pool:
             self.rank = self._rank
         self.takes_tools = self.model.takes_tools
         self.takes_pictures_in_results = self.model.takes_pictures_in_results
+        self.takes_results = self.model.takes_results
         self.notes = self.model.notes
         per_replica = self.model.concurrency
         self.concurrency = None if per_replica is None else n * (per_replica + AHEAD)

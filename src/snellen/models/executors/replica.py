@@ -74,6 +74,9 @@ class ReplicaInfo:
     """Whether the model supports tool calls."""
     takes_pictures_in_results: bool = False
     """Whether the results of tool calls may contain pictures."""
+    takes_results: bool = True
+    """Whether the results of tool calls are messages of their own. Otherwise, they are messages of
+    the user."""
     speed: tuple[str, ...] = ()
     """The names of the settings that affect only the speed, not the replies."""
     runs_on: Mapping[str, Any] = field(default_factory=dict)
@@ -185,6 +188,7 @@ class Replica:
             ranks=hasattr(opened.model, "rank"),
             takes_tools=getattr(opened.model, "takes_tools", False),
             takes_pictures_in_results=getattr(opened.model, "takes_pictures_in_results", False),
+            takes_results=getattr(opened.model, "takes_results", True),
             decodes=self._decodes,
             speed=tuple(opened.speed),
             runs_on=dict(opened.runs_on),

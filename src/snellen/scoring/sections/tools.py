@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from snellen import stats
 from snellen.scoring.columns import Column, Sparse
 from snellen.scoring.document import MetricReport, Report, ToolsReport, metric_report
@@ -15,6 +17,7 @@ from snellen.scoring.draft import NOTHING, Draft, Part
 from snellen.scoring.replies import Scored
 from snellen.scoring.scorer import Scorer
 from snellen.scoring.verdicts import Finding
+from snellen.store import REPORT, Run
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,7 +53,7 @@ class ToolsSection:
         def mean(name: str, unit: str) -> MetricReport | None:
             return _mean([getattr(fact, name) for fact in facts], clusters, unit)
 
-        ended = Counter(fact.ended for fact in facts)
+        ended = Counter(fact.ended for fact in facts if fact.ended is not None)
         report = ToolsReport(
             ended={name: ended[name] for name in ("answered", *REASONS) if ended[name]},
             steps=mean("steps", "steps"),
@@ -88,6 +91,17 @@ def tools_facts(report: Report) -> Iterator[tuple[str, str]]:
     tools = report.tools
     if tools is None:
         return
+    for label, metric, text in per_question(tools):
+        yield label, f"{text} (n {metric.n:,})"
+    if tools.malformed:
+        yield "malformed calls", f"{tools.malformed:,}"
+    if tools.ended:
+        yield "ended", ", ".join(f"{name} {count:,}" for name, count in tools.ended.items())
+
+
+def per_question(tools: ToolsReport) -> Iterator[tuple[str, MetricReport, str]]:
+    """Yield a label, the mean, and the mean with its interval as text, for each mean per question
+    that is known."""
     for label, metric, digits in (
         ("steps per question", tools.steps, 2),
         ("calls per question", tools.calls, 2),
@@ -99,7 +113,17 @@ def tools_facts(report: Report) -> Iterator[tuple[str, str]]:
             if metric.ci95 is not None:
                 low, high = metric.ci95
                 interval = f" [{low:,.{digits}f}, {high:,.{digits}f}]"
-            yield label, f"{metric.value:,.{digits}f}{interval} (n {metric.n:,})"
-    if tools.malformed:
-        yield "malformed calls", f"{tools.malformed:,}"
-    yield "ended", ", ".join(f"{name} {count:,}" for name, count in tools.ended.items())
+            yield label, metric, f"{metric.value:,.{digits}f}{interval}"
+
+
+def stored_tools(run: Run) -> ToolsReport | None:
+    """The section in a run's stored report; None if the run has no readable report, or no steps."""
+    raw = run.folder.get(REPORT)
+    try:
+        return None if raw is None else msgspec.json.decode(raw, type=_WithTools).tools
+    except msgspec.DecodeError:
+        return None
+
+
+class _WithTools(msgspec.Struct):
+    tools: ToolsReport | None = None
