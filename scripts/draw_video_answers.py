@@ -1,11 +1,13 @@
 """Generate replies about videos, with what the code of authors and toolkits gives for them.
 
 usage: python scripts/draw_video_answers.py LMMS_EVAL KIT VIDEO_HOLMES VIDEO_CHATGPT MLVU MMVU
+       CG_BENCH
 
 The arguments are checkouts of EvolvingLMMs-Lab/lmms-eval@75571cf, open-compass/VLMEvalKit@e8e78f0,
-TencentARC/Video-Holmes@52ef8da, mbzuai-oryx/Video-ChatGPT@659e04b, JUNJIE99/MLVU@fd060c1, and
-yale-nlp/MMVU@4d54223. Only the functions that score are run, so that the packages need not be
-installed. Needs numpy and pandas. The result is tests/parity/video_answers.jsonl.gz.
+TencentARC/Video-Holmes@52ef8da, mbzuai-oryx/Video-ChatGPT@659e04b, JUNJIE99/MLVU@fd060c1,
+yale-nlp/MMVU@4d54223, and CG-Bench/CG-Bench@f826608. Only the functions that score are run, so that
+most packages need not be installed. Needs numpy, pandas, pillow, and pysubs2. The result is
+tests/parity/video_answers.jsonl.gz.
 """
 
 import argparse
@@ -13,6 +15,7 @@ import ast
 import contextlib
 import csv
 import gzip
+import importlib
 import io
 import json
 import os
@@ -28,6 +31,7 @@ from random import Random
 from string import Template
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pandas as pd
 from draw_choice_rules import FORMS, code
@@ -68,6 +72,30 @@ GRADED = (
     "score_{a} is {x}, score_{b}: {y}, so",
     "{{'score_{a}': {x},'score_{b}': {y},'total_score': {t}}}",
 )  # fmt: skip
+
+
+CLUES = (
+    [[8, 11]], [[2, 4], [10, 30]], [[0, 1]], [[5, 6], [5, 6], [40, 59]],
+    [[1, 2], [20, 21], [58, 60]], [[30, 32], [3, 50]],
+)  # fmt: skip
+RATES = {"v25": 25.0, "v30": 30.0, "v1": 1.0}
+SUBTITLES = {
+    "v25": "1\n00:00:00,500 --> 00:00:09,000\nOne\nline\n\n"
+    "2\n00:00:08,120 --> 00:00:40,999\n{x}\n\n3\n00:00:50,000 --> 00:01:00,000\nOne\nline\n",
+    "v30": "1\n00:00:02,500 --> 00:00:02,533\nshort\n\n"
+    '2\n00:00:05,1 --> 01:00:00,000\n\xe4\xf6 "it\'s"\n',
+}
+RESULTS = (
+    "0", "1", "2", '"1"', '"2"', "3", "true", "false", "null", "1.0", "-1", "[1]", "{}", '""',
+    "NaN", "x", "10", "no",
+)  # fmt: skip
+IN_JSON = (
+    "```json\n{{\"result\": {r}}}\n```", "{r}", "Result: {r}", "```json\n{{\"result\": {r}}}",
+    "```json\n{{\"verdict\": {r}}}\n```", "It is {r} or 1.", "```json\n{r}\n```",
+    "```\n{{\"result\": {r}}}\n```", "2 reasons.\n```json\n{{\"result\": {r}}}\n``` or 0",
+    "```json {{\"result\": {r}, \"why\": \"0\"}}```", "",
+)  # fmt: skip
+ANSWERS = ("White", 'two\\n "dogs"', "\\u00e9t\\u00e9", "it's {{x}}")
 
 
 def letters(lmms: Path, kit: Path, holmes: Path) -> Iterator[dict[str, Any]]:
@@ -296,10 +324,86 @@ def mmvu(folder: Path) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
+def cg_bench(folder: Path) -> Iterator[dict[str, Any]]:
+    """The two steps of CG-Bench's judge, by the authors' script with a stub in place of models."""
+    sys.modules["requests"] = MagicMock()
+    sys.path.insert(0, str(folder / "run"))
+    script, utils = importlib.import_module("run_api"), importlib.import_module("utils")
+    utils.get_list_image_paths = lambda _, indexes: (["x"], [*map(int, indexes)])
+    rows = {str(number): row for number, row in enumerate(drawn_verdicts())}
+    digests: dict[tuple[str, str], str] = {}
+
+    def infer(args: Any, begin: str, prompt: str, _images: object) -> str:
+        name = re.search(r"question (\d+)", prompt)[1]
+        digests[name, args.task_mode] = sha256((begin + prompt).encode()).hexdigest()
+        return rows[name]["words"][args.task_mode]
+
+    script.inference = infer
+    settings = {"model_name": "m", "model_size": "s", "num_segment": 32}
+    settings |= {f"open_{name}": value for name, value in settings.items()}
+    settings |= dict.fromkeys(("open_sub", "open_sub_time", "open_frame_time"), False)
+    key = "open_m_s_32_False_False_False"
+    with tempfile.TemporaryDirectory() as scratch, contextlib.redirect_stdout(io.StringIO()) as out:
+        notes, spoken = Path(scratch, "cg_annotations"), Path(scratch, "subtitles")
+        notes.mkdir()
+        spoken.mkdir()
+        for name, text in SUBTITLES.items():
+            (spoken / f"{name}.srt").write_text(text, encoding="utf-8")
+        for name, row in rows.items():
+            known = {"qid": name, **row["fields"], "version": 0, "results": {}}
+            (notes / f"{name}.json").write_text(json.dumps(known), encoding="utf-8")
+        paths = {"anno_root": str(notes), "sub_root": str(spoken), "image_root": scratch}
+        rates = {name: {"fps": fps, "max_frame": 60 * fps} for name, fps in RATES.items()}
+        for mode in ("open", "eval_open_step_1", "eval_open_step_2"):
+            is_last = mode == "eval_open_step_2"
+            shown = dict.fromkeys(("sub", "sub_time", "frame_time"), is_last)
+            args = SimpleNamespace(task_mode=mode, vdict=rates, **settings, **paths, **shown)
+            for path in script.get_json_files(args):
+                script.process_single_file(args, path)
+        results = {
+            name: json.loads((notes / f"{name}.json").read_text())["results"].get(key, {})
+            for name in rows
+        }
+        stat = (folder / "run/stat_with_key.py").read_text()
+        stat = stat.replace("clue_acc_gpt-4o_2024-08-06_32_True_True_True", key)
+        with contextlib.chdir(scratch):
+            exec(compile(stat, "stat_with_key.py", "exec"), {})
+    for name, row in rows.items():
+        fps, spans = RATES[row["fields"]["video_uid"]], row["fields"]["clue_intervals"]
+        final = results[name].get("step_2")
+        yield {
+            "kind": "cg_bench", **row["fields"], "fps": fps, **row["words"],
+            "prompts": [digests.get((name, mode)) for mode in row["words"]],
+            "frames": utils.sample_frames_clue_average(spans, 32, fps),
+            "is_right": None if final is None else final["result"] == 1,
+        }  # fmt: skip
+    yield {"kind": "cg_bench subtitles", **SUBTITLES}
+    (accuracy,) = re.findall(r"Accuracy: (\S+)", out.getvalue())
+    yield {"kind": "cg_bench mean", "accuracy": float(accuracy)}
+
+
+def drawn_verdicts() -> Iterator[dict[str, Any]]:
+    random = Random(26)
+    for number in range(400):
+        result, other = RESULTS[number % len(RESULTS)], random.choice(RESULTS)
+        answer = random.choice(ANSWERS)
+        reply = random.choice((*IN_JSON, '```json\n{{"result": "{r}"}}\n```')).format(r=answer)
+        words = {
+            "open": reply,
+            "eval_open_step_1": IN_JSON[number // len(RESULTS) % len(IN_JSON)].format(r=result),
+            "eval_open_step_2": random.choice(IN_JSON).format(r=other),
+        }
+        fields = {
+            "video_uid": random.choice([*RATES]), "question": f"what {{x}} is question {number}?",
+            "answer": random.choice(ANSWERS), "clue_intervals": random.choice(CLUES),
+        }  # fmt: skip
+        yield {"words": words, "fields": fields}
+
+
 def main() -> None:
-    lmms, kit, holmes, chatgpt, long, expert = map(Path, sys.argv[1:7])
+    lmms, kit, holmes, chatgpt, long, expert, clues = map(Path, sys.argv[1:8])
     rows = [*letters(lmms, kit, holmes), *activitynet(lmms, chatgpt), *mmbench(kit)]
-    rows += [*mlvu(long), *mmvu(expert)]
+    rows += [*mlvu(long), *mmvu(expert), *cg_bench(clues)]
     text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     OUT.write_bytes(gzip.compress(text.encode(), mtime=0))
 

@@ -127,6 +127,8 @@ def _settings(ask: recipes.Ask) -> Iterator[str]:
         yield f"system = {manner.system!r}"
     if manner.coordinates:
         yield f"coordinates = {manner.coordinates!r}"
+    if manner.stamps:
+        yield f"stamps = {manner.stamps!r}"
     if manner.thinking:
         yield f"thinking: {manner.thinking}"
     for values in (manner.generation, manner.picture, manner.variables):

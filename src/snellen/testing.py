@@ -247,11 +247,12 @@ def _judged(benchmark: Benchmark, result: Result | None) -> Result:
                 pairs = replies_in(question)
                 words = [(judge.perfect or verdict)(*pair) for pair in pairs]
                 messages = questions.prompt(question, ())
-                if judge.then is not None:
-                    # In the first of two stages, a perfect judge extracts the reply itself.
+                if judge.then is not None and judge.then_when is None:
+                    # In the first of two stages, a perfect judge extracts the reply itself. If the
+                    # second stage is optional, a perfect judge decides in the first one.
                     sample, reply = pairs[0]
                     verdicts[messages] = extraction = reply.text or "null"
-                    messages = judge.then(sample, extraction)
+                    messages = judge.then(sample, reply, extraction)
                 verdicts[messages] = (
                     words[0] if judge.batches is None else judge.batches.join(words)
                 )

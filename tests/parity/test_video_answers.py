@@ -19,9 +19,12 @@ import pytest
 import snellen
 from snellen import registry
 from snellen.core import Published
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import Judge
+from snellen.media import video
+from snellen.media.content import TimedText
 
 FIXTURE = Path(__file__).parent / "video_answers.jsonl.gz"
 SYNTHETIC = Path(registry.SYNTHETIC)
@@ -167,3 +170,79 @@ def test_mmvus_prompts_are_those_of_its_authors_code() -> None:
         for preset, benchmark in benchmarks.items():
             (message,) = benchmark.prompt(sample, ())
             assert sha256(message.text.encode()).hexdigest() == row[preset]
+
+
+def cg_bench(folder: Path) -> tuple[Benchmark, list[tuple[Sample, Row]]]:
+    """CG-Bench's open questions of the fixture, in a folder with the authors' files."""
+    (subtitles,) = rows("cg_bench subtitles")
+    (folder / "cg_subtitles").mkdir()
+    for name in ("v25", "v30"):
+        (folder / "cg_subtitles" / f"{name}.srt").write_text(subtitles[name], encoding="utf-8")
+    fields = ("video_uid", "question", "answer", "clue_intervals")
+    items = [
+        {"qid": number, "choices": [], **{name: row[name] for name in fields}}
+        for number, row in enumerate(rows("cg_bench"))
+    ]
+    (folder / "cgbench_mini.json").write_text(json.dumps(items), encoding="utf-8")
+    benchmark = registry.benchmark("cg-bench:task=open", data=folder)
+    samples = [benchmark.read(row) for row in benchmark.data]
+    return benchmark, [*zip(samples, rows("cg_bench"), strict=True)]
+
+
+def steps_of(
+    benchmark: Benchmark, sample: Sample, row: Row
+) -> tuple[list[str | None], list[int] | None, str]:
+    """The digests of the prompts of CG-Bench's three steps, the frames that the judge is shown, and
+    its final words. None for what is not asked or shown."""
+    scoring = benchmark.scorings["official"]
+    judge, reply, words = scoring.judge, Reply(text=row["open"]), row["eval_open_step_1"]
+    assert judge is not None and judge.then is not None and judge.then_when is not None
+    (question,) = benchmark.prompt(sample, ())
+    digests: list[str | None] = [sha256(str(question.content[-1]).encode()).hexdigest()]
+    if not judge.when(scoring.parse(reply, sample)):
+        return [*digests, None, None], None, ""
+    digests.append(digest(judge, sample, row["open"]))
+    if not judge.then_when(words):
+        return [*digests, None], None, words
+    (message,) = judge.then(sample, reply, words)
+    *_, text = message.content
+    assert isinstance(text, TimedText) and text.videos == message.videos
+    times = [index / row["fps"] for index in range(int(60 * row["fps"]))]
+    frames = [
+        index
+        for clip in message.videos
+        for index in video.picked(video.policy(clip.policy or ""), times, clip.start, clip.end)
+    ]
+    written = text.write([index / row["fps"] for index in row["frames"]])
+    return [*digests, sha256(written.encode()).hexdigest()], frames, row["eval_open_step_2"]
+
+
+def test_cg_benchs_verdicts_are_asked_for_and_read_as_by_its_authors_code(tmp_path: Path) -> None:
+    benchmark, samples = cg_bench(tmp_path)
+    judge = benchmark.scorings["official"].judge
+    assert judge is not None and len(samples) == 400
+    n_looks = 0
+    for sample, row in samples:
+        prompts, frames, words = steps_of(benchmark, sample, row)
+        assert prompts == row["prompts"], row
+        assert frames is None or frames == row["frames"], row
+        answer = judge.parse(words, sample).answer
+        assert (None if answer is None else answer == "right") == row["is_right"], row
+        n_looks += frames is not None
+    assert n_looks == 85
+
+
+def test_cg_benchs_mean_is_that_of_its_authors_code(tmp_path: Path) -> None:
+    benchmark, samples = cg_bench(tmp_path)
+    replies = {sample.id: row["open"] for sample, row in samples}
+    verdicts = {sample.id: [steps_of(benchmark, sample, row)[2]] for sample, row in samples}
+    published = Published(replies=replies, verdicts={"official": verdicts})
+    benchmark = replace(
+        benchmark,
+        check=None,
+        interop=replace(benchmark.interop, layout=partial(returned, published)),
+    )
+    result = snellen.score(tmp_path / "cgbench_mini.json", benchmark, scorings=["official"])
+    metric = result.report.scorings["official"].metrics["accuracy"]
+    (mean,) = rows("cg_bench mean")
+    assert metric.value == pytest.approx(mean["accuracy"], abs=1e-9)

@@ -66,7 +66,7 @@ def test_the_first_stage_asks_about_the_last_thirty_words() -> None:
 def test_the_second_stage_compares_what_the_first_extracted() -> None:
     then = judge().then
     assert then is not None
-    (message,) = then(samples()[0], "Extracted Answer: {12} ")
+    (message,) = then(samples()[0], Reply(text=""), "Extracted Answer: {12} ")
     assert message.text.startswith("Below are two answers to a math question.")
     assert "B:2√{3}\nC:√{3}\n" in message.text
     assert message.text.endswith(

@@ -11,7 +11,10 @@ import PIL.Image
 import pytest
 
 from snellen.core.profile import Profile
+from snellen.core.sample import Sample
 from snellen.errors import UsageError
+from snellen.media.content import Frame, Image, Video
+from snellen.media.layout import laid_out
 from snellen.recipes import load
 from snellen.run.recipe_settings import with_recipe
 from tests.servers import Server, completion, serving
@@ -249,6 +252,57 @@ def test_what_a_frame_policy_cannot_state_is_refused_by_name() -> None:
     with pytest.raises(UsageError, match=r"video = \{'frame_sample_mode'"):
         with_recipe(Profile(), molmo, "openai/m", (), "by recipe")
     assert with_recipe(Profile(), molmo, "openai/m", (), "by user").frames is None
+
+
+def test_time_stamps_of_a_recipe_are_part_of_the_frame_policy() -> None:
+    qwen = load("qwen3-vl").ask("videomme_wo_sub", "instruct")
+    without = ["min_frames", "min_pixels", "total_pixels"]
+    server = Profile(base_url="http://localhost/v1")
+    frames = with_recipe(server, qwen, "openai/m", without, "by recipe").frames
+    assert frames == "fps:2,max=512,pixels=401408,stamps=qwen3-vl"
+    bare = with_recipe(server, qwen, "openai/m", [*without, "stamps"], "by recipe").frames
+    assert bare == "fps:2,max=512,pixels=401408"
+    assert with_recipe(server, qwen, "openai/m", [], "by user").frames is None
+
+
+def test_a_recipe_with_only_time_stamps_takes_the_benchmarks_frames(snellen: Snellen) -> None:
+    words = ("-b", "video-mme", "--data", "synthetic", "-m", "baseline/first", "--limit", "1")
+    left_out = [
+        word for name in ("max_num", "total_max_num") for word in ("--recipe-without", name)
+    ]
+    done = snellen("run", *words, *left_out, "--recipe", "internvl3-vlmevalkit")
+    assert done.code == 0, done.err
+    identity = manifest()["identity"]
+    assert identity["media"]["frames"] == "uniform:64,stamps=internvl-vlmevalkit"
+    assert manifest()["origins"]["frames"] == "recipe"
+
+
+def test_internvls_frames_are_numbered_as_in_vlmevalkits_adapter() -> None:
+    """open-compass/VLMEvalKit@e8e78f0: vlmeval/vlm/internvl/utils.py#L185-L240 and
+    vlmeval/dataset/videomme.py#L46-L50"""
+    frames = [Frame(time=second, image=Image(bytes([second]))) for second in range(2)]
+    ask = load("internvl3-vlmevalkit").ask("video-mme")
+    policy = f"uniform:2,stamps={ask.manner.stamps}"
+    film = Video(Path("v.mp4"), policy=policy, frames=tuple(frames))
+    sample = Sample(id="1", question="Who?", choices=("A cat.", "A dog."), media=(film,))
+    (message,) = ask.messages(sample)
+    parts = [
+        piece
+        for part in message.content
+        for piece in (laid_out(part) if isinstance(part, Video) else [part])
+    ]
+    assert "".join(part if isinstance(part, str) else "<image>" for part in parts) == (
+        "Frame-1: <image>\nFrame-2: <image>\n\nThese are the frames of a video. Select the best "
+        "answer to the following multiple-choice question based on the video. Respond with only "
+        "the letter (A, B, C, or D) of the correct option.\nQuestion: Who?\nA. A cat.\nB. A dog. "
+        "\nAnswer with the option's letter from the given choices directly."
+    )
+
+
+def test_the_sheet_names_the_form_of_time_stamps(snellen: Snellen) -> None:
+    shown = snellen("show", "--recipe", "molmo2:video_mme")
+    assert re.search(r"^  stamps +molmo2$", shown.out, re.MULTILINE)
+    assert "stamps" not in snellen("show", "--recipe", "mimo-vl:videomme_boxed").out
 
 
 def test_the_manifest_names_the_frames_and_their_origin(snellen: Snellen) -> None:

@@ -144,7 +144,7 @@ def test_times_are_read_in_hours_to_milliseconds() -> None:
 def test_texts_are_written_for_the_times_of_the_policys_frames(tmp_path: Path) -> None:
     clip = videos.cfr(tmp_path / "v.mp4", n=90)
     shown = Video(clip.path, policy="uniform:3")
-    timed = TimedText("unknown", shown, lambda times: json.dumps([*times]))
+    timed = TimedText("unknown", [shown], lambda times: json.dumps([*times]))
 
     (message,) = with_times([user(shown, timed)])
     (without_video,) = with_times([user(timed)])
@@ -155,7 +155,7 @@ def test_texts_are_written_for_the_times_of_the_policys_frames(tmp_path: Path) -
 
 
 def test_a_video_that_is_missing_has_no_times(tmp_path: Path) -> None:
-    timed = TimedText("", Video(tmp_path / "none.mp4", label="none.mp4"), lambda _: "")
+    timed = TimedText("", [Video(tmp_path / "none.mp4", label="none.mp4")], lambda _: "")
 
     with pytest.raises(MediaError, match=r"none\.mp4"):
         with_times([user(timed)])

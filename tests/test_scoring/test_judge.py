@@ -185,7 +185,7 @@ def in_two_stages(down: frozenset[str] = frozenset()) -> Callable[[Request], str
     return say
 
 
-def on_number(sample: Sample, extraction: str) -> tuple[Message, ...]:
+def on_number(sample: Sample, reply: Reply, extraction: str) -> tuple[Message, ...]:
     return (user(f"Verdict on {extraction}"),)
 
 
@@ -210,6 +210,35 @@ def test_a_second_stage_that_failed_is_asked_again_alone(tmp_path: Path) -> None
     result, _ = api.judge_run(run, plan(up), benchmark=bench)
     assert [request.messages[-1].text for request in requests(up)] == ["Verdict on 4"]
     assert result.scoring().readings == {"answered": N}
+
+
+def unsure(sample: Sample, reply: Reply, words: str) -> tuple[Message, ...]:
+    return (user(f"Verdict on {reply.text} after {words}"),)
+
+
+def test_a_second_stage_is_asked_only_where_the_first_did_not_decide(tmp_path: Path) -> None:
+    """The judge says B to every fourth of the 20 open replies, and leaves the others open."""
+    form = replace(JUDGE, then=unsure, then_when=lambda words: words == "unsure")
+    bench = benchmark(tmp_path, form)
+    run = replied(tmp_path, bench)
+
+    def say(request: Request) -> str | ModelError:
+        text = request.messages[-1].text
+        if text.startswith("Verdict on"):
+            return ModelError("down") if is_down else "A"
+        return "B" if question_number(request) % 8 == 0 else "unsure"
+
+    is_down = True
+    result, _ = api.judge_run(run, plan(opened(say, "judge")), benchmark=bench)
+    assert result.scoring().readings == {"answered": N - 15, "not-judged": 15}
+
+    is_down = False
+    judge = opened(say, "judge")
+    result, _ = api.judge_run(run, plan(judge), benchmark=bench)
+    assert len(requests(judge)) == 15
+    assert requests(judge)[0].messages[-1].text.endswith("after unsure")
+    assert result.scoring().readings == {"answered": N}
+    assert result.headline.value == (N - 5) / N
 
 
 def test_a_verdict_of_another_form_leaves_the_reply_not_judged(tmp_path: Path) -> None:

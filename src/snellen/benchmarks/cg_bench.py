@@ -5,30 +5,45 @@ Paper    Chen et al. 2024, CG-Bench: Clue-grounded Question Answering Benchmark 
 Data     CG-Bench/CG-Bench@f826608752443a13b21f214c2d9c4156c526f030: cgbench.json with 12,129
          questions on 1,219 videos, and cgbench_mini.json with 3,000. cg_videos_720p/{id}.mp4 are on
          the Hugging Face hub, in parts of a ZIP file.
-Prompt   run/utils.py#L13-L42 and #L327-L356, without subtitles, which the authors add on request.
-         `task=long` (the authors' long_acc) and `task=clue` (clue_acc) ask for a choice, and
-         `task=miou` for the intervals of the clues. In clue, the authors show only frames of the
-         clues. Here, a model sees the video from the first to the last clue. In miou, the authors
-         list the time of each frame in the prompt; here, times are shown only if the frame policy
-         adds them. Frames are uniform:32, and replies are limited to 512 tokens.
-         The authors' open questions, and acc@iou, which needs two tasks, are not here.
+Prompt   run/utils.py#L13-L51 and #L327-L356, without subtitles, which the authors add on request.
+         `task=long` (the authors' long_acc) and `task=clue` (clue_acc) ask for a choice,
+         `task=miou` for the intervals of the clues, and `task=open` for an answer in the model's
+         own words. In clue, the authors show only frames of the clues. Here, a model sees the video
+         from the first to the last clue. In miou, the authors list the time of each frame in the
+         prompt; here, times are shown only if the frame policy adds them. Frames are uniform:32,
+         and replies are limited to 512 tokens. acc@iou, which needs two tasks, is not here.
 Scoring  `official`: run/utils.py#L400-L452 and run/stat_with_key.py. A reply without an answer is
          left out of all means. Without JSON, every capital from A to H counts: "A or C" is right
          for both. Without JSON, an even number of numbers are read as pairs, where "12-30" is 12
          and -30, and no number at all scores 0. `recall` (rec@iou) is the mean of the shares that
          reach an overlap of 0.1 to 0.5. VLMEvalKit counts an overlap that is larger, and rounds.
+         In open, a judge compares the reply with the right answer and says 0 or 1, or 2 if it must
+         look at the video (#L53-L75). It is then shown 32 frames of the clues, their times, and the
+         lines of cg_subtitles/{id}.srt on display at these times. There, all results but 1 are
+         wrong. The frames are the authors' to within one frame. Their library keeps tags such as
+         <i> in subtitles; here, tags are removed. The authors do not name the judge. VLMEvalKit,
+         vlmeval/dataset/cgbench.py#L802-L804, uses gpt-4o-2024-08-06, and sends the second prompt
+         without times and subtitles.
          `lmms-eval` (choices): EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
          lmms_eval/tasks/cgbench/utils.py#L115-L119, with the letters A to N.
          `robust` (choices): Snellen's own rule, which takes the letter that a reply settles on.
 Proof    For 1,000 generated replies to three tasks, and 1,200 to choices, every result and mean
-         equals that of the authors' and lmms-eval's code (tests/parity).
+         equals that of the authors' and lmms-eval's code (tests/parity). For 400 generated texts
+         of the judge, so do both prompts, the verdict, and the mean.
 """
 
+import json
 from pathlib import Path
 from typing import Literal
 
 from snellen.answers.others import lmms_eval_letter
-from snellen.benchmarks.families import authors_files, choice_sets, clues, video_choices
+from snellen.benchmarks.families import (
+    authors_files,
+    choice_sets,
+    clue_judge,
+    clues,
+    video_choices,
+)
 from snellen.benchmarks.families.intervals import mean_of_scored, reaching
 from snellen.benchmarks.families.judged import prompts
 from snellen.benchmarks.families.judges import PERFECT
@@ -67,7 +82,12 @@ FILES_PUBLISHED = (
     ),
     File(name="cgbench.json", url=f"{RAW}/cgbench.json", note="no digest is published"),
 )
-ALIASES = {"cgbench": {"task": "long"}, "CG-Bench_MCQ_Grounding_Mini": {"task": "miou"}}
+ALIASES = {
+    "cgbench": {"task": "long"},
+    "CG-Bench_MCQ_Grounding_Mini": {"task": "miou"},
+    "CG-Bench_OpenEnded": {"task": "open", "split": "full"},
+    "CG-Bench_OpenEnded_Mini": {"task": "open"},
+}
 LEAVES = {
     **dict.fromkeys(("Entity Perception", "Entity Cognition"), "perception/object"),
     **dict.fromkeys(("Event Perception", "Event Cognition"), "reasoning/temporal"),
@@ -79,7 +99,7 @@ LEAVES = {
 ALL_LETTERS = ("",) * 14
 LEAST = (0.1, 0.2, 0.3, 0.4, 0.5)
 
-Task = Literal["long", "clue", "miou"]
+Task = Literal["long", "clue", "miou", "open"]
 Split = Literal["mini", "full"]
 
 
@@ -94,12 +114,13 @@ def cg_bench(task: Task = "long", split: Split = "mini", data: Path | None = Non
         data=table,
         sample=lambda _, row: to_sample(row, data_file, task),
         prompt=lambda sample, _: (user(*sample.media, text_of(sample, task)),),
-        scorings=overlap_scorings() if task == "miou" else choice_scorings(),
+        scorings=scorings_of(task, data_file),
         cluster_by=video_of,
         check=Check(
-            says=lambda _, answer: in_json(answer if task == "miou" else f'"{answer}"'),
-            wrong=lambda sample: "[[9000, 9001]]" if task == "miou" else wrong_letter(sample),
-            expect=OF_OVERLAP if task == "miou" else OF_CHOICE,
+            says=lambda _, answer: in_json(answer if task == "miou" else json.dumps(answer)),
+            wrong=lambda sample: WRONG.get(task) or wrong_letter(sample),
+            verdict=clue_judge.perfect_verdict,
+            expect=EXPECT.get(task, OF_CHOICE),
         ),
         procedure=Procedure(group_by=video_of, frames="uniform:32"),
         presentation=Presentation(
@@ -121,14 +142,17 @@ def to_sample(row: Row, data_file: DataFile, task: Task) -> Sample:
     if task == "clue" and spans:
         window = (min(start for start, _ in spans), max(end for _, end in spans))
     video = f"{row['video_uid']}.mp4"
-    folders = ("cg_videos_720p", "videos", "")
-    letter = choice_sets.target_of(row["right_answer"], choices)
+    target: str | None = str(spans)
+    if task == "open":
+        target = str(row["answer"])
+    elif task != "miou":
+        target = choice_sets.target_of(row["right_answer"], choices)
     return Sample(
         id=str(row["qid"]),
         question=row["question"],
-        choices=() if task == "miou" else choices,
-        media=(video_choices.clip(data_file, video, folders, window),),
-        target=str(spans) if task == "miou" else letter,
+        choices=() if task in ("miou", "open") else choices,
+        media=(video_choices.clip(data_file, video, clue_judge.FOLDERS, window),),
+        target=target,
         tags={tag: str(row.get(tag) or "") for tag in ("sub_category", "domain")},
         data={"video": video, "choices": choices, "clues": spans},
     )
@@ -144,10 +168,18 @@ def in_json(answer: str) -> str:
 
 
 def text_of(sample: Sample, task: Task) -> str:
-    words = prompts("cg_bench")[task if task == "miou" else f"{task}_acc"]
+    words = prompts("cg_bench")[f"{task}_acc" if task in ("long", "clue") else task]
+    if task == "open":
+        return f"{words}Question: {sample.question}\n\n"
     options = zip("ABCDEFGHIJ", authors_files.texts(sample.data["choices"]), strict=False)
     listed = "\n".join(f"{letter}:{choice}" for letter, choice in options)
     return f"{words}Question: {sample.question}\n\n{listed}\n\n"
+
+
+def scorings_of(task: Task, data_file: DataFile) -> dict[str, Scoring]:
+    if task == "miou":
+        return overlap_scorings()
+    return {"official": clue_judge.scoring(data_file)} if task == "open" else choice_scorings()
 
 
 def choice_scorings() -> dict[str, Scoring]:
@@ -188,6 +220,8 @@ OF_CHOICE: dict[str, dict[str, float | None]] = {
     "robust": {**PERFECT},
 }
 # "1 2 3" has an odd number of numbers.
-OF_OVERLAP: dict[str, dict[str, float | None]] = {
-    "official": {**PERFECT, "silent": None, "hedging": None}
+EXPECT: dict[str, dict[str, dict[str, float | None]]] = {
+    "miou": {"official": {**PERFECT, "silent": None, "hedging": None}},
+    "open": {"official": {**PERFECT, "silent": None}},
 }
+WRONG = {"miou": "[[9000, 9001]]", "open": "nothing of the kind"}

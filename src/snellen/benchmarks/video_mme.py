@@ -61,6 +61,7 @@ import orjson
 from snellen.answers.others import lmms_eval_letter
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.tasks import as_reading, is_target, parse_letter
+from snellen.benchmarks.families.video_choices import cues_of
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -78,7 +79,7 @@ from snellen.data import DataFile, Filtered, Row, file_content, find
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Cue, Part, TimedText, Video, user
-from snellen.media.subtitles import cues, lines_at, once_at
+from snellen.media.subtitles import lines_at, once_at
 from snellen.metrics import Columns, mean, metric
 from snellen.stats import Estimate
 
@@ -311,22 +312,6 @@ def lines_of(folder: Path, name: str) -> tuple[str, ...]:
     return tuple(cue.text for cue in cues_of(folder, name))
 
 
-def cues_of(folder: Path, name: str) -> tuple[Cue, ...]:
-    """The subtitles of a video, with one line for each block. Empty if the video has none.
-
-    Raises:
-        DataError: the subtitles cannot be read.
-    """
-    path = folder / f"{name}.srt"
-    if path.parent != folder or not path.is_file():
-        return ()
-    try:
-        text = path.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-    return tuple(cues(text))
-
-
 # -- prompts
 
 SELECT = (
@@ -353,7 +338,7 @@ def texts_of(
     def first(times: Sequence[float]) -> str:
         return prompt_parts(sample, preset, tuple(at(lines, times)))[0]
 
-    return (TimedText(everything[0], film, first), *everything[1:])
+    return (TimedText(everything[0], [film], first), *everything[1:])
 
 
 def prompt_parts(sample: Sample, preset: Preset, lines: tuple[str, ...] | None) -> tuple[str, ...]:

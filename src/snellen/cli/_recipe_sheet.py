@@ -101,6 +101,8 @@ def recipe_lines(document: Mapping[str, Any]) -> list[str]:
         lines.append(f"  system         {document['system']!r}")
     if document["coordinates"]:
         lines.append(f"  coordinates    {document['coordinates']}")
+    if document["stamps"]:
+        lines.append(f"  stamps         {document['stamps']}")
     for key in ("generation", "picture", "tiles", "variables"):
         for name, value in (document[key] or {}).items():
             lines.append(f"  {key:<13}  {name} = {value!r}")

@@ -334,8 +334,8 @@ def _shown_by(policy: str, messages: Sequence[Message]) -> tuple[Message, ...]:
 
     def by(part: Part) -> Part:
         if isinstance(part, TimedText):
-            video = replace(part.video, policy=part.video.policy or policy)
-            return TimedText(str(part), video, part.write)
+            shown = [replace(video, policy=video.policy or policy) for video in part.videos]
+            return TimedText(str(part), shown, part.write)
         return replace(part, policy=part.policy or policy) if isinstance(part, Video) else part
 
     return tuple(replace(message, content=tuple(map(by, message.content))) for message in messages)

@@ -118,10 +118,13 @@ class Judge:
     no answer, and the reply counts as not judged."""
     when: Callable[[Reading], bool]
     """Whether the judge must decide this reading because the rules cannot."""
-    then: Callable[[Sample, str], tuple[Message, ...]] | None = None
+    then: Callable[[Sample, Reply, str], tuple[Message, ...]] | None = None
     """For a judge that works in two stages: returns the messages of the second stage, from the
-    sample and the judge's reply in the first stage. The verdict is the reply in the second stage.
-    None: there is one stage."""
+    sample, the reply to it, and the judge's reply in the first stage. The verdict is the judge's
+    reply in the second stage. None: there is one stage."""
+    then_when: Callable[[str], bool] | None = None
+    """Whether the judge's reply in the first stage requires the second stage. If it does not, it is
+    the verdict. None: every reply has both stages."""
     asks: int = 1
     """The version of the prompt and the settings. Increment this number when the prompt or a
     setting changes, so that the judge is asked for new verdicts."""

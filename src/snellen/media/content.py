@@ -173,14 +173,16 @@ class TimedText(str):
     """Text that depends on the times of the frames that a model is shown, such as the subtitles at
     these times. As a string, it is the text for the case that the times are not known yet."""
 
-    video: Video
-    """The video whose frames are shown."""
+    videos: tuple[Video, ...]
+    """The videos, or the windows of a video, whose frames are shown."""
     write: Callable[[Sequence[float]], str]
-    """Returns the text for the times of the frames, in seconds."""
+    """Returns the text for the times of the frames of all videos, in order, in seconds."""
 
-    def __new__(cls, text: str, video: Video, write: Callable[[Sequence[float]], str]) -> TimedText:
+    def __new__(
+        cls, text: str, videos: Sequence[Video], write: Callable[[Sequence[float]], str]
+    ) -> TimedText:
         timed = super().__new__(cls, text)
-        timed.video = video
+        timed.videos = tuple(videos)
         timed.write = write
         return timed
 

@@ -106,10 +106,14 @@ def with_times(messages: Sequence[Message]) -> tuple[Message, ...]:
     def written(part: Part) -> Part:
         if not isinstance(part, TimedText):
             return part
-        film = shown.get(_window(part.video))
-        if film is not None and film.frames:
-            return part.write([frame.time for frame in film.frames])
-        return part.write(videos.times(part.video))
+        times: list[float] = []
+        for video in part.videos:
+            film = shown.get(_window(video))
+            if film is not None and film.frames:
+                times += (frame.time for frame in film.frames)
+            else:
+                times += videos.times(video)
+        return part.write(times)
 
     return tuple(
         Message(

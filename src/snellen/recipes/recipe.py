@@ -11,6 +11,7 @@ from snellen.core.sample import Sample
 from snellen.errors import UsageError
 from snellen.media.content import Message
 from snellen.media.sizes import in_squares
+from snellen.media.stamps import STAMPS
 from snellen.recipes.facts import CardFigure, Evidence, Figure, RecipeScoring, RecipeThinking
 from snellen.recipes.prompts import (
     Loads,
@@ -72,6 +73,9 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     coordinates: str = ""
     """The coordinates in which the model writes boxes and points (`core.coordinates`); empty if no
     source states them."""
+    stamps: str = ""
+    """The form of the text with the time or number of each frame of a video (`media.stamps`); empty
+    if the source has none, or if the prompt contains it."""
     source: str = ""
     """The source of these settings: repository@commit:file#lines, or a suffix to the recipe's
     source."""
@@ -82,6 +86,8 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def __post_init__(self) -> None:
         if self.coordinates:
             Coordinates.read(self.coordinates)
+        if self.stamps and self.stamps not in STAMPS:
+            raise ValueError(f"`stamps` must be {' or '.join(STAMPS)}, not {self.stamps!r}")
 
     def is_of(self, benchmark: str) -> bool:
         """Return whether these settings are for this benchmark in Snellen. `benchmark` is the

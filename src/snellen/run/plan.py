@@ -183,6 +183,7 @@ class Plan:
                 name,
                 without,
                 videos,
+                benchmark.procedure.frames or "",
             )
             for name in names
         }

@@ -68,8 +68,9 @@ def _prompt_digest(benchmark: Benchmark, form: Judge) -> str:
         )
         for row in bundled.data:
             sample = bundled.read(row)
-            messages = form.prompt(sample, Reply(text="A reply."))
-            messages += form.then(sample, "A reply.") if form.then is not None else ()
+            reply = Reply(text="A reply.")
+            messages = form.prompt(sample, reply)
+            messages += form.then(sample, reply, reply.text) if form.then is not None else ()
             digest.update(repr([(message.role, message.text) for message in messages]).encode())
     except (LookupError, SnellenError):
         digest.update(repr(sorted(options.items())).encode())

@@ -15,6 +15,7 @@ import msgspec
 
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
+from snellen.media.video import DEFAULT
 from snellen.recipes import Ask
 from snellen.run.effort import PATHS as THINKING
 from snellen.run.effort import kind_of_server
@@ -31,10 +32,10 @@ DESCRIPTIONS = frozenset(
 """Settings that only describe the source's code and do not change what is sent."""
 LIMITS = ("max_new_tokens", "max_new_tokens_sent", "max_tokens")
 """The names that makers use for the token limit."""
-OF_VIDEOS = ("fps", "min_frames", "max_frames", "max_num_frames", "total_pixels", "video")
-"""Settings of videos. A frame policy can state the frame rate, the maximum number of frames, and
-the maximum number of pixels per frame. Settings for minimums or for the total pixels of all frames
-are errors."""
+OF_VIDEOS = ("fps", "min_frames", "max_frames", "max_num_frames", "total_pixels", "video", "stamps")
+"""Settings of videos. A frame policy can state the frame rate, the maximum number of frames, the
+maximum number of pixels per frame, and the form of time stamps. Settings for minimums or for the
+total pixels of all frames are errors."""
 OF_TOOLS = ("tools", "tool_form", "max_steps", "question_tokens")
 """Settings of tools, which have the names and values of Snellen's options."""
 Videos = Literal["", "by recipe", "by user"]
@@ -112,7 +113,12 @@ class RecipeSettings:
 
 
 def with_recipe(
-    profile: Profile, ask: Ask, model: str, without: Collection[str] = (), videos: Videos = ""
+    profile: Profile,
+    ask: Ask,
+    model: str,
+    without: Collection[str] = (),
+    videos: Videos = "",
+    usual_frames: str = DEFAULT,
 ) -> RecipeSettings:
     """Add the settings of a recipe to a model's profile.
 
@@ -122,13 +128,14 @@ def with_recipe(
         model: The name of the model.
         without: The names of settings that are left out.
         videos: Who decides which video frames are shown.
+        usual_frames: The frame policy of the benchmark, for a recipe that sets only time stamps.
 
     Raises:
         UnsupportedSettings: the model does not support a setting.
         UsageError: `without` names a setting that the recipe lacks.
     """
     left = _stated(ask, without)
-    frames = _taken_frames(left, videos)
+    frames = _taken_frames(left, videos, usual_frames)
     tools = {name: left.pop(name) for name in OF_TOOLS if name in left}
     changes: dict[str, Any] = {"temperature": 0.0} if _is_greedy(ask.model_settings()) else {}
     for name in ("temperature", "top_p", "coordinates"):
@@ -183,6 +190,8 @@ def _stated(ask: Ask, without: Collection[str]) -> dict[str, Any]:
     settings = {**ask.model_settings(), **ask.manner.picture, **_unsendable(ask)}
     if ask.manner.coordinates:
         settings["coordinates"] = ask.manner.coordinates
+    if ask.manner.stamps:
+        settings["stamps"] = ask.manner.stamps
     for name in without:
         if name not in settings:
             known = ", ".join(sorted(settings.keys() - DESCRIPTIONS))
@@ -217,7 +226,7 @@ def _unsendable(ask: Ask) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}
 
 
-def _taken_frames(left: dict[str, Any], videos: Videos) -> str | None:
+def _taken_frames(left: dict[str, Any], videos: Videos, usual: str) -> str | None:
     """Convert settings of videos to a frame policy, and remove them from `left`. Settings that no
     frame policy can state remain in `left`."""
     if videos != "by recipe":
@@ -227,12 +236,13 @@ def _taken_frames(left: dict[str, Any], videos: Videos) -> str | None:
             left.pop("min_pixels", None)
             left.pop("max_pixels", None)
         return None
+    stamps = f",stamps={left.pop('stamps')}" if "stamps" in left else ""
     if "max_num_frames" in left:
-        return f"uniform:{left.pop('max_num_frames')}" + _most_pixels(left)
+        return f"uniform:{left.pop('max_num_frames')}{_most_pixels(left)}{stamps}"
     if "fps" not in left:
-        return None
+        return f"{usual}{stamps}" if stamps else None
     most = f",max={left.pop('max_frames')}" if "max_frames" in left else ""
-    return f"fps:{left.pop('fps'):g}{most}" + _most_pixels(left)
+    return f"fps:{left.pop('fps'):g}{most}{_most_pixels(left)}{stamps}"
 
 
 def _most_pixels(left: dict[str, Any]) -> str:

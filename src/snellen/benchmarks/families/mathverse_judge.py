@@ -128,7 +128,7 @@ def extract(_: Sample, reply: Reply) -> tuple[Message, ...]:
     return (user(f"{EXTRACT}\n\nModel response: '{end}'\nExtracted Answer: "),)
 
 
-def compare(sample: Sample, words: str) -> tuple[Message, ...]:
+def compare(sample: Sample, _: Reply, words: str) -> tuple[Message, ...]:
     """Ask whether an extraction equals the right answer, score_answer_s2.py#L22-L41."""
     extraction = words.replace("Extracted Answer: ", "").strip()
     # In the version Vision Only, the question is empty, as in the authors' prompt.
@@ -167,7 +167,7 @@ def kit_extract(_: Sample, reply: Reply) -> tuple[Message, ...]:
     return (user(f"\n{_INTRO}\n\n\n{examples}{end}"),)
 
 
-def kit_compare(sample: Sample, words: str) -> tuple[Message, ...]:
+def kit_compare(sample: Sample, _: Reply, words: str) -> tuple[Message, ...]:
     """Ask whether an extraction equals the right answer, #L100-L120. VLMEvalKit does not ask if the
     two are the same text. Here, the judge is asked then, too."""
     examples = "".join(f"\n[Question]{pair}\n\n\n" for pair in _PAIRS)

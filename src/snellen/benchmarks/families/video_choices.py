@@ -12,7 +12,9 @@ from snellen.benchmarks.families import authors_files, choice_sets
 from snellen.core import Benchmark, Check, Interop, Procedure, Sample, Scoring
 from snellen.core.prompts import lettered
 from snellen.data import DataFile, Row, Table, jsonl
-from snellen.media.content import Video, user
+from snellen.errors import DataError
+from snellen.media.content import Cue, Video, user
+from snellen.media.subtitles import cues
 from snellen.metrics import Metric
 
 # -- videos
@@ -39,6 +41,22 @@ def root_of(data_file: DataFile) -> Path:
     name of the file with the questions is relative to."""
     passed = data_file.data
     return passed if passed is not None and passed.is_dir() else data_file.folder
+
+
+def cues_of(folder: Path, name: str) -> tuple[Cue, ...]:
+    """The subtitles of a video in the file {name}.srt. Empty if the video has none.
+
+    Raises:
+        DataError: the subtitles cannot be read.
+    """
+    path = folder / f"{name}.srt"
+    if path.parent != folder or not path.is_file():
+        return ()
+    try:
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    return tuple(cues(text))
 
 
 # -- questions with choices

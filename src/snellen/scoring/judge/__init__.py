@@ -278,8 +278,16 @@ def words_of(run: Run, name: str, judge: Judge, repeat: int = 0) -> str | None:
 
 
 def _text(run: Run, name: str, judge: Judge, repeat: int) -> str | None:
-    # The verdict of a judge with two stages is the reply to the second question.
-    record = run.final((name, repeat, 0 if judge.then is None else 1))
+    first = _text_of_stage(run, (name, repeat, 0), judge)
+    if judge.then is None:
+        return first
+    if judge.then_when is not None and first is not None and not judge.then_when(first):
+        return first
+    return _text_of_stage(run, (name, repeat, 1), judge)
+
+
+def _text_of_stage(run: Run, key: tuple[str, int, int], judge: Judge) -> str | None:
+    record = run.final(key)
     states = ("ok", "truncated") if judge.reads_cut else ("ok",)
     return record.reply if record is not None and record.state in states else None
 
@@ -342,10 +350,11 @@ def _messages(judge: Judge, question: Sample, history: History) -> tuple[Message
     pairs = replies_in(question)
     if not history:
         return judge.prompt(*pairs[0]) if judge.batches is None else judge.batches.prompt(pairs)
-    if judge.then is None or len(history) > 1:
+    _, first = history[0]
+    is_final = judge.then_when is not None and not judge.then_when(first.text)
+    if judge.then is None or len(history) > 1 or is_final:
         return ()
-    _, extraction = history[0]
-    return judge.then(pairs[0][0], extraction.text)
+    return judge.then(*pairs[0], first.text)
 
 
 def replies_in(question: Sample) -> list[tuple[Sample, Reply]]:
