@@ -106,7 +106,11 @@ def _with_steps(
     for scored in _conversation(run, benchmark, turns, rows):
         if scored.reply is not None:
             answered = [turns[scored.turn]] if by_turn else turns
-            scored = scored._replace(steps=step_facts(run, [turn.key for turn in answered]))
+            pictures = sum(medium.kind == "image" for medium in answered[-1].media)
+            scored = scored._replace(
+                reply=scored.reply.without_tool_sizes(pictures),
+                steps=step_facts(run, [turn.key for turn in answered]),
+            )
         yield scored
 
 
