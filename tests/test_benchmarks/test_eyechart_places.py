@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from snellen.benchmarks.eyechart import eyechart
-from snellen.core import BoxAnswer, PointAnswer, TableAnswer
-from snellen.core.model import Reply
+from snellen.core import BoxAnswer, PointAnswer, Scoring, TableAnswer
+from snellen.core.coordinates import Convention
+from snellen.core.model import Reply, Sizes
 from snellen.core.sample import Sample
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.transforms.coordinates import with_coordinates
+from tests.red_boxes import shares, written
 
 OWN = ("point", "box", "table")
 CHART = eyechart(n=60, tasks="+".join(OWN))
@@ -168,3 +172,82 @@ def test_a_task_by_itself_has_the_same_samples_as_with_others() -> None:
     assert [replace(sample, tags={}) for sample in drawn("box")] == [
         replace(sample, tags={}) for sample in boxes
     ]
+
+
+# -- coordinates of the model
+
+CONVENTIONS = (*get_args(Convention), "pixels-shown:qwen2.5-vl")
+SENT: Sizes = ((168, 84),)
+"""The size at which a picture of 336 x 336 pixels was sent. Both sides are multiples of 28."""
+
+
+def scoring_in(coordinates: str | None, tasks: str = "point+box") -> Scoring:
+    return with_coordinates(eyechart(n=2, tasks=tasks), coordinates).scorings["official"]
+
+
+def words(sample: Sample, coordinates: str) -> str:
+    """The right answer, as a model with these coordinates writes it."""
+    relative = shares(values(sample), (336, 336))
+    return written(relative, coordinates, original=(336, 336), shown=(168, 84))
+
+
+@pytest.mark.parametrize("task", ["point", "box"])
+@pytest.mark.parametrize("coordinates", CONVENTIONS)
+def test_a_place_is_read_in_the_coordinates_of_the_model(coordinates: str, task: str) -> None:
+    scoring = scoring_in(coordinates)
+    for sample in drawn(task, 10):
+        text = words(sample, coordinates)
+        reading = scoring.parse(Reply(text=text, sizes=SENT), sample)
+        answer = reading.answer
+        assert isinstance(answer, PointAnswer | BoxAnswer)
+        pixels = (
+            [answer.x, answer.y]
+            if isinstance(answer, PointAnswer)
+            else [answer.left, answer.top, answer.right, answer.bottom]
+        )
+        assert pixels == pytest.approx(values(sample), abs=1e-3)
+        assert scoring.score(reading, sample) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_pixels_of_what_is_shown_are_those_of_the_original_if_nothing_was_scaled() -> None:
+    (sample,) = drawn("point", 1)
+    reading = scoring_in("pixels-shown").parse(Reply(text=sample.target or ""), sample)
+    assert reading == scoring_in(None).parse(Reply(text=sample.target or ""), sample)
+
+
+def test_the_picture_of_the_question_is_the_last_after_those_of_examples() -> None:
+    (sample,) = drawn("box", 1)
+    text = words(sample, "pixels-shown")
+    reply = Reply(text=text, sizes=((50, 50), None, (168, 84)))
+    reading = scoring_in("pixels-shown").parse(reply, sample)
+    assert scoring_in("pixels-shown").score(reading, sample) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_numbers_that_cannot_be_in_the_model_s_coordinates_are_unparsed() -> None:
+    (sample,) = drawn("box", 1)
+    for coordinates, text, fault in [
+        ("0-1", "[10, 20, 30, 40]", "outside 0-1"),
+        ("0-1000", "[10, 20, 30, 1040]", "outside 0-1000"),
+        ("0-1000", "[0.1, 0.2, 0.3, 0.4]", "0-1, or the corner in 0-1000"),
+    ]:
+        reading = scoring_in(coordinates).parse(Reply(text=text), sample)
+        assert (reading.answer, reading.rule) == (None, f"brackets: {fault}")
+
+
+def test_a_table_beside_places_is_read_as_ever() -> None:
+    (sample,) = drawn("table", 1)
+    reply = Reply(text=sample.target or "")
+    reading = scoring_in("0-1", "box+table").parse(reply, sample)
+    assert reading == OFFICIAL.parse(reply, sample)
+
+
+@pytest.mark.parametrize("tasks", ["letters", "table", "far", "colors+counts"])
+def test_tasks_without_places_do_not_depend_on_coordinates(tasks: str) -> None:
+    assert scoring_in("0-1", tasks).coordinates is None
+
+
+def test_the_question_demands_pixels_of_the_original() -> None:
+    use = scoring_in(None, "letters+point").coordinates
+    assert use is not None and use.is_demanded
+    assert str(use.effective) == "pixels-original"
+    assert scoring_in(None).version == 2

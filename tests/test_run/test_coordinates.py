@@ -13,27 +13,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-import numpy as np
 import PIL.Image
-import PIL.ImageDraw
 import pytest
 
 import snellen
 from snellen.analysis.result import Result
+from snellen.benchmarks.eyechart import eyechart
 from snellen.core.coordinates import Convention
 from snellen.core.profile import ImageLimits, Profile
 from snellen.errors import UsageError
 from snellen.store import ReplyRecord, Run
-from tests.servers import Answer, ReceivedRequest, serving
+from tests.red_boxes import ORIGINALS, Box, Size, red_box, shares, write_rows, written
+from tests.servers import Answer, ReceivedRequest, completion, serving
 from tests.vendors import OPENAI, VENDORS, Vendor
 
 CONVENTIONS = (*get_args(Convention), "pixels-shown:qwen2.5-vl")
-Size = tuple[int, int]
-Box = tuple[float, float, float, float]
-ORIGINALS: Mapping[str, tuple[Size, Box]] = {
-    "even": ((320, 240), (60, 30, 180, 150)),
-    "odd": ((321, 239), (151, 33, 320, 92)),
-}
 LIMITS = {
     "as it is": ImageLimits(),
     "scaled down": ImageLimits(max_side=160),
@@ -47,52 +41,21 @@ RESIZED = {
     (321, 239): (308, 252),
     (160, 119): (168, 112),
     (643, 479): (644, 476),
+    (168, 168): (168, 168),
+    (336, 336): (336, 336),
+    (555, 555): (560, 560),
 }
 
 
 @pytest.fixture
 def rows(tmp_path: Path) -> Path:
     """A folder of Ref-L4 with two drawn pictures, each with a red box to refer to."""
-    lines = []
-    for name, (size, box) in ORIGINALS.items():
-        picture = PIL.Image.new("RGB", size, (40, 90, 40))
-        left, top, right, bottom = map(int, box)
-        PIL.ImageDraw.Draw(picture).rectangle((left, top, right - 1, bottom - 1), (255, 0, 0))
-        picture.save(tmp_path / f"{name}.png")
-        xywh = [left, top, right - left, bottom - top]
-        row = {"caption": f"the red box of the {name} picture", "bbox": xywh, "split": "val"}
-        lines.append({"id": name, "ori_category_id": "1", "file_name": f"{name}.png", **row})
-    path = tmp_path / "ref-l4-val.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
+    return write_rows(tmp_path)
 
 
-def red_box(data: bytes) -> tuple[Box, Size]:
-    """The edges of the red box in a picture, and the picture's size."""
-    picture = PIL.Image.open(io.BytesIO(data)).convert("RGB")
-    red = np.asarray(picture)[:, :, 0] > (40 + 255) / 2
-    across, down = np.flatnonzero(red.any(axis=0)), np.flatnonzero(red.any(axis=1))
-    return (
-        (float(across[0]), float(down[0]), float(across[-1] + 1), float(down[-1] + 1)),
-        picture.size,
-    )
-
-
-def written(box: Box, size: Size, convention: str, original: Size) -> str:
-    """A box in a picture of this size in the words of a model with this convention."""
-    edges = {
-        "0-1": (1, 1),
-        "0-999": (999, 999),
-        "pixels-original": original,
-        "pixels-shown": size,
-        "pixels-shown:qwen2.5-vl": RESIZED[size],
-    }.get(convention, (1000, 1000))
-    left, top, right, bottom = (
-        value / side * edge for value, side, edge in zip(box, size * 2, edges * 2, strict=True)
-    )
-    if convention == "yxyx-0-1000":
-        return f'```json\n[{{"box_2d": [{top:.6f}, {left:.6f}, {bottom:.6f}, {right:.6f}]}}]\n```'
-    return f"It is at [{left:.6f}, {top:.6f}, {right:.6f}, {bottom:.6f}]."
+def shown_size(convention: str, sent: Size) -> Size:
+    """The size of the picture that a model with this convention is shown."""
+    return sent if convention == "pixels-shown" else RESIZED[sent]
 
 
 def oracle(vendor: Vendor, convention: str) -> Callable[[ReceivedRequest], Answer]:
@@ -103,7 +66,10 @@ def oracle(vendor: Vendor, convention: str) -> Callable[[ReceivedRequest], Answe
         (data,) = (part for part in parts if isinstance(part, bytes))
         words = " ".join(part for part in parts if isinstance(part, str))
         original, _ = ORIGINALS["even" if "even" in words else "odd"]
-        return vendor.answered(written(*red_box(data), convention, original))
+        picture = PIL.Image.open(io.BytesIO(data)).convert("RGB")
+        relative = shares(red_box(picture), picture.size)
+        shown = shown_size(convention, picture.size)
+        return vendor.answered(written(relative, convention, original=original, shown=shown))
 
     return answer
 
@@ -253,10 +219,15 @@ def test_coordinates_are_in_the_identity_only_of_benchmarks_that_read_them(rows:
 
     assert "coordinates" not in identity(evaluated(rows, OPENAI, "0-1", None))
     assert identity(evaluated(rows, OPENAI, "0-1", "0-1"))["coordinates"] == "0-1"
-    eye = snellen.evaluate(
-        "eyechart", "baseline/reader", limit=1, coordinates="0-1", out=rows.parent / "runs"
-    )
-    assert "coordinates" not in identity(eye)
+    for tasks, is_stated in [("letters", False), ("box", True)]:
+        eye = snellen.evaluate(
+            f"eyechart:tasks={tasks}",
+            "baseline/reader",
+            limit=1,
+            coordinates="0-1",
+            out=rows.parent / "runs",
+        )
+        assert ("coordinates" in identity(eye)) == is_stated
 
 
 def test_an_option_takes_precedence_over_the_profile(rows: Path) -> None:
@@ -273,12 +244,81 @@ def test_a_wrong_option_is_refused_before_anything_is_sent(rows: Path) -> None:
         snellen.evaluate("ref-l4:split=val", "openai/m", data=rows, coordinates="0-100")
 
 
+# -- the eye chart, whose pictures are drawn by its prompt
+
+CHART = "eyechart:tasks=point+box,n=2"
+ZOOM = '<tool_call>{"name": "zoom", "arguments": {"box": [0, 0, 250, 500]}}</tool_call>'
+
+
+def chart_oracle(convention: str) -> Callable[[ReceivedRequest], Answer]:
+    """Answers with the place that a question asks for, in one convention."""
+    chart = eyechart(tasks="point+box", n=2)
+    samples = [chart.sample(row.position, row) for row in chart.data]
+    targets = {sample.question: json.loads(sample.target or "") for sample in samples}
+
+    def answer(request: ReceivedRequest) -> Answer:
+        (_, parts), *_ = OPENAI.turns(request)
+        (data,) = (part for part in parts if isinstance(part, bytes))
+        words = " ".join(part for part in parts if isinstance(part, str))
+        (target,) = (target for question, target in targets.items() if question in words)
+        shown = shown_size(convention, PIL.Image.open(io.BytesIO(data)).size)
+        side = (336, 336)
+        return completion(written(shares(target, side), convention, original=side, shown=shown))
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    "images",
+    [LIMITS["as it is"], ImageLimits(max_side=168), LIMITS["scaled up"]],
+    ids=["as it is", "scaled down", "scaled up"],
+)
+def test_places_of_the_eye_chart_are_read_in_every_convention(
+    images: ImageLimits, tmp_path: Path
+) -> None:
+    for convention in CONVENTIONS:
+        with serving(chart_oracle(convention)) as server:
+            profile = Profile(base_url=server.url, images=images, coordinates=convention)
+            result = snellen.evaluate(CHART, "openai/m", profile=profile, out=tmp_path)
+
+        metrics = result.report.scorings["official"].metrics
+        assert metrics["accuracy"].value == pytest.approx(1, abs=1e-5), convention
+        for name in ("localization", "box_localization"):
+            assert metrics[name].value == pytest.approx(0, abs=1e-3), (convention, name)
+
+
+def test_a_picture_that_a_tool_returned_is_not_that_of_the_question(tmp_path: Path) -> None:
+    """A reply in pixels of the question's picture, which was sent with 168 x 168 pixels, after a
+    zoom whose picture has 84 x 168."""
+    says = chart_oracle("pixels-shown")
+
+    def answer(request: ReceivedRequest) -> Answer:
+        return says(request) if "Picture 2" in json.dumps(request.json) else completion(ZOOM)
+
+    with serving(answer) as server:
+        profile = Profile(
+            base_url=server.url, images=ImageLimits(max_side=168), coordinates="pixels-shown"
+        )
+        result = snellen.evaluate(
+            *(CHART, "openai/m"),
+            profile=profile,
+            tools=("zoom",),
+            tool_form="text",
+            out=tmp_path,
+        )
+
+    assert result.headline.value == pytest.approx(1, abs=1e-5)
+
+
 # -- files of predictions
 
 
 def test_a_file_of_predictions_is_read_in_the_coordinates_that_are_passed(rows: Path) -> None:
     file = rows.parent / "predictions.jsonl"
-    replies = {name: written(box, size, "0-1000", size) for name, (size, box) in ORIGINALS.items()}
+    replies = {
+        name: written(shares(box, size), "0-1000", original=size, shown=size)
+        for name, (size, box) in ORIGINALS.items()
+    }
     file.write_text(
         "".join(
             json.dumps({"id": name, "prediction": text}) + "\n" for name, text in replies.items()

@@ -37,7 +37,8 @@ Scoring  `official`: Snellen's own rule. The whole reply is the answer. Case, su
          For tasks that are not ladders, an answer is either right or wrong, except in two tasks.
          A `point` is right if it is in the square of the letter. The score of a `box` is its IoU,
          and that of a `table` is TEDS (families/html_tables.py). A reply with another number of
-         points or boxes than one is unparsed. Coordinates are pixels of the original picture.
+         points or boxes than one is unparsed. The question asks for pixels of the original picture.
+         If the model's coordinates are set, numbers are in these coordinates instead.
          `accuracy` is the mean score. `acuity` is the height in pixels at which 55 % of the letters
          are read, halfway between guessing (10 %) and 100 %. `far_acuity` is the same for `far`, in
          pixels of the large picture. Each of the other ladders has a metric for the level at which
@@ -82,12 +83,14 @@ from snellen.benchmarks.families.chart_scenes import (
     pick,
     shape,
 )
-from snellen.benchmarks.families.grounding import box_of
+from snellen.benchmarks.families.grounding import PIXELS, box_of
 from snellen.core import (
     Answer,
     Benchmark,
     Capabilities,
     Check,
+    Coordinates,
+    CoordinateUse,
     History,
     Presentation,
     Reading,
@@ -257,6 +260,7 @@ def eyechart(
     ladders = {task: ladder for task, ladder in LADDERS.items() if task in kinds}
     own = {kind: OWN_TASKS[kind] for kind in kinds if kind in OWN_TASKS}
     own_ladders = {kind: task.ladder for kind, task in own.items() if task.ladder is not None}
+    use = CoordinateUse(parse=_parse, of_prompt=PIXELS, is_demanded=True)
     return Benchmark(
         name="eyechart",
         asks=2,
@@ -267,7 +271,8 @@ def eyechart(
             "official": Scoring(
                 version=2,
                 source="ours",
-                parse=_parse,
+                parse=use.bound,
+                coordinates=use if any(task.reads_places for task in own.values()) else None,
                 score=_score,
                 partial=True,
                 metrics=_metrics(ladders, own.values()),
@@ -524,10 +529,10 @@ def _box(sample: Sample) -> tuple[float, float, float, float] | None:
     return None if task is None or task.ladder is None else box_of(sample)
 
 
-def _parse(reply: Reply, sample: Sample) -> Reading:
+def _parse(reply: Reply, sample: Sample, coordinates: Coordinates) -> Reading:
     task = sample.tags["task"]
     if task in OWN_TASKS:
-        return OWN_TASKS[task].parse(reply, sample)
+        return OWN_TASKS[task].parse(reply, sample, coordinates)
     text = bare_text(reply)
     if task in LADDERS:
         return read_row(text)

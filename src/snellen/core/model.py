@@ -16,7 +16,7 @@ A model that calls tools itself can hand over its steps in `Reply.steps`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -325,6 +325,11 @@ class Reply:
         if not (self.text.strip() or self.choices or self.tool_calls):
             return "empty"
         return "ok"
+
+    def without_tool_sizes(self, pictures: int) -> "Reply":
+        """The reply without the sizes of pictures that tools returned. They come after those of the
+        question, which has `pictures` pictures."""
+        return self if self.sizes is None else replace(self, sizes=self.sizes[:pictures])
 
 
 @runtime_checkable

@@ -61,5 +61,5 @@ def _digest(reply: Reply, sample: Sample) -> bytes | None:
     or if it is not a text."""
     if len(reply.text) <= SHORT or reply.choices or reply.tool_calls:
         return None
-    fields = orjson.dumps((sample.id, reply.text, reply.reasoning, reply.stop))
+    fields = orjson.dumps((sample.id, reply.text, reply.reasoning, reply.stop, reply.sizes))
     return blake2b(fields, digest_size=16).digest()

@@ -164,7 +164,8 @@ class StepConversations(Conversations):
             is_over = exchange.ending(reply) is not None
             exchange.add(reply)
             if is_over:
-                return worded, reply
+                pictures = sum(len(message.images) for message in worded.messages)
+                return worded, reply.without_tool_sizes(pictures)
             error = await self._carry_out(exchange)
             prepared = _prepared(exchange.request)
             key = self._recorder.key(sample, key.repeat, key.turn, key.step + 1)

@@ -108,7 +108,11 @@ def _with_steps(
         if scored.reply is not None:
             answered = [turns[scored.turn]] if by_turn else turns
             records = step_records(run, [turn.key for turn in answered])
-            scored = scored._replace(steps=None if records is None else step_facts(records))
+            pictures = sum(medium.kind == "image" for medium in answered[-1].media)
+            scored = scored._replace(
+                reply=scored.reply.without_tool_sizes(pictures),
+                steps=None if records is None else step_facts(records),
+            )
         yield scored
 
 

@@ -22,7 +22,7 @@ from snellen.benchmarks.families.chart_scenes import (
     pick,
     shape,
 )
-from snellen.core import Answer, Reading, Reply, Sample
+from snellen.core import Answer, Coordinates, Reading, Reply, Sample
 from snellen.media.drawing import UNIT
 from snellen.metrics.acuity import threshold
 
@@ -55,7 +55,7 @@ def _scene(draw: Draw, side: int, number: int) -> Scene:
     )
 
 
-def _parse(reply: Reply, _: Sample) -> Reading:
+def _parse(reply: Reply, _: Sample, __: Coordinates) -> Reading:
     return read_row(bare_text(reply))
 
 

@@ -15,7 +15,7 @@ from snellen.benchmarks.families.chart_scenes import (
     shape,
 )
 from snellen.benchmarks.families.html_tables import Element, first_table, page_of, teds
-from snellen.core import Reading, Reply, Sample, TableAnswer
+from snellen.core import Coordinates, Reading, Reply, Sample, TableAnswer
 from snellen.media.drawing import UNIT
 
 ROWS, COLUMNS, LENGTHS = (3, 6), (2, 4), (2, 4)
@@ -78,7 +78,7 @@ def _html(table: TableAnswer) -> str:
     return f"<table>{''.join(rows)}</table>"
 
 
-def _parse(reply: Reply, _: Sample) -> Reading:
+def _parse(reply: Reply, _: Sample, __: Coordinates) -> Reading:
     """Parse the first HTML table of a reply. Header cells are cells, and spans do not count."""
     start = re.search("<table", reply.text, re.IGNORECASE)
     table = start and first_table(page_of(reply.text[start.start() :]))

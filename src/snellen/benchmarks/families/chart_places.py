@@ -18,7 +18,7 @@ from snellen.benchmarks.families.chart_scenes import (
 )
 from snellen.benchmarks.families.grounding import as_text, box_of, robust_iou, robust_target
 from snellen.benchmarks.families.grounding import inside as inside_box
-from snellen.core import BoxAnswer, PointAnswer, Reading, Reply, Sample
+from snellen.core import BoxAnswer, Coordinates, PointAnswer, Reading, Reply, Sample
 from snellen.media.drawing import UNIT
 from snellen.metrics.localization import median_distance
 
@@ -71,9 +71,9 @@ def _numbers(text: str) -> tuple[float, ...]:
     return tuple(map(float, re.findall(r"[0-9.]+", text)))
 
 
-def _parse(reply: Reply, sample: Sample, task: str) -> Reading:
-    """Parse the only point or box of a reply, as pixels of the original picture."""
-    reading = robust_target(reply, sample)
+def _parse(reply: Reply, sample: Sample, coordinates: Coordinates, *, task: str) -> Reading:
+    """Parse the only point or box of a reply, whose numbers are in the given coordinates."""
+    reading = robust_target(reply, sample, coordinates)
     if reading.answer is not None and not isinstance(reading.answer, KINDS[task]):
         return Reading(answer=None, rule=f"{reading.rule}: not a {task}")
     return reading
@@ -111,6 +111,7 @@ def _task(task: str, **rules: Any) -> ChartTask:
     return ChartTask(
         scene=partial(_scene, task=task),
         parse=partial(_parse, task=task),
+        reads_places=True,
         capability="perception/spatial",
         **rules,
     )

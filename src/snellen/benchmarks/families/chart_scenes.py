@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from snellen.core import Answer, Reading, Reply, Sample
+from snellen.core import Answer, Coordinates, Reading, Reply, Sample
 from snellen.media.drawing import UNIT
 from snellen.metrics import Metric
 
@@ -76,8 +76,8 @@ class ChartTask:
     scene: Callable[[Draw, int, int], Scene]
     """Draws a scene with a question. The arguments are the source of random numbers, the side of
     the chart's pictures in pixels, and the number of the sample among those of the task, from 0."""
-    parse: Callable[[Reply, Sample], Reading]
-    """Parses the answer in a reply, as `Scoring.parse` does."""
+    parse: Callable[[Reply, Sample, Coordinates], Reading]
+    """Parses the answer in a reply, as `CoordinateUse.parse` does."""
     score: Callable[[Reading, Sample], float]
     """The score of a reading, from 0 to 1."""
     target: Callable[[Sample], Answer | None]
@@ -88,6 +88,8 @@ class ChartTask:
     """The leaf of the capability tree."""
     metrics: Mapping[str, Metric]
     """Further metrics, keyed by name."""
+    reads_places: bool = False
+    """Whether `parse` depends on the coordinates."""
     max_answer_tokens: int = 64
     """The token limit of a reply."""
     ladder: str | None = None

@@ -338,9 +338,10 @@ def in_pixels(
 
 def sent_size(reply: Reply, sample: Sample) -> tuple[int, int] | None:
     """The width and height, in pixels, at which the sample's picture was sent; None if they are not
-    known. The pictures of few-shot examples come before those of the sample."""
-    n = len(sample.media)
-    scaled = reply.sizes[-n] if reply.sizes and len(reply.sizes) >= n > 0 else None
+    known. The pictures of few-shot examples come before those of the sample. A sample without media
+    has one picture, which its prompt draws."""
+    n = len(sample.media) or 1
+    scaled = reply.sizes[-n] if reply.sizes and len(reply.sizes) >= n else None
     return scaled or (sample.media[0].size if sample.media else None)
 
 
