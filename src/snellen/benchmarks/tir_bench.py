@@ -7,7 +7,7 @@ Data     Agents-X/TIR-Bench on the Hugging Face hub: TIR-Bench.json with 1,215 q
          answer is a letter, several letters, a number, two numbers, or a list of numbers.
 Prompt   The authors publish no code that asks. Here, the pictures come first, and then the row's
          field `prompt`, as in modelscope/evalscope@fde259d2a32ab8a4cdb3af44dc8b18f504f1e277:
-         evalscope/benchmarks/tir_bench/tir_bench_adapter.py#L127-L150. The limit of 8,192 tokens
+         evalscope/benchmarks/tir_bench/tir_bench_adapter.py#L129-L156. The limit of 8,192 tokens
          is our choice. Published scores "with tools" or "with CI" are from models that run code,
          which `--tools` does not offer.
 Scoring  `official`: agents-x-project/TIR-Bench@f79c7562b59e4f8142b0437fc725eb3ee1aec76c. GPT-4.1
