@@ -25,7 +25,7 @@ Proof    Prompts, letters, and overlaps equal those of the authors' and VLMEvalK
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -97,10 +97,7 @@ ASK = (
     "option between <answer> and </answer>."
 )
 DIRECT = choice_sets.LISTED + "Answer with the correct option's letter directly. \n"
-THOUGHTS = re.compile(r"<think>(.*?)</think>", re.DOTALL)
-BOX = re.compile(
-    r"<box>\s*(?:\[(\d{1,300}),(\d{1,300}),(\d{1,300}),(\d{1,300})\])?.*?</box>", re.DOTALL
-)
+EDGES = re.compile(r"\[(\d{1,300}),(\d{1,300}),(\d{1,300}),(\d{1,300})\]")
 Preset = Literal["official", "vlmevalkit"]
 Edges = tuple[float, float, float, float]
 
@@ -193,7 +190,8 @@ def official_letter(reply: Reply, sample: Sample) -> Reading:
 
 def boxes_in(text: str) -> Reading:
     """The boxes in a text that have a positive width and height."""
-    numbers = [[*map(float, match.groups())] for match in BOX.finditer(text) if match[1]]
+    matches = (EDGES.match(inner.strip()) for inner in between(text, "<box>", "</box>"))
+    numbers = [[*map(float, match.groups())] for match in matches if match]
     boxes = tuple(
         BoxAnswer(left=left, top=top, right=right, bottom=bottom)
         for left, top, right, bottom in numbers
@@ -205,9 +203,20 @@ def boxes_in(text: str) -> Reading:
     )
 
 
+def between(text: str, opening: str, closing: str) -> Iterator[str]:
+    """The parts of a text from a mark to the next closing mark."""
+    end = 0
+    while (start := text.find(opening, end)) >= 0:
+        start += len(opening)
+        end = text.find(closing, start)
+        if end < 0:
+            return
+        yield text[start:end]
+        end += len(closing)
+
+
 def thoughts(text: str) -> str:
-    match = THOUGHTS.search(text)
-    return match[1] if match else text
+    return next(between(text, "<think>", "</think>"), text)
 
 
 def mean_overlap(reading: Reading, sample: Sample) -> float:
