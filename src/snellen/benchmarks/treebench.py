@@ -24,8 +24,6 @@ Proof    Prompts, letters, and overlaps equal those of the authors' and VLMEvalK
          generated replies (tests/parity). No outputs are published.
 """
 
-import re
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -38,22 +36,19 @@ from snellen.benchmarks.families.capital_letters import (
     first_capital,
     in_tags,
 )
-from snellen.core import (
-    Benchmark,
-    BoxAnswer,
-    Interop,
-    Reading,
-    Reply,
-    Sample,
-    Scoring,
-    SeveralAnswers,
+from snellen.benchmarks.families.tree_boxes import (
+    boxes_in_cell,
+    boxes_of,
+    kit_overlap,
+    mean_overlap,
+    overlap,
+    target_box,
+    thoughts,
 )
+from snellen.core import Benchmark, Interop, Reading, Reply, Sample
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import Message, system, user
-from snellen.metrics import Metric, mean
-from snellen.metrics.iou import iou
-from snellen.text.literals import literal
 
 AUTHORS = "Haochen-Wang409/TreeVGR@4823ad8860f13b5eac360bba592f7c3442c6e04c:inference_treebench.py"
 KIT = f"{choice_sets.KIT}:vlmeval/dataset/image_mcq.py"
@@ -97,9 +92,7 @@ ASK = (
     "option between <answer> and </answer>."
 )
 DIRECT = choice_sets.LISTED + "Answer with the correct option's letter directly. \n"
-EDGES = re.compile(r"\[(\d{1,300}),(\d{1,300}),(\d{1,300}),(\d{1,300})\]")
 Preset = Literal["official", "vlmevalkit"]
-Edges = tuple[float, float, float, float]
 
 
 def treebench(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
@@ -134,41 +127,15 @@ def published(**_: object) -> tuple[File, ...]:
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
-    cell = row["target_instances"]
-    boxes = literal(cell) if isinstance(cell, str) else cell
-    if not isinstance(boxes, list) or not all(map(is_box, boxes)):
-        raise ValueError(f"target_instances is {str(cell)[:80]!r}, not a list of boxes")
+    boxes = boxes_in_cell(row["target_instances"])
     sample = choice_sets.sample_of(row, data_file, tags=("category",))
     listed = row.get("multi-choice options") or ""
     return replace(sample, data={**sample.data, "listed": listed, "boxes": boxes})
 
 
-def is_box(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == 4
-        and all(isinstance(edge, int | float) for edge in value)
-    )
-
-
 def official_prompt(sample: Sample, _: object) -> tuple[Message, ...]:
     text = ASK.format(question=sample.question, listed=sample.data["listed"])
     return system(SYSTEM), user(*sample.media, text)
-
-
-def boxes_of(sample: Sample) -> list[Edges]:
-    """The boxes of what a question is about."""
-    boxes = sample.data["boxes"]
-    assert isinstance(boxes, list)
-    return [(left, top, right, bottom) for left, top, right, bottom in boxes]
-
-
-def target_box(sample: Sample) -> Edges | None:
-    """The smallest box around all boxes of a question."""
-    if not (boxes := boxes_of(sample)):
-        return None
-    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
-    return min(lefts), min(tops), max(rights), max(bottoms)
 
 
 def says(sample: Sample, answer: str) -> str:
@@ -186,68 +153,6 @@ def official_letter(reply: Reply, sample: Sample) -> Reading:
     if text.upper() in [*"ABCDEFGH"[: len(sample.choices)]]:
         return Reading(answer=text.upper(), rule="only the letter")
     return Reading(answer=None, rule="not only the letter")
-
-
-def boxes_in(text: str) -> Reading:
-    """The boxes in a text that have a positive width and height."""
-    matches = (EDGES.match(inner.strip()) for inner in between(text, "<box>", "</box>"))
-    numbers = [[*map(float, match.groups())] for match in matches if match]
-    boxes = tuple(
-        BoxAnswer(left=left, top=top, right=right, bottom=bottom)
-        for left, top, right, bottom in numbers
-        if left < right and top < bottom
-    )
-    return Reading(
-        answer=SeveralAnswers(answers=boxes) if boxes else None,
-        rule="boxes" if boxes else "no box",
-    )
-
-
-def between(text: str, opening: str, closing: str) -> Iterator[str]:
-    """The parts of a text from a mark to the next closing mark."""
-    end = 0
-    while (start := text.find(opening, end)) >= 0:
-        start += len(opening)
-        end = text.find(closing, start)
-        if end < 0:
-            return
-        yield text[start:end]
-        end += len(closing)
-
-
-def thoughts(text: str) -> str:
-    return next(between(text, "<think>", "</think>"), text)
-
-
-def mean_overlap(reading: Reading, sample: Sample) -> float:
-    """The mean of the largest overlaps with the boxes of a question."""
-    boxes = boxes_of(sample)
-    if not isinstance(reading.answer, SeveralAnswers) or not boxes:
-        return 0.0
-    answers = [
-        (box.left, box.top, box.right, box.bottom)
-        for box in reading.answer.answers
-        if isinstance(box, BoxAnswer)
-    ]
-    return sum(max(iou(box, answer) for answer in answers) for box in boxes) / len(boxes)
-
-
-def kit_overlap(reading: Reading, sample: Sample) -> float:
-    """Like `mean_overlap`, but any box is right if the question has none (#L2997-L2998)."""
-    return mean_overlap(reading, sample) if boxes_of(sample) else float(reading.answer is not None)
-
-
-def overlap(source: str, text: Callable[[str], str], score: choice_sets.Score) -> Scoring:
-    """A scoring of the boxes in a part of the reply."""
-    return Scoring(
-        version=1,
-        source=source,
-        parse=lambda reply, _: boxes_in(text(reply.text)),
-        score=score,
-        metrics={"mean_iou": Metric(mean, better="higher")},
-        missing="wrong",
-        partial=True,
-    )
 
 
 RULES = {
