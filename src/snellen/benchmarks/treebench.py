@@ -10,14 +10,15 @@ Prompt   `official`: a system message that asks for boxes in the thoughts, then 
          TreeVGR@4823ad8860f13b5eac360bba592f7c3442c6e04c:inference_treebench.py#L77-L106. 1,024
          tokens. The authors also begin the reply with <think>, which is not sent here.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
-         dataset/image_mcq.py#L2892-L2926. 2,048 tokens. Most published accuracies are from it.
+         dataset/image_mcq.py#L2892-L2926. 2,048 tokens. The authors' README says that the paper's
+         figures are mainly from VLMEvalKit.
 Scoring  `official`: #L146-L148, #L203. The text in <answer>, or else the reply itself, must be the
          letter, in any case.
          `boxes`: #L15-L74. For each box of the question, the largest intersection over union with
          a box in the reply, such as <box>[1,2,3,4]</box>; the mean over them. A box with blanks or
          decimals is not read. Boxes must be in pixels of the picture.
          `vlmevalkit`: image_mcq.py#L2930-L2982, the first capital letter A to E.
-         `vlmevalkit-boxes`: #L2984-L3071, like boxes, but only those in <think>, if there is one.
+         `vlmevalkit-boxes`: #L2984-L3062, like boxes, but only those in <think>, if there is one.
          `robust`: the letter that the reply settles on.
          With the prompt vlmevalkit, the scoring vlmevalkit is the headline.
 Proof    Prompts, letters, and overlaps equal those of the authors' and VLMEvalKit's code on 720
@@ -162,5 +163,5 @@ RULES = {
         f"{KIT}#L2930-L2982",
         lambda reply, _: first_capital(in_tags(reply.text), (*PHRASES, *MORE_PHRASES), BARE),
     ),
-    "vlmevalkit-boxes": overlap(f"{KIT}#L2984-L3071", thoughts, kit_overlap),
+    "vlmevalkit-boxes": overlap(f"{KIT}#L2984-L3062", thoughts, kit_overlap),
 }

@@ -1,7 +1,7 @@
 """TreeBench's boxes: those of a question, those in a reply, and how much they overlap.
 
 The rules are those of Haochen-Wang409/TreeVGR@4823ad8860f13b5eac360bba592f7c3442c6e04c:
-inference_treebench.py#L15-L74, and of VLMEvalKit's copy, vlmeval/dataset/image_mcq.py#L2984-L3071.
+inference_treebench.py#L15-L74, and of VLMEvalKit's copy, vlmeval/dataset/image_mcq.py#L2984-L3062.
 """
 
 import re
@@ -98,7 +98,7 @@ def mean_overlap(reading: Reading, sample: Sample) -> float:
 
 
 def kit_overlap(reading: Reading, sample: Sample) -> float:
-    """Like `mean_overlap`, but any box is right if the question has none (#L2997-L2998)."""
+    """Like `mean_overlap`, but any box is right if the question has none (#L3007-L3008)."""
     return mean_overlap(reading, sample) if boxes_of(sample) else float(reading.answer is not None)
 
 
