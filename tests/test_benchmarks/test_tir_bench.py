@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from snellen.benchmarks import tir_bench as file
+from snellen.benchmarks.families.tir_judge import extraction, layout
 from snellen.benchmarks.families.tir_rules import form_of, robust_answer, robust_score, score
 from snellen.benchmarks.families.verified_numbers import is_number
-from snellen.benchmarks.tir_bench import extraction, layout, tir_bench, to_sample
+from snellen.benchmarks.tir_bench import tir_bench, to_sample
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.data import DataFile, Row

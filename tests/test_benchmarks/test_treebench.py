@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from snellen.benchmarks import treebench as file
-from snellen.benchmarks.treebench import target_box, to_sample, treebench
+from snellen.benchmarks.families.tree_boxes import target_box
+from snellen.benchmarks.treebench import to_sample, treebench
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.data import DataFile, Row

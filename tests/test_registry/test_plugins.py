@@ -199,7 +199,7 @@ def test_a_plug_ins_tool_is_found_by_name_and_known_by_its_code(plugin: Path) ->
     code.write_text(code.read_text() + "\n")
     forget()
     assert registry.toolbox(["measure"]).tools["measure"].version != before
-    with pytest.raises(CatalogError, match="Tools: frame, grid, rotate, window, zoom, measure"):
+    with pytest.raises(CatalogError, match=r"Tools: frame, grid, .*rotate, window, zoom, measure"):
         registry.toolbox(["measures"])
 
 

@@ -7,7 +7,7 @@ Data     Agents-X/TIR-Bench on the Hugging Face hub: TIR-Bench.json with 1,215 q
          answer is a letter, several letters, a number, two numbers, or a list of numbers.
 Prompt   The authors publish no code that asks. Here, the pictures come first, and then the row's
          field `prompt`, as in modelscope/evalscope@fde259d2a32ab8a4cdb3af44dc8b18f504f1e277:
-         evalscope/benchmarks/tir_bench/tir_bench_adapter.py#L127-L150. The limit of 8,192 tokens
+         evalscope/benchmarks/tir_bench/tir_bench_adapter.py#L129-L156. The limit of 8,192 tokens
          is our choice. Published scores "with tools" or "with CI" are from models that run code,
          which `--tools` does not offer.
 Scoring  `official`: agents-x-project/TIR-Bench@f79c7562b59e4f8142b0437fc725eb3ee1aec76c. GPT-4.1
@@ -28,25 +28,15 @@ Proof    Scores, judge prompts, and accuracies of generated replies equal those 
 
 from pathlib import Path
 
-from snellen.benchmarks.families import results
-from snellen.benchmarks.families.judged import for_the_judge, presentation, prompts
+from snellen.benchmarks.families.judged import for_the_judge, presentation
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.tasks import parse_verbatim
+from snellen.benchmarks.families.tir_judge import JUDGE, layout
 from snellen.benchmarks.families.tir_rules import robust_answer, robust_score, score
-from snellen.core import (
-    Benchmark,
-    Check,
-    Interop,
-    Judge,
-    Published,
-    Reading,
-    Reply,
-    Sample,
-    Scoring,
-)
+from snellen.core import Benchmark, Check, Interop, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find, json_list
 from snellen.data.published import File
-from snellen.media.content import Message, system, user
+from snellen.media.content import user
 from snellen.metrics import mean
 
 AUTHORS = "agents-x-project/TIR-Bench@f79c7562b59e4f8142b0437fc725eb3ee1aec76c"
@@ -62,7 +52,6 @@ LICENSE = "Apache-2.0"
 PROOF = "authors' code"
 SIZE = 1215
 ALIASES: dict[str, dict[str, str]] = {"TIR-Bench": {}}
-SYSTEM = " Assistant is a large language model trained by OpenAI."
 LEAVES = {
     **dict.fromkeys(("color", "contrast", "instrument"), "perception/attribute"),
     **dict.fromkeys(("jigsaw", "refcoco", "rotation_game"), "perception/spatial"),
@@ -80,9 +69,7 @@ def tir_bench(data: Path | None = None) -> Benchmark:
     official = Scoring(
         version=1,
         source=f"{AUTHORS}:calculate_score.py#L65-L163",
-        parse=lambda reply, sample: (
-            parse_verbatim if sample.tags["task"] == "ocr" else for_the_judge
-        )(reply, sample),
+        parse=official_answer,
         score=lambda reading, sample: (
             score(reading.answer, sample) if isinstance(reading.answer, str) else 0.0
         ),
@@ -146,51 +133,6 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
     )
 
 
-def judge_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
-    examples = prompts("tir_bench")[sample.tags["task"]]
-    question = f"Question: {sample.question}\n\nModel response: {reply.text}"
-    return system(SYSTEM), user(f"{examples}\n\n{question}\n\nExtracted answer: ")
-
-
-def extraction(words: str, _: Sample) -> Reading:
-    if not words.strip():
-        return Reading(answer=None, rule="nothing said")
-    return Reading(answer=words.replace("*", "").strip(), rule="extraction")
-
-
-JUDGE = Judge(
-    name="gpt-4.1",
-    authors_model="gpt-4.1",
-    prompt=judge_prompt,
-    parse=extraction,
-    when=lambda reading: reading.rule == "for the judge",
-    temperature=None,
-    max_answer_tokens=2048,
-)
-
-
-def layout(path: Path) -> Published | None:
-    """Read the authors' results: an object that maps keys to rows with `model_response` and, once
-    a judge was asked, `extracted_answer`. A null extraction is scored as an empty one.
-
-    Raises:
-        DataError: two rows have the same id, or a reply is neither text nor null.
-    """
-    content = results.of_json(path)
-    if not isinstance(content, dict) or not content:
-        return None
-    if not all(isinstance(row, dict) and "model_response" in row for row in content.values()):
-        return None
-    rows = [{"id": key, **row} for key, row in content.items()]
-    for row in rows:
-        if isinstance(row["model_response"], list):  # only the first counts (#L92-L93)
-            row["model_response"] = next(iter(row["model_response"]), "")
-    judged = [row for row in rows if row.get("task", row.get("category")) != "ocr"]
-    extracted = {str(row["id"]): row.get("extracted_answer") for row in judged}
-    empty = Reading(answer="", rule="no extraction in the file")
-    return Published(
-        replies=results.replies_of(path, rows, "id", "model_response"),
-        verdicts={"official": {key: (str(text),) for key, text in extracted.items() if text}},
-        readings={"official": {key: empty for key, text in extracted.items() if not text}},
-        only_these=True,
-    )
+def official_answer(reply: Reply, sample: Sample) -> Reading:
+    """Leave the reply to the judge, except in the task `ocr`."""
+    return (parse_verbatim if sample.tags["task"] == "ocr" else for_the_judge)(reply, sample)

@@ -10,22 +10,21 @@ Prompt   `official`: a system message that asks for boxes in the thoughts, then 
          TreeVGR@4823ad8860f13b5eac360bba592f7c3442c6e04c:inference_treebench.py#L77-L106. 1,024
          tokens. The authors also begin the reply with <think>, which is not sent here.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
-         dataset/image_mcq.py#L2892-L2926. 2,048 tokens. Most published accuracies are from it.
+         dataset/image_mcq.py#L2892-L2926. 2,048 tokens. The authors' README says that the paper's
+         figures are mainly from VLMEvalKit.
 Scoring  `official`: #L146-L148, #L203. The text in <answer>, or else the reply itself, must be the
          letter, in any case.
          `boxes`: #L15-L74. For each box of the question, the largest intersection over union with
          a box in the reply, such as <box>[1,2,3,4]</box>; the mean over them. A box with blanks or
          decimals is not read. Boxes must be in pixels of the picture.
          `vlmevalkit`: image_mcq.py#L2930-L2982, the first capital letter A to E.
-         `vlmevalkit-boxes`: #L2984-L3071, like boxes, but only those in <think>, if there is one.
+         `vlmevalkit-boxes`: #L2984-L3062, like boxes, but only those in <think>, if there is one.
          `robust`: the letter that the reply settles on.
          With the prompt vlmevalkit, the scoring vlmevalkit is the headline.
 Proof    Prompts, letters, and overlaps equal those of the authors' and VLMEvalKit's code on 720
          generated replies (tests/parity). No outputs are published.
 """
 
-import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -38,22 +37,19 @@ from snellen.benchmarks.families.capital_letters import (
     first_capital,
     in_tags,
 )
-from snellen.core import (
-    Benchmark,
-    BoxAnswer,
-    Interop,
-    Reading,
-    Reply,
-    Sample,
-    Scoring,
-    SeveralAnswers,
+from snellen.benchmarks.families.tree_boxes import (
+    boxes_in_cell,
+    boxes_of,
+    kit_overlap,
+    mean_overlap,
+    overlap,
+    target_box,
+    thoughts,
 )
+from snellen.core import Benchmark, Interop, Reading, Reply, Sample
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import Message, system, user
-from snellen.metrics import Metric, mean
-from snellen.metrics.iou import iou
-from snellen.text.literals import literal
 
 AUTHORS = "Haochen-Wang409/TreeVGR@4823ad8860f13b5eac360bba592f7c3442c6e04c:inference_treebench.py"
 KIT = f"{choice_sets.KIT}:vlmeval/dataset/image_mcq.py"
@@ -97,12 +93,7 @@ ASK = (
     "option between <answer> and </answer>."
 )
 DIRECT = choice_sets.LISTED + "Answer with the correct option's letter directly. \n"
-THOUGHTS = re.compile(r"<think>(.*?)</think>", re.DOTALL)
-BOX = re.compile(
-    r"<box>\s*(?:\[(\d{1,300}),(\d{1,300}),(\d{1,300}),(\d{1,300})\])?.*?</box>", re.DOTALL
-)
 Preset = Literal["official", "vlmevalkit"]
-Edges = tuple[float, float, float, float]
 
 
 def treebench(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
@@ -137,41 +128,15 @@ def published(**_: object) -> tuple[File, ...]:
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
-    cell = row["target_instances"]
-    boxes = literal(cell) if isinstance(cell, str) else cell
-    if not isinstance(boxes, list) or not all(map(is_box, boxes)):
-        raise ValueError(f"target_instances is {str(cell)[:80]!r}, not a list of boxes")
+    boxes = boxes_in_cell(row["target_instances"])
     sample = choice_sets.sample_of(row, data_file, tags=("category",))
     listed = row.get("multi-choice options") or ""
     return replace(sample, data={**sample.data, "listed": listed, "boxes": boxes})
 
 
-def is_box(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == 4
-        and all(isinstance(edge, int | float) for edge in value)
-    )
-
-
 def official_prompt(sample: Sample, _: object) -> tuple[Message, ...]:
     text = ASK.format(question=sample.question, listed=sample.data["listed"])
     return system(SYSTEM), user(*sample.media, text)
-
-
-def boxes_of(sample: Sample) -> list[Edges]:
-    """The boxes of what a question is about."""
-    boxes = sample.data["boxes"]
-    assert isinstance(boxes, list)
-    return [(left, top, right, bottom) for left, top, right, bottom in boxes]
-
-
-def target_box(sample: Sample) -> Edges | None:
-    """The smallest box around all boxes of a question."""
-    if not (boxes := boxes_of(sample)):
-        return None
-    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
-    return min(lefts), min(tops), max(rights), max(bottoms)
 
 
 def says(sample: Sample, answer: str) -> str:
@@ -191,56 +156,6 @@ def official_letter(reply: Reply, sample: Sample) -> Reading:
     return Reading(answer=None, rule="not only the letter")
 
 
-def boxes_in(text: str) -> Reading:
-    """The boxes in a text that have a positive width and height."""
-    numbers = [[*map(float, match.groups())] for match in BOX.finditer(text) if match[1]]
-    boxes = tuple(
-        BoxAnswer(left=left, top=top, right=right, bottom=bottom)
-        for left, top, right, bottom in numbers
-        if left < right and top < bottom
-    )
-    return Reading(
-        answer=SeveralAnswers(answers=boxes) if boxes else None,
-        rule="boxes" if boxes else "no box",
-    )
-
-
-def thoughts(text: str) -> str:
-    match = THOUGHTS.search(text)
-    return match[1] if match else text
-
-
-def mean_overlap(reading: Reading, sample: Sample) -> float:
-    """The mean of the largest overlaps with the boxes of a question."""
-    boxes = boxes_of(sample)
-    if not isinstance(reading.answer, SeveralAnswers) or not boxes:
-        return 0.0
-    answers = [
-        (box.left, box.top, box.right, box.bottom)
-        for box in reading.answer.answers
-        if isinstance(box, BoxAnswer)
-    ]
-    return sum(max(iou(box, answer) for answer in answers) for box in boxes) / len(boxes)
-
-
-def kit_overlap(reading: Reading, sample: Sample) -> float:
-    """Like `mean_overlap`, but any box is right if the question has none (#L2997-L2998)."""
-    return mean_overlap(reading, sample) if boxes_of(sample) else float(reading.answer is not None)
-
-
-def overlap(source: str, text: Callable[[str], str], score: choice_sets.Score) -> Scoring:
-    """A scoring of the boxes in a part of the reply."""
-    return Scoring(
-        version=1,
-        source=source,
-        parse=lambda reply, _: boxes_in(text(reply.text)),
-        score=score,
-        metrics={"mean_iou": Metric(mean, better="higher")},
-        missing="wrong",
-        partial=True,
-    )
-
-
 RULES = {
     "official": choice_sets.rule(f"{AUTHORS}#L146-L203", official_letter),
     "boxes": overlap(f"{AUTHORS}#L15-L74", str, mean_overlap),
@@ -248,5 +163,5 @@ RULES = {
         f"{KIT}#L2930-L2982",
         lambda reply, _: first_capital(in_tags(reply.text), (*PHRASES, *MORE_PHRASES), BARE),
     ),
-    "vlmevalkit-boxes": overlap(f"{KIT}#L2984-L3071", thoughts, kit_overlap),
+    "vlmevalkit-boxes": overlap(f"{KIT}#L2984-L3062", thoughts, kit_overlap),
 }

@@ -25,7 +25,7 @@ NO_NUMBER = re.compile(r"[A-Za-z*:\s]+")
 INTEGERS = re.compile(r"\d+")
 SEVERAL = re.compile(r"[\d\s,，]+")
 PAIR = re.compile(r"\b(\d+)\s*,\s*(\d+)\b")
-LIST = re.compile(r"\d+(?:\s*[,，]\s*\d+)+|(?<=\[)\s*\d+\s*(?=\])")
+LIST = re.compile(r"(?<!\d)\d+(?:\s*[,，]\s*\d+)+|(?<=\[)\s*\d+\s*(?=\])")
 
 
 def form_of(right: str) -> Form:
