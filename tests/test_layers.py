@@ -36,9 +36,15 @@ ONLY: Mapping[str, tuple[str, ...]] = {
     "av": ("media/",),
     "fsspec": ("store/remote.py",),
     "ray": ("models/executors/cluster.py",),
-    "os.environ": ("home.py", "data/", "registry/keys.py", "store/locations.py"),
-    "os.environb": ("home.py", "data/", "registry/keys.py", "store/locations.py"),
-    "os.getenv": ("home.py", "data/", "registry/keys.py", "store/locations.py"),
+    "os.environ": ("home.py", "data/", "media/limits.py", "registry/keys.py", "store/locations.py"),
+    "os.environb": (
+        "home.py",
+        "data/",
+        "media/limits.py",
+        "registry/keys.py",
+        "store/locations.py",
+    ),
+    "os.getenv": ("home.py", "data/", "media/limits.py", "registry/keys.py", "store/locations.py"),
     # What a request was made from: a back end that reads it could fit its prompt to the benchmark.
     ".origin": ("core/benchmark.py", "models/vlmevalkit.py"),
 }
