@@ -30,21 +30,16 @@ LAYERS = """
     __main__
 """
 LEVEL = {name: level for level, line in enumerate(LAYERS.splitlines()) for name in line.split()}
+ENVIRONMENT = ("home.py", "data/", "media/limits.py", "registry/keys.py", "store/locations.py")
 ONLY: Mapping[str, tuple[str, ...]] = {
     "aiohttp": ("transport/",),
     "PIL": ("media/",),
     "av": ("media/",),
     "fsspec": ("store/remote.py",),
     "ray": ("models/executors/cluster.py",),
-    "os.environ": ("home.py", "data/", "media/limits.py", "registry/keys.py", "store/locations.py"),
-    "os.environb": (
-        "home.py",
-        "data/",
-        "media/limits.py",
-        "registry/keys.py",
-        "store/locations.py",
-    ),
-    "os.getenv": ("home.py", "data/", "media/limits.py", "registry/keys.py", "store/locations.py"),
+    "os.environ": ENVIRONMENT,
+    "os.environb": ENVIRONMENT,
+    "os.getenv": ENVIRONMENT,
     # What a request was made from: a back end that reads it could fit its prompt to the benchmark.
     ".origin": ("core/benchmark.py", "models/vlmevalkit.py"),
 }

@@ -38,7 +38,7 @@ def quick_png(pixels: NDArray[np.uint8], *, profile: bytes | None = None) -> byt
     parts = [PNG_START, *_chunk(b"IHDR", header)]
     if profile is not None:
         parts += _chunk(b"iCCP", b"ICC Profile\0\0" + zlib.compress(profile))
-    parts += _chunk(b"IDAT", zlib.compress(_filtered(pixels.reshape(height, -1)), LEVEL))
+    parts += _chunk(b"IDAT", zlib.compress(_filtered(pixels.reshape(height, -1)).data, LEVEL))
     parts += _chunk(b"IEND", b"")
     return b"".join(parts)
 
