@@ -56,7 +56,8 @@ def check_model(benchmark: Benchmark, model: Model) -> None:
     if streaming is not None and streaming.until and not getattr(model, "speaks", True):
         raise UsageError(
             f"{model.name} replies only when it is asked, but {benchmark.name} with these options "
-            "needs a model that decides by itself when to speak. Use the option mode=polled."
+            "needs a model that decides by itself when to speak. Use the option mode=polled, or a "
+            "model that watches streams, such as hf-stream/FOLDER."
         )
 
 
