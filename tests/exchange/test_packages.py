@@ -7,9 +7,13 @@ import pytest
 import yaml
 
 import snellen
+from snellen.core.model import Reply, Request, Step
+from snellen.core.tools import ToolResult
 from snellen.interop.hub import HubTarget
+from snellen.media.content import ToolCall
 from snellen.report.export import export
 from tests.exchanged import FAILED, choice_rows, choice_run, conversation_run, report_of
+from tests.tiny import Says
 
 pytestmark = [
     pytest.mark.exchange,
@@ -158,3 +162,24 @@ def test_inspect_reads_tool_calls_as_events(tmp_path: Path) -> None:
         assert answer.function == "zoom"
         assert event.result == answer.text
         assert "<image: sha256:" in event.result and event.error is None
+
+
+def test_inspect_reads_the_steps_that_a_model_hands_over_as_events(tmp_path: Path) -> None:
+    def agent(request: Request) -> Reply:
+        call = ToolCall(id="0", name="look", arguments='{"at": 1}')
+        step = Step(text="I look.", results=(ToolResult(call=call, parts=("a cat",)),))
+        return Reply(text="ABCDE", stop="stop", steps=(step, step))
+
+    result = snellen.evaluate("eyechart:tasks=letters,n=2", Says(agent), out=tmp_path / "runs")
+    assert result.run is not None
+    for sample in inspect_log(result.run, tmp_path).samples:
+        events = [event for event in sample.events if event.event == "tool"]
+        assert [(event.function, event.result) for event in events] == [("look", "a cat")] * 2
+        assert [message.role for message in sample.messages] == [
+            "user", "assistant", "tool", "assistant", "tool", "assistant",
+        ]  # fmt: skip
+        calls = [call for message in sample.messages[1:5:2] for call in message.tool_calls]
+        answers = sample.messages[2:5:2]
+        assert [call.id for call in calls] == [event.id for event in events]
+        assert [call.id for call in calls] == [answer.tool_call_id for answer in answers]
+        assert sample.output.completion == "ABCDE"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable
 from hashlib import sha256
 from io import BytesIO
@@ -33,6 +34,13 @@ def png(color: str = "red") -> bytes:
     data = BytesIO()
     pillow.new("RGB", (30, 20), color).save(data, "PNG")
     return data.getvalue()
+
+
+def huge() -> bytes:
+    """A picture that claims to have 20,000 x 20,000 pixels."""
+    data = bytearray(png())
+    data[16:24] = struct.pack(">II", 20_000, 20_000)
+    return bytes(data)
 
 
 def call(name: str = "look", call_id: str = "1", arguments: str = "{}") -> ToolCall:
@@ -181,6 +189,7 @@ WRONG: list[tuple[Any, str]] = [
     ([step("a", Image(b"hello"))], "[0].results[0].parts[1] cannot be read as a picture: "),
     ([step(Image(png()[:-20]))], "[0].results[0].parts[0] cannot be read as a picture: "),
     ([step(Image(Path("gone.png")))], "[0].results[0].parts[0] cannot be read as a picture: "),
+    ([step(Image(huge()))], "[0].results[0].parts[0] cannot be read as a picture: "),
     ([step(Image("a.png"))], "[0].results[0].parts[0].source is a str, neither bytes nor"),  # type: ignore[arg-type]
     (
         [step(Image(png(), excerpt=Excerpt(of="a", box=(5, 5, 5, 9))))],
