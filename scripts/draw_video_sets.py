@@ -351,6 +351,32 @@ def next_qa() -> None:
     path.write_text("\n".join([header, *lines, ""]), encoding="utf-8")
     write("next_qa", "map_vid_vidorID.json", {"1": "0101/1"})
     video("next_qa", "NExTVideo/0101/1.mp4")
+    open_questions()
+
+
+def open_questions() -> None:
+    """NExT-QA's open questions, and second answers to three of them."""
+    rows = (
+        ("what is shown in this video", "letters", "DO"),
+        ("why do the letters appear", "to test eyes", "CW"),
+        ("how do the letters leave", "fade away", "CH"),
+        ("what happens after a letter", "empty screen", "TN"),
+        ("what happens before a letter", "empty screen", "TP"),
+        ("what does the screen do while a letter is away", "stay white", "TC"),
+        ("how many letters come in all", "five", "DC"),
+        ("are the letters black", "yes", "DB"),
+        ("where are the letters", "on a screen", "DL"),
+    )
+    lines = [
+        f"1,300,320,240,{question},{answer},{number},{kind}"
+        for number, (question, answer, kind) in enumerate(rows)
+    ]
+    path = ROWS / "next_qa" / "open" / "test.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    header = "video,frame_count,width,height,question,answer,qid,type"
+    path.write_text("\n".join([header, *lines, ""]), encoding="utf-8")
+    second = {"0": "characters", "1": "check the sight", "7": "yes they are"}
+    write("next_qa", "open/add_reference_answer_test.json", {"1": second})
 
 
 def video_holmes() -> None:

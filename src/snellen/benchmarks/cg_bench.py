@@ -20,10 +20,11 @@ Scoring  `official`: run/utils.py#L400-L452 and run/stat_with_key.py. A reply wi
          In open, a judge compares the reply with the right answer and says 0 or 1, or 2 if it must
          look at the video (#L53-L75). It is then shown 32 frames of the clues, their times, and the
          lines of cg_subtitles/{id}.srt on display at these times. There, all results but 1 are
-         wrong. The frames are the authors' to within one frame. Their library keeps tags such as
-         <i> in subtitles; here, tags are removed. The authors do not name the judge. VLMEvalKit,
-         vlmeval/dataset/cgbench.py#L802-L804, uses gpt-4o-2024-08-06, and sends the second prompt
-         without times and subtitles.
+         wrong. For 599 of 600 questions, the frames are the authors' to within one frame. Their
+         library keeps tags such as <i> in subtitles; here, tags are removed. The authors do not
+         name the judge. open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
+         dataset/cgbench.py#L802-L804 uses gpt-4o-2024-08-06, and sends the second prompt without
+         times and subtitles.
          `lmms-eval` (choices): EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
          lmms_eval/tasks/cgbench/utils.py#L115-L119, with the letters A to N.
          `robust` (choices): Snellen's own rule, which takes the letter that a reply settles on.

@@ -24,6 +24,8 @@ FOLDERS = ("cg_videos_720p", "videos", "")
 FRAMES = 32
 """The frames of all clues together, as run.sh sets them by default."""
 VERDICTS = ("wrong", "right")
+NOT_JUDGED = "nothing said"
+"""The rule of an empty reply, about which the judge is not asked."""
 
 
 def scoring(data_file: DataFile) -> Scoring:
@@ -36,7 +38,7 @@ def scoring(data_file: DataFile) -> Scoring:
         then=lambda sample, reply, _: look_at_frames(sample, reply, data_file),
         then_when=needs_frames,
         parse=lambda words, _: verdict(words),
-        when=lambda reading: reading.rule != "nothing said",
+        when=lambda reading: reading.rule != NOT_JUDGED,
     )
     official = judged(
         SOURCE,
@@ -51,7 +53,7 @@ def parse(reply: Reply, sample: Sample) -> Reading:
     """Leave a reply to the judge. The authors do not judge an empty reply, and leave it out of the
     mean."""
     if not reply.text:
-        return Reading(answer=None, rule="nothing said")
+        return Reading(answer=None, rule=NOT_JUDGED)
     return for_the_judge(reply, sample)
 
 
