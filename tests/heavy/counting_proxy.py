@@ -6,9 +6,10 @@ import asyncio
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
+from typing import Any
 
 import aiohttp
 from aiohttp import web
@@ -30,8 +31,10 @@ class Seen:
 
 
 @contextmanager
-def counting_proxy(target: str) -> Iterator[Seen]:
-    """A proxy in front of `target` (http://127.0.0.1:PORT); its own address is in `url`."""
+def counting_proxy(target: str, answer: Callable[[Any, Any], str] | None = None) -> Iterator[Seen]:
+    """A proxy in front of `target` (http://127.0.0.1:PORT); its own address is in `url`. From the
+    bodies of a request and of the reply to it, `answer` creates the text that replaces that of the
+    reply; None: replies are passed on unchanged."""
     seen = Seen()
     loop = asyncio.new_event_loop()
     ready = threading.Event()
@@ -51,9 +54,15 @@ def counting_proxy(target: str) -> Iterator[Seen]:
                     request.method, target + request.path, data=body, headers=headers
                 ) as reply:
                     seen.statuses[reply.status] += 1
+                    returned = await reply.read()
+                    if answer is not None and request.method == "POST" and reply.ok:
+                        document = json.loads(returned)
+                        message = document["choices"][0]["message"]
+                        message["content"] = answer(json.loads(body), document)
+                        returned = json.dumps(document).encode()
                     return web.Response(
                         status=reply.status,
-                        body=await reply.read(),
+                        body=returned,
                         headers={"Content-Type": reply.headers.get("Content-Type", "text/plain")},
                     )
 

@@ -15,18 +15,28 @@ from pathlib import Path
 
 import pytest
 
+from tests.heavy.conftest import HIDES
+
+PLAIN = "transformers.cli.transformers"
+WITH_TORCHVISION = "tests.heavy.serve_with_torchvision"
+
 
 @contextmanager
-def serving_model(model: Path) -> Iterator[str]:
-    """Serve the model in a folder; gives the server's address. Its log is next to the folder."""
+def serving_model(model: Path, module: str = PLAIN) -> Iterator[str]:
+    """Serve the model in a folder; gives the server's address. Its log is next to the folder. A
+    model whose processor also takes videos needs the module `WITH_TORCHVISION`."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "transformers.cli.transformers", "serve", str(model)]
+    command = [sys.executable, "-m", module, "serve", str(model)]
     command += ["--device", "cpu", "--dtype", "float32", "--port", str(port)]
     log = model.parent / "serve.log"
+    env = quiet()
+    if module == WITH_TORCHVISION:
+        folders = env.get("PYTHONPATH", "").split(os.pathsep)
+        env["PYTHONPATH"] = os.pathsep.join(path for path in folders if path != str(HIDES))
     with log.open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=quiet())
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=env)
     try:
         _wait_for(f"http://127.0.0.1:{port}", process, log)
         yield f"http://127.0.0.1:{port}"
