@@ -14,6 +14,7 @@ from snellen import registry
 from snellen.benchmarks import ovo_bench
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families import ovo_proactive as proactive
+from snellen.benchmarks.families.ovo_decoys import with_decoys
 from snellen.benchmarks.families.ovo_proactive import (
     Spoken,
     Transcript,
@@ -275,3 +276,12 @@ def test_who_remembers_polls_gets_this_of_rec_at_best_in_sample() -> None:
 )  # fmt: skip
 def test_constant_replies_get_what_the_table_says(task: str, text: str, printed: float) -> None:
     assert 100 * polled(task, lambda steps: text) == pytest.approx(printed, abs=0.05)
+
+
+def test_each_standing_question_has_a_decoy_and_no_video_has_one_twice() -> None:
+    every = [row for task in TASKS for row in rows(task)]
+    decoys = [row for row in with_decoys(every, TASKS) if "taken_from" in row]
+    assert len(decoys) == len(every) == 172
+    videos = {row["id"]: row["video"] for row in every}
+    assert all(videos[row["taken_from"]] != row["video"] for row in decoys)
+    assert len({(row["video"], row["taken_from"]) for row in decoys}) == 172

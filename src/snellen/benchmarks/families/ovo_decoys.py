@@ -1,9 +1,9 @@
 """Decoys for OVO-Bench's standing questions: questions to which a model should say nothing.
 
 A model that speaks all the time hits many windows. A decoy is the question of another video, asked
-about this video, so that any message is a false alarm. Decoys are Snellen's own: in OVO-Bench and
-StreamingBench, the event of each question happens. PaSBench-Video (arXiv 2606.02443) counts false
-alarms on videos without risk for the same reason.
+about this video, so that any message is a false alarm. Decoys are Snellen's own: the event of
+each forward question of OVO-Bench, and of each proactive question of StreamingBench, happens.
+PaSBench-Video (arXiv 2606.02443) counts false alarms on videos without risk for the same reason.
 
 Each decoy has a session of its own, so it does not change what the model says to other questions.
 A decoy is asked at the time of the video's own question, and stays open as long. Among the
@@ -15,8 +15,10 @@ chance.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -35,38 +37,61 @@ FIELDS = {"REC": "activity", "SSR": "all_steps", "CRR": "question"}
 WORD = re.compile(r"[^\W\d_]{4,}")
 """Matches a word that may name a thing or an action. Most shorter words are articles and the
 like."""
+COMMON, FEW = 0.25, 2
+"""A word is common in a task if it occurs in the questions about more than this share of the task's
+videos, and about more than this number of videos."""
 
 
 def with_decoys(every: Sequence[Row], tasks: Sequence[str]) -> Iterator[Row]:
     """Yield each question of these tasks, followed by its decoy. A decoy is taken from `every`
     question of the file, so that it does not depend on the selected tasks."""
-    words_about: dict[str, set[str]] = {}
+    words = _words_of_questions(every)
+    about: dict[str, set[str]] = {}
     for row in every:
-        words_about.setdefault(row["video"], set()).update(_words(row))
+        about.setdefault(row["video"], set()).update(words[row["id"]])
+    uses: Counter[Any] = Counter()
+    used: set[tuple[str, Any]] = set()
+
+    def rank(row: Row, other: Row) -> tuple[bool, int, int, bytes]:
+        """The sort key of a question as the decoy of `row`: whether it was used for this video, how
+        many of its words occur in the questions about this video, how often it was used, and a
+        random number."""
+        name, video = other["id"], row["video"]
+        drawn = blake2b(f"{row['id']} {name}".encode(), digest_size=8).digest()
+        return (video, name) in used, len(words[name] & about[video]), uses[name], drawn
+
     for row in every:
-        if row["task"] in tasks:
-            yield row
-            others = [
-                other
-                for other in every
-                if other["task"] == row["task"] and other["video"] != row["video"]
-            ]
-            if others:
-                about = words_about[row["video"]]
-                yield _decoy(row, min(others, key=lambda other: _rank(row, other, about)))
+        if row["task"] not in tasks:
+            continue
+        yield row
+        others = [
+            other
+            for other in every
+            if other["task"] == row["task"] and other["video"] != row["video"]
+        ]
+        if others:
+            decoy = min(others, key=partial(rank, row))
+            uses[decoy["id"]] += 1
+            used.add((row["video"], decoy["id"]))
+            yield _decoy(row, decoy)
 
 
-def _rank(row: Row, other: Row, about: set[str]) -> tuple[int, bytes]:
-    """The sort key of a question as the decoy of `row`: the number of its words that occur in the
-    questions about the video of `row`, and a random number."""
-    drawn = blake2b(f"{row['id']} {other['id']}".encode(), digest_size=8).digest()
-    return len(_words(other) & about), drawn
-
-
-def _words(row: Row) -> set[str]:
-    content = row[FIELDS[row["task"]]]
-    text = content if isinstance(content, str) else " ".join(content)
-    return {*WORD.findall(text.lower())}
+def _words_of_questions(rows: Sequence[Row]) -> dict[Any, set[str]]:
+    """The words of each question, keyed by its id. Words that are common in the questions of a task
+    are left out, since they do not say what a question is about."""
+    words: dict[Any, set[str]] = {}
+    videos: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        content = row[FIELDS[row["task"]]]
+        text = content if isinstance(content, str) else " ".join(content)
+        words[row["id"]] = {*WORD.findall(text.lower())}
+        for word in words[row["id"]]:
+            videos.setdefault((row["task"], word), set()).add(row["video"])
+    for row in rows:
+        n = len({other["video"] for other in rows if other["task"] == row["task"]})
+        most = max(FEW, COMMON * n)
+        words[row["id"]] = {w for w in words[row["id"]] if len(videos[row["task"], w]) <= most}
+    return words
 
 
 def _decoy(row: Row, other: Row) -> Row:
