@@ -16,6 +16,7 @@ KEPT_PIXELS = 48_000_000
 """The maximum number of pixels of the pictures that are kept together, about 192 MB in RGB. A
 picture with more pixels is a large picture."""
 LOCKS = 16
+"""The number of locks for decoding. Pictures with the same lock are decoded one after another."""
 
 
 class DecodedPictures:
@@ -29,7 +30,7 @@ class DecodedPictures:
     def __init__(self) -> None:
         self._lock = Lock()
         self._pictures: OrderedDict[str, pillow.Image] = OrderedDict()
-        # A picture is decoded once even if several threads ask for it at the same time.
+        # A picture is decoded once even if several threads need it at the same time.
         self._decoding = tuple(Lock() for _ in range(LOCKS))
         self._large_turn = RLock()
         self._large: tuple[str, pillow.Image] | None = None

@@ -21,8 +21,8 @@ from PIL import ExifTags, ImageOps
 from PIL import Image as pillow
 
 from snellen.errors import MediaError
+from snellen.media import limits
 from snellen.media._decoded import decoded
-from snellen.media.limits import VARIABLE, check_size, max_pixels
 from snellen.media.quick_png import quick_png
 from snellen.media.sizes import at_least, within
 
@@ -154,7 +154,7 @@ class Decoder:
         """Decode the picture. With `draft`, a JPEG is decoded in gray. Its size may be reduced, but
         not below `draft`."""
         with self._opened() as picture:
-            check_size(self._label, *picture.size)
+            limits.check_size(self._label, *picture.size)
             if draft is not None:
                 picture.draft("L", draft)
             with decoded.turn(picture.width * picture.height):
@@ -180,7 +180,7 @@ class Decoder:
         except pillow.DecompressionBombError as error:
             raise MediaError(
                 f"{self._label} is too large: {error} Save a smaller copy. If you trust the file, "
-                f"set {VARIABLE} to a higher number of megapixels."
+                f"set {limits.VARIABLE} to a higher number of megapixels."
             ) from error
         except MemoryError as error:
             raise MediaError(f"{self._label} is too large to be decoded in memory.") from error
@@ -214,7 +214,7 @@ def encoded(value: Any, label: str) -> bytes:
 def _raise_limit() -> None:
     """Raise Pillow's limit if the user has raised Snellen's. Pillow refuses pictures of more than
     twice its limit, which is for the whole process."""
-    most, limit = max_pixels(), pillow.MAX_IMAGE_PIXELS
+    most, limit = limits.max_pixels(), pillow.MAX_IMAGE_PIXELS
     if limit is not None and most > 2 * limit:
         pillow.MAX_IMAGE_PIXELS = most // 2 + 1
 
