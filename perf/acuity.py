@@ -73,19 +73,32 @@ def measured(
     rng: np.random.Generator, eye: Eye, task: str = "letters", rows: int = 72
 ) -> tuple[Estimate, float]:
     """Apply the benchmark's metric to one simulated model; also return the true threshold."""
-    ladder = LADDERS[task]
-    levels = np.array(ladder.levels, dtype=float)
-    if ladder.harder == "higher":
-        levels = levels[::-1]
-    log = ladder.scale == "log"
-    x = np.log2(levels) if log else levels
+    x = ladder_of(task)
     step = (x[-1] - x[0]) / (len(x) - 1)
     truth = rng.uniform(*sorted((x[2], x[-3])))
     at = np.arange(rows) % len(x)
     above = (x[at] - truth) / step + eye.spread * rng.standard_normal(rows)
     score = rng.binomial(PER_ROW, eye.chances(above)) / PER_ROW
+    is_log = LADDERS[task].scale == "log"
+    return estimate_of(score, at, task), float(2.0**truth if is_log else truth)
+
+
+def ladder_of(task: str) -> NDArray[np.float64]:
+    """The levels of a ladder (levels,) from the hardest to the easiest, on the axis of the
+    curve."""
+    ladder = LADDERS[task]
+    levels = np.array(ladder.levels, dtype=float)
+    if ladder.harder == "higher":
+        levels = levels[::-1]
+    return np.log2(levels) if ladder.scale == "log" else levels
+
+
+def estimate_of(score: NDArray[np.float64], at: NDArray[np.intp], task: str) -> Estimate:
+    """Apply the benchmark's metric to the scores of rows (n,), whose levels are `at` (n,)."""
+    ladder, rows = LADDERS[task], len(score)
     blank = np.empty(rows, dtype=object)
-    names = tuple(ladder.label(int(level)) for level in levels)
+    levels = ladder.levels[::-1] if ladder.harder == "higher" else ladder.levels
+    names = tuple(map(ladder.label, levels))
     columns = Columns(
         score=score,
         answer=blank,
@@ -96,7 +109,7 @@ def measured(
         cluster=np.arange(rows, dtype=np.int32),
     )
     metric = eyechart(tasks=task).scorings["official"].metrics[ladder.metric]
-    return metric(columns), float(2.0**truth if log else truth)
+    return metric(columns)
 
 
 def coverage(name: str, task: str, seed: int, replications: int) -> tuple[int, int, int, float]:

@@ -10,14 +10,14 @@ import math
 import re
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from snellen.metrics._columns import Columns
 from snellen.metrics._metric import Metric
-from snellen.stats import Estimate, t_quantile
+from snellen.stats import Estimate, Influence, t_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -122,7 +122,8 @@ class _LadderTrials:
         right = columns.score[rows] * self.trials
         hits = np.bincount(at, weights=right).astype(np.float64)
         shown = np.bincount(at).astype(np.float64) * self.trials
-        fit = _Fit(partial(_profile, (x - x[0]) / (x[-1] - x[0]), hits, shown, self.guess))
+        ladder = _LevelCounts((x - x[0]) / (x[-1] - x[0]), hits, shown, self.guess)
+        fit = _Fit(ladder.profile)
         undefined = partial(Estimate, value=None, unit=self.unit, n=len(right))
         if fit.best < 0:
             share = f"{100 * hits[0] / shown[0]:.0f} %"
@@ -146,8 +147,11 @@ class _LadderTrials:
             return undefined(reason=f"nothing shows that the levels of {self.tag} differ")
         if low is None or high is None:
             return known(reason=f"the interval reaches far beyond the levels of {self.tag}")
+        reach = min(fit.best - low, high - fit.best) / 2
+        chances = ladder.likeliest(fit.best + reach * np.array([-1, 1]))
+        moves = np.sign(ends[1]) * _moves(chances, at, right, self.trials)
         low, high = sorted(self._level_at(share, *ends) for share in (low, high))
-        return known(ci95=(low, high))
+        return known(ci95=(low, high), influence=_by_cluster(moves, cluster))
 
     def _level_at(self, share: float, start: float, length: float) -> float:
         """Convert a position on the ladder (0: hardest level, 1: easiest) to a level."""
@@ -191,40 +195,95 @@ def _plain(level: str) -> str:
     return re.sub(r"^1 (\w+)s$", r"1 \1", text)
 
 
-def _profile(
-    positions: NDArray[np.float64],
-    hits: NDArray[np.float64],
-    shown: NDArray[np.float64],
-    guess: float,
-    thresholds: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """The highest log-likelihood of each threshold over all curves, slopes, and shares of lapses,
-    (k,).
+class _LevelCounts(NamedTuple):
+    """The trials of each level of a ladder, and the curves that are fitted to them. Arrays of
+    thresholds have the shape (k,)."""
 
-    Each level of the ladder has a position, a number of `shown` trials, and a number of right
-    trials, `hits`. These arrays have the shape (levels,), and `thresholds` has the shape (k,).
-    """
+    positions: NDArray[np.float64]
+    """The position of each level (levels,), from 0 (hardest) to 1 (easiest)."""
+    hits: NDArray[np.float64]
+    """The number of right trials of each level (levels,)."""
+    shown: NDArray[np.float64]
+    """The number of trials of each level (levels,)."""
+    guess: float
+    """The probability that a guess is right."""
+
+    def profile(self, thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The highest log-likelihood (k,) of each threshold over all curves, slopes, and shares of
+        lapses."""
+        import numpy as np
+
+        best = np.full(len(thresholds), -np.inf)
+        for p in self._curves(thresholds):
+            best = np.maximum(best, self._likelihood(p).max(axis=0))
+        return best
+
+    def likeliest(self, thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The chance of a right trial at each level, (k, levels), under the most likely curve with
+        each threshold."""
+        import numpy as np
+
+        columns = np.arange(len(thresholds))
+        best = np.full(len(thresholds), -np.inf)
+        chances = np.zeros((len(thresholds), len(self.positions)))
+        for p in self._curves(thresholds):
+            likelihood = self._likelihood(p)
+            slope = likelihood.argmax(axis=0)
+            is_better = likelihood[slope, columns] > best
+            best[is_better] = likelihood[slope, columns][is_better]
+            chances[is_better] = p[slope, columns][is_better]
+        return chances
+
+    def _likelihood(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The log-likelihood of curves with these chances (slopes, k, levels): (slopes, k)."""
+        import numpy as np
+
+        likelihood: NDArray[np.float64] = np.log(p) @ self.hits
+        return likelihood + np.log1p(-p) @ (self.shown - self.hits)
+
+    def _curves(self, thresholds: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+        """Yield the chances (slopes, k, levels) for each share of lapses and each shape."""
+        import numpy as np
+
+        guess = self.guess
+        half = (1 + guess) / 2 - guess
+        steep = np.array(SLOPES)[:, None, None] * (self.positions - thresholds[:, None])
+        for lapse in LAPSES:
+            ceiling = 1 - guess - lapse
+            if ceiling <= half:
+                continue
+            share = half / ceiling
+            early = math.log(-math.log(share))
+            late = math.log(-math.log(1 - share))
+            for curve in (
+                1 / (1 + np.exp(-steep) * (1 - share) / share),
+                -np.expm1(-np.exp(np.minimum(steep + late, 50))),
+                np.exp(-np.exp(np.minimum(early - steep, 50))),
+            ):
+                yield np.clip(guess + ceiling * curve, 1e-9, 1 - 1e-9)
+
+
+def _moves(
+    chances: NDArray[np.float64], at: NDArray[np.intp], right: NDArray[np.float64], trials: int
+) -> NDArray[np.float64]:
+    """How far each row (n,) moves the threshold, up to a factor: the difference between its
+    log-likelihoods under the most likely curves above and below the threshold, whose `chances` are
+    (2, levels). By the envelope theorem, this is the derivative of the row's part of the profile
+    likelihood."""
     import numpy as np
 
-    best = np.full(len(thresholds), -np.inf)
-    half = (1 + guess) / 2 - guess
-    steep = np.array(SLOPES)[:, None, None] * (positions - thresholds[:, None])
-    for lapse in LAPSES:
-        ceiling = 1 - guess - lapse
-        if ceiling <= half:
-            continue
-        share = half / ceiling
-        early = math.log(-math.log(share))
-        late = math.log(-math.log(1 - share))
-        for curve in (
-            1 / (1 + np.exp(-steep) * (1 - share) / share),
-            -np.expm1(-np.exp(np.minimum(steep + late, 50))),
-            np.exp(-np.exp(np.minimum(early - steep, 50))),
-        ):
-            p = np.clip(guess + ceiling * curve, 1e-9, 1 - 1e-9)
-            likelihood = np.log(p) @ hits + np.log1p(-p) @ (shown - hits)
-            best = np.maximum(best, likelihood.max(axis=0))
-    return best
+    lower, upper = np.log(chances)
+    lower_wrong, upper_wrong = np.log1p(-chances)
+    of_right, of_wrong = (upper - lower)[at], (upper_wrong - lower_wrong)[at]
+    moves: NDArray[np.float64] = right * of_right + (trials - right) * of_wrong
+    return moves
+
+
+def _by_cluster(moves: NDArray[np.float64], cluster: NDArray[np.int32]) -> Influence:
+    import numpy as np
+
+    labels, codes = np.unique(cluster, return_inverse=True)
+    return Influence(cluster=labels, values=np.bincount(codes, weights=moves).astype(float))
 
 
 def _best(profile: Profile, grid: NDArray[np.float64], heights: NDArray[np.float64]) -> float:

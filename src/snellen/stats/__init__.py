@@ -15,8 +15,10 @@ if TYPE_CHECKING:
         krippendorff_alpha as krippendorff_alpha,
     )
     from snellen.stats._bootstrap import bootstrap as bootstrap, bootstrap_sums as bootstrap_sums
+    from snellen.stats._by_intervals import difference_by_intervals as difference_by_intervals
     from snellen.stats._estimate import Direction as Direction, Estimate as Estimate
     from snellen.stats._held_out import held_out as held_out
+    from snellen.stats._influence import Influence as Influence
     from snellen.stats._mean import FEWEST_CLUSTERS as FEWEST_CLUSTERS, mean as mean
     from snellen.stats._paired import (
         Difference as Difference,
@@ -55,6 +57,7 @@ _FILES = {
     "Difference": "_paired",
     "Direction": "_estimate",
     "Estimate": "_estimate",
+    "Influence": "_influence",
     "PoweredMean": "_powered",
     "Sums": "_sums",
     "bootstrap": "_bootstrap",
@@ -64,6 +67,7 @@ _FILES = {
     "detectable": "_power",
     "detectable_share": "_power",
     "difference": "_paired",
+    "difference_by_intervals": "_by_intervals",
     "held_out": "_held_out",
     "holm": "_paired",
     "krippendorff_alpha": "_agreement",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from snellen.stats._influence import Influence
     from snellen.stats._sums import Sums
 
 Direction = Literal["higher", "lower"]
@@ -35,3 +36,6 @@ class Estimate:
     sums: Sums | None = field(default=None, compare=False, repr=False)
     """The sums over clusters from which the value is computed; None if the value is not computed
     from sums. Comparisons of two models need these sums. The sums are not written to reports."""
+    influence: Influence | None = field(default=None, compare=False, repr=False)
+    """How far each cluster moves the value, for a value that is not computed from sums; None if not
+    known. Comparisons of two models need it. It is not written to reports."""

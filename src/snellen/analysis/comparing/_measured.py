@@ -17,7 +17,7 @@ from snellen.analysis.comparing._pairing import Pairing
 from snellen.analysis.comparing.sides import LoadedSide
 from snellen.metrics import Columns, Direction
 from snellen.scoring import MetricReport, averaged, metric_report
-from snellen.stats import Estimate, Sums
+from snellen.stats import Estimate, Influence, Sums
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,6 +34,8 @@ class MetricValue:
     """The metric with its interval."""
     sums: Sums | None
     """The metric's sums over clusters; None if the metric is not a function of such sums."""
+    influence: Influence | None
+    """How far each cluster moves a metric that has an interval of its own; None if not known."""
     common: int
     """The number of items behind the metric that all sides have. Replies are counted by sample and
     repeat. A metric of other items has the number of the metric's items on this side."""
@@ -182,9 +184,11 @@ def _metric_value(estimates: Sequence[Estimate], common: NDArray[np.bool_]) -> M
     n = int(common.sum()) if report.n == len(common) else report.n
     sums = [estimate.sums for estimate in estimates if estimate.sums is not None]
     if len(sums) < len(estimates):
-        return MetricValue(report=report, sums=None, common=n)
+        (first, *others) = estimates
+        influence = None if others or first.ci95 is None else first.influence
+        return MetricValue(report=report, sums=None, influence=influence, common=n)
     combined = sums[0] if len(sums) == 1 else _mean_of(sums)
-    return MetricValue(report=report, sums=combined, common=n)
+    return MetricValue(report=report, sums=combined, influence=None, common=n)
 
 
 def _mean_of(parts: Sequence[Sums]) -> Sums:
@@ -220,18 +224,44 @@ def differ(a: MetricValue, b: MetricValue) -> MetricDifference:
     if value_a is None or value_b is None:
         reason = a.report.reason if value_a is None else b.report.reason
         return result(difference=without(value=None, reason=reason), method="none")
-    if a.sums is None or b.sums is None:
-        return result(difference=without(value=value_b - value_a, reason=NO_SUMS), method="none")
-    if not np.isin(a.sums.cluster, b.sums.cluster).any():
+    has_sums = a.sums is not None and b.sums is not None
+    parts_a, parts_b = (a.sums, b.sums) if has_sums else (a.influence, b.influence)
+    if parts_a is None or parts_b is None:
+        reason = _why_no_interval(a, b)
+        return result(difference=without(value=value_b - value_a, reason=reason), method="none")
+    if not np.isin(parts_a.cluster, parts_b.cluster).any():
         reason = "no paired interval: the metric uses different samples on each side"
         return result(difference=without(value=value_b - value_a, reason=reason), method="none")
-    difference = stats.difference(a.sums, b.sums, n=n, unit=unit)
+    if isinstance(parts_a, Sums) and isinstance(parts_b, Sums):
+        difference = stats.difference(parts_a, parts_b, n=n, unit=unit)
+    else:
+        difference = stats.difference_by_intervals(_estimate(a), _estimate(b), n=n)
     error = difference.estimate.stderr
     return result(
         difference=_within(metric_report(difference.estimate)),
         method=difference.method,
         p=difference.p,
         detectable=None if error is None else stats.detectable(error),
+    )
+
+
+def _why_no_interval(a: MetricValue, b: MetricValue) -> str:
+    """Why there is no paired interval: the reason for which a side has no interval, if there is
+    one."""
+    reasons = [side.report.reason for side in (a, b) if side.report.ci95 is None]
+    known = next(filter(None, reasons), None)
+    return NO_SUMS if known is None else f"no paired interval: {known}"
+
+
+def _estimate(metric: MetricValue) -> Estimate:
+    """A metric with its own interval and its influences, as an estimate."""
+    report = metric.report
+    return Estimate(
+        value=report.value,
+        unit=report.unit,
+        n=report.n,
+        ci95=report.ci95,
+        influence=metric.influence,
     )
 
 
