@@ -10,12 +10,14 @@ wrong characters, and some paragraphs are missing, merged, or split. `--authors`
 VLMEvalKit's copy of the authors' code, and `--python` an interpreter that has its packages: apted,
 beautifulsoup4, func_timeout, Levenshtein, lxml, matplotlib, pandas, pylatexenc, scipy, tqdm. Its
 packages `evaluate` and `tabulate`, and VLMEvalKit itself, are left out: they take memory and do not
-score. Both results must be equal.
+score. Both results must be equal. Snellen's cache of outlines is in a folder of its own, since that
+of a machine with many checkouts takes memory too.
 """
 
 import argparse
 import importlib
 import json
+import os
 import random
 import subprocess
 import sys
@@ -183,6 +185,7 @@ def main() -> None:
         rows = [{"id": str(n), "prediction": text} for n, text in enumerate(replies)]
         (folder / "OmniDocBench.json").write_text(json.dumps(pages), encoding="utf-8")
         (folder / "replies.json").write_text(json.dumps(rows), encoding="utf-8")
+        os.environ["SNELLEN_HOME"] = str(folder / "home")
         figures, cost = measured(sys.executable, "--score", name)
         print({name: round(value, 6) for name, value in figures.items()})
         print(f"{options.pages:,} pages: {cost['cpu']:.1f} CPU s, {cost['memory']:.0f} MB")

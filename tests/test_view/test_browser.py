@@ -375,6 +375,64 @@ def test_marks_are_shown_and_hidden_by_keys_and_boxes(
     expect(page.locator(".zoom .line:not([hidden])")).to_have_count(2)
 
 
+def run_saying(text: str, spec: str, folder: Path) -> Path:
+    """Ask the bundled rows of a benchmark of a model that always says the same. Returns the run's
+    folder, relative to `folder`."""
+    program = folder / "same.py"
+    program.write_text(f"def answer(messages):\n    return {text!r}\n")
+    plan = api.Plan(
+        benchmarks=[registry.benchmark(spec, data=Path("synthetic"))],
+        models=[f"python:{program}:answer"],
+        out=folder / "runs",
+    )
+    return api.run_plan(plan)[0].run.relative_to(folder / "runs")
+
+
+@pytest.mark.parametrize("width", [1300, 390])
+def test_polygons_are_over_what_they_name(page: Page, tmp_path: Path, width: int) -> None:
+    """The triangle of the bundled screenshot of 160 x 100 pixels: (20, 24), (60, 24), (90, 66)."""
+    run = run_saying("[55, 35]", "osworld-g", tmp_path)
+    page.set_viewport_size({"width": width, "height": 900})
+    with viewing(tmp_path / "runs") as viewer:
+        page.goto(f"{viewer.address}sample/{run}?s=desktop-3")
+        expect(page.locator(".legend")).to_contain_text("inside")
+        left, top, right, bottom = on_screen(page, ".zoom img")
+        scale = (right - left) / 160
+        assert bottom - top == pytest.approx(100 * scale, abs=1)
+        corners = [left + 20 * scale, top + 24 * scale, left + 90 * scale, top + 66 * scale]
+        triangle = ".zoom .line.mark-right path"
+        assert on_screen(page, triangle) == pytest.approx(corners, abs=2.5)
+        page.goto(f"{viewer.address}sample/{run}?s=desktop-5")
+        expect(page.locator(".legend")).to_contain_text("outside")
+
+
+def test_several_points_are_drawn_and_hidden_together(page: Page, tmp_path: Path) -> None:
+    run = run_saying("[(0.25, 0.5), (0.75, 0.5), (0.5, 0.25)]", "refspatial", tmp_path)
+    with viewing(tmp_path / "runs") as viewer:
+        page.goto(f"{viewer.address}samples/{run}")
+        page.locator("[data-open]").first.click()
+        points = page.locator(".zoom .line:not([hidden]) path.dot")
+        expect(points).to_have_count(3)
+        page.keyboard.press("1")
+        expect(points).to_have_count(0)
+
+
+def test_intervals_are_lines_over_the_length_of_the_video(page: Page, tmp_path: Path) -> None:
+    """The first row of the bundled ones: 4.4 to 4.6 seconds."""
+    run = run_saying("3.0 - 6.0", "charades-sta", tmp_path)
+    with viewing(tmp_path / "runs") as viewer:
+        page.goto(f"{viewer.address}samples/{run}")
+        page.locator("[data-open]").first.click()
+        expect(page.locator(".legend")).to_contain_text("IoU 0.07")  # 0.2 of 3 seconds
+        left, _, right, _ = on_screen(page, ".spans")
+        expect(page.locator(".scale")).to_have_text(re.compile(r"^0 s\s*[0-9.]+ s$"))
+        end = float(page.locator(".scale span").last.inner_text().removesuffix(" s"))
+        assert 27 < end < 33
+        for mark, span in ((".mark-right", (4.4, 4.6)), ("g:not(.mark-right)", (3.0, 6.0))):
+            ends = [left + (right - left) * time / end for time in span]
+            assert on_screen(page, f".spans {mark} path")[::2] == pytest.approx(ends, abs=5)
+
+
 def test_nothing_that_a_model_says_runs(page: Page, viewer: Viewer) -> None:
     run = "hostile/model/0"
     for path in ("", f"run/{run}", f"samples/{run}", f"sample/{run}?s=long"):

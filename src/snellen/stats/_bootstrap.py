@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 MOST_UNDEFINED = 0.05
 """The maximum share of undefined resamples. If the share is larger, there is no interval."""
 BLOCK = 1 << 20
-"""The maximum number of draws that are kept in memory at the same time."""
+"""The maximum number of draws whose totals are computed at the same time."""
+PIECE = 1 << 16
+"""The maximum number of draws that are kept in memory while their clusters are counted."""
 
 
 def bootstrap_sums(
@@ -84,12 +86,19 @@ def _totals(
 ) -> Iterator[NDArray[np.float64]]:
     import numpy as np
 
+    rng = np.random.default_rng(seed)
     kind_of = np.repeat(np.arange(len(kinds)), multiples)
-    for drawn in _draws(len(kind_of), resamples, seed):
-        size = len(drawn)
-        cell = kind_of[drawn] + np.arange(size)[:, np.newaxis] * len(kinds)
-        counts = np.bincount(cell.ravel(), minlength=size * len(kinds))
-        yield counts.reshape(size, len(kinds)).astype(np.float64) @ kinds
+    rows = min(resamples, max(1, BLOCK // len(kind_of)))
+    counts = np.empty((rows, len(kinds)))
+    for start in range(0, resamples, rows):
+        size, counted = min(rows, resamples - start), 0
+        for drawn in _draws(rng, len(kind_of), size, most=PIECE):
+            cells = kind_of[drawn]
+            cells += np.arange(len(drawn))[:, np.newaxis] * len(kinds)
+            of_piece = np.bincount(cells.ravel(), minlength=len(drawn) * len(kinds))
+            counts[counted : counted + len(drawn)] = of_piece.reshape(-1, len(kinds))
+            counted += len(drawn)
+        yield counts[:size] @ kinds
 
 
 def _values(aggregate: Aggregate, totals: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -138,7 +147,7 @@ def bootstrap(
         return np.array(
             [
                 value_of(np.concatenate([parts[g] for g in resample]))
-                for drawn in _draws(n_clusters, resamples, seed)
+                for drawn in _draws(np.random.default_rng(seed), n_clusters, resamples, most=BLOCK)
                 for resample in drawn
             ]
         )
@@ -150,13 +159,13 @@ def bootstrap(
     return _estimate(value, n_clusters, resampled, jackknife, n=n, unit=unit)
 
 
-def _draws(n_clusters: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
+def _draws(
+    rng: np.random.Generator, n_clusters: int, resamples: int, *, most: int
+) -> Iterator[NDArray[np.int64]]:
     """Yield cluster indices that are drawn with replacement, in blocks (block, G) that have
-    `resamples` rows in total."""
-    import numpy as np
-
-    rng = np.random.default_rng(seed)
-    size = max(1, BLOCK // n_clusters)
+    `resamples` rows in total. A block has at most `most` indices, or a single row. The indices do
+    not depend on the size of the blocks."""
+    size = max(1, most // n_clusters)
     for start in range(0, resamples, size):
         yield rng.integers(n_clusters, size=(min(size, resamples - start), n_clusters))
 

@@ -30,7 +30,7 @@ from snellen.benchmarks.families.tasks import (
 )
 from snellen.benchmarks.families.vlmevalkit_sets import published_set
 from snellen.core import Capabilities, Check, Presentation, Reading, Reply, Sample, Scoring
-from snellen.data import DataFile, Row, Table, jsonl
+from snellen.data import DataFile, Row, Table, json_list, jsonl
 from snellen.data.published import File
 from snellen.media.content import Image, Message, Part, user
 from snellen.metrics import Metric, mean
@@ -72,7 +72,7 @@ def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
     if ".jsonl" in path.suffixes:
         yield from jsonl(path)
         return
-    yield from authors_files.objects(path)
+    yield from json_list(path)
 
 
 def split_choices(text: str, mark: str) -> tuple[str, tuple[str, ...]]:
