@@ -29,7 +29,7 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     ("models/user_code.py", "except BaseException"): "a user's own code may raise anything",
     ("registry/options.py", "except Exception"): "a stranger's annotations may raise anything",
     ("models/threads.py", "except BaseException"): "what a thread raises goes to its caller",
-    ("core/output_fields.py", "except Exception"): "fields of a user's own class may raise anything",
+    ("core/output_fields.py", "except Exception"): "a user's own class may raise anything",
     ("errors.py", "except Exception"): "a user's own __str__ may raise anything",
     ("store/remote.py", "except Exception"): "each store's package has errors of its own",
     (
