@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from snellen.benchmarks.eyechart import LADDERS, PER_ROW, eyechart
+from snellen.benchmarks.eyechart import LADDERS, eyechart
+from snellen.benchmarks.families.chart_rows import PER_ROW
 from snellen.metrics import Category, Columns
 from snellen.stats import Estimate
 
