@@ -13,6 +13,7 @@ from threading import Event
 import pytest
 
 from snellen.errors import MediaError, UsageError
+from snellen.media import frame_cache as frame_cache_file
 from snellen.media import video as video_files
 from snellen.media.content import Frame, Video
 from snellen.media.frame_cache import FrameCache
@@ -143,7 +144,7 @@ def test_other_software_does_not_share_frames(
 ) -> None:
     frames(clip, FrameCache(tmp_path, GB))
     opened.clear()
-    monkeypatch.setattr(video_files, "version", lambda name: "0")
+    monkeypatch.setattr(frame_cache_file, "version", lambda name: "0")
     frames(clip, FrameCache(tmp_path, GB))
 
     assert opened == ["v.mp4"]

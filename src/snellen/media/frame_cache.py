@@ -23,7 +23,9 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
+from functools import cached_property
 from hashlib import blake2b, sha256
+from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any
@@ -77,14 +79,26 @@ class FrameCache:
             ) from error
         self.sweep()
 
-    def of(self, video: Video, software: str) -> CachedVideo:
-        """The frames of a video whose digest is known. `software` is the versions of the packages
-        that decode and encode."""
+    @cached_property
+    def software(self) -> str:
+        """The versions of the packages that decode and encode frames.
+
+        Raises:
+            PackageNotFoundError: the extra `video` is not installed.
+        """
+        return ", ".join(f"{name} {version(name)}" for name in ("av", "pillow"))
+
+    def of(self, video: Video) -> CachedVideo:
+        """The frames of a video whose digest is known.
+
+        Raises:
+            PackageNotFoundError: the extra `video` is not installed.
+        """
         assert video.digest is not None
         name = video.digest.removeprefix("sha256:")
         with self._lock:
             turn = self._turns.setdefault(name, Lock())
-        return CachedVideo(self, self.folder / name[:2] / name, video, software, turn)
+        return CachedVideo(self, self.folder / name[:2] / name, video, turn)
 
     def wrote(self, size: int) -> None:
         """Count bytes that were written, and delete old files if there are many."""
@@ -120,15 +134,13 @@ class FrameCache:
 class CachedVideo:
     """The frames of one video in a cache. Close it after use; then what was written is complete."""
 
-    def __init__(
-        self, cache: FrameCache, folder: Path, video: Video, software: str, turn: Lock
-    ) -> None:
+    def __init__(self, cache: FrameCache, folder: Path, video: Video, turn: Lock) -> None:
         self._turn = turn
         self._has_turn = False
         self._cache = cache
         self._folder = folder
         self._label = label(video)
-        self._software = software
+        self._software = cache.software
         self._tables: dict[Policy, dict[int, tuple[IO[bytes], Path, Mapping[str, Any]]]] = {}
         self._writers: dict[Policy, _Writer] = {}
         self._open = ExitStack()

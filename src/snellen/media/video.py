@@ -17,14 +17,14 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError
 from typing import TYPE_CHECKING
 
 from snellen.errors import MediaError, UsageError, check_regular, install
 from snellen.media._files import label, path_inside
 from snellen.media._frames import PRESETS, Policy, on_grid, picked, policy
 from snellen.media.content import Frame, Video
-from snellen.media.frame_cache import FrameCache
+from snellen.media.frame_cache import CachedVideo, FrameCache
 from snellen.media.frame_pool import FramePool, PoolShare
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ class _Source:
     def __init__(self, video: Video, cache: FrameCache | None, ended: Callable[[], bool]) -> None:
         self.video = video
         self._opened: OpenedVideo | None = None
-        self._cached = None if cache is None else cache.of(load(video), _software())
+        self._cached = None if cache is None else _cached(load(video), cache)
         with ExitStack() as stack:
             stack.callback(self.close)
             if self._cached is not None:
@@ -396,10 +396,9 @@ class _Source:
         return self._opened
 
 
-def _software() -> str:
-    """The versions of the packages that decode and encode frames."""
+def _cached(video: Video, cache: FrameCache) -> CachedVideo:
     try:
-        return ", ".join(f"{name} {version(name)}" for name in ("av", "pillow"))
+        return cache.of(video)
     except PackageNotFoundError as error:
         raise _without_package() from error
 
