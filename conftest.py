@@ -3,13 +3,20 @@ the code of made-up checkpoints, which transformers loads from their folders. Co
 without the garbage collector, which would look through all of them again and again."""
 
 import gc
+from collections.abc import Generator
 from importlib.util import find_spec
+
+import pytest
 
 collect_ignore = [] if find_spec("transformers") else ["src/snellen/training.py"]
 collect_ignore_glob = ["tests/data/own-code/*"]
-gc.disable()
 
 
-def pytest_collection_finish() -> None:
-    gc.freeze()
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
