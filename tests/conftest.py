@@ -3,6 +3,7 @@ every skip."""
 
 from collections.abc import Generator, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -25,13 +26,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
     """What is downloaded or drawn goes where all processes of one run find it, and nobody else."""
     folder = tmp_path_factory.getbasetemp()
     folder = folder.parent if folder.name.startswith("popen-") else folder
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SNELLEN_HOME", str(folder / "home"))
-        yield
+        yield folder / "home"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

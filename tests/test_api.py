@@ -592,7 +592,9 @@ def test_a_run_is_not_scored_as_one_of_other_questions(
         snellen.score(finished.run, benchmark(**{field: value}))
 
 
-def test_a_file_of_a_million_rows_is_scored_and_says_what_nobody_asked(tmp_path: Path) -> None:
+def test_a_file_of_a_hundred_thousand_rows_is_scored_and_says_what_nobody_asked(
+    tmp_path: Path,
+) -> None:
     rows = tmp_path / "mine.jsonl"
     rows.write_text(
         "".join(
@@ -602,10 +604,10 @@ def test_a_file_of_a_million_rows_is_scored_and_says_what_nobody_asked(tmp_path:
     )
     file = tmp_path / "said.jsonl"
     with file.open("w") as lines:
-        lines.writelines(f'{{"id": "{n}", "reply": "A"}}\n' for n in range(1_000_000))
+        lines.writelines(f'{{"id": "{n}", "reply": "A"}}\n' for n in range(100_000))
     report = snellen.score(file, str(rows)).report
     assert (report.n, report.scorings["default"].metrics["accuracy"].value) == (3, 1.0)
-    assert any(note.startswith("999,997 replies of said.jsonl") for note in report.notes)
+    assert any(note.startswith("99,997 replies of said.jsonl") for note in report.notes)
 
 
 def test_a_run_may_have_as_many_open_files_as_the_system_allows() -> None:

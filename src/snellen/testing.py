@@ -22,7 +22,7 @@ from snellen import api, registry
 from snellen.analysis.capabilities import LEAVES
 from snellen.analysis.result import Result
 from snellen.copies import changed
-from snellen.core.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import (
     Emission,
     Forks,
@@ -302,7 +302,9 @@ def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
     opened = registry.model("baseline/random")
     if benchmark.check is not None and benchmark.check.says(samples[0], "A") != "A":
         opened = replace(opened, model=_InForm(opened.model, benchmark, samples))
-    plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out, repeats=repeats)
+    # The baselines of the report are not needed here, and they would score the answers again.
+    plain = vary(benchmark, check=None)
+    plan = api.Plan(benchmarks=[plain], models=[opened], out=out, repeats=repeats)
     result = _judged(benchmark, api.run_plan(plan)[0].result)
     assert result.run is not None
     scores: dict[str, list[tuple[str, float]]] = {name: [] for name in result.report.scorings}

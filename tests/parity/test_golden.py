@@ -1,9 +1,11 @@
 """Every golden pack by the engine of scripts/parity.py, and docs/parity.md made of the same."""
 
+from collections import defaultdict
 from types import ModuleType
 
 import pytest
 
+from snellen import registry
 from tests.golden_data import FOLDER, golden
 from tests.parity import engine
 from tests.parity.lines import Line
@@ -29,6 +31,28 @@ def test_every_figure_and_item_of_a_pack_is_the_authors(name: str) -> None:
     _, comparisons = engine.comparisons(FOLDER, name)
     assert any(comparison.figures or comparison.items for comparison in comparisons)
     assert [line for comparison in comparisons for line in comparison.differences] == []
+
+
+def test_the_proof_of_a_benchmark_agrees_with_the_packs() -> None:
+    """Published outputs count if a pack has them. Without them, the proof of a headline scoring is
+    the authors' or a toolkit's code exactly if a pack compares the scoring with such code."""
+    proofs = defaultdict(set)
+    for name in engine.adapters():
+        golden(name)
+        for case in engine.comparisons(FOLDER, name)[0].cases:
+            entry = registry.entry_of(case.benchmark)
+            assert entry is not None
+            for scoring in case.expected:
+                proofs[entry.name].add((case.proof, scoring))
+
+    for entry in registry.entries():
+        if entry.plugin is not None:
+            continue
+        headline = next(iter(registry.benchmark(entry.name).scorings))
+        has_outputs = any(proof == "published outputs" for proof, _ in proofs[entry.name])
+        if has_outputs or ("generated pairs", headline) in proofs[entry.name]:
+            kinds = {"published outputs"} if has_outputs else {"authors' code", "toolkit's code"}
+            assert entry.facts.proof in kinds, entry.name
 
 
 Row = tuple[str, str, str, str]

@@ -225,7 +225,10 @@ def test_the_demo_measures_the_reader_offline_and_says_what_that_was(snellen: Sn
     assert "are in runs/eyechart/baseline__reader/" in done.out
 
 
-def test_the_demo_of_clips_measures_how_short_a_flash_may_be(snellen: Snellen) -> None:
+def test_the_demo_of_clips_measures_how_short_a_flash_may_be(
+    snellen: Snellen, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SNELLEN_HOME", f"{home}")  # where other tests draw the same clips
     done = snellen("demo", "--video")
 
     assert done.code == 0

@@ -60,7 +60,7 @@ def test_processes_that_list_at_once_do_not_disturb_each_other(tmp_path: Path) -
     command = [sys.executable, "-m", "snellen", "list"]
     several = [
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        for _ in range(6)
+        for _ in range(3)
     ]
     for process in several:
         output, _ = process.communicate(timeout=120)

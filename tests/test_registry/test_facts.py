@@ -2,7 +2,6 @@
 check."""
 
 import importlib
-from collections import defaultdict
 from pathlib import Path
 
 import msgspec
@@ -11,8 +10,6 @@ import pytest
 from snellen import registry
 from snellen.registry.facts import KINDS, LANGUAGES, LICENSES, PROOFS, BenchmarkFacts, facts_of
 from snellen.registry.outlines import CONSTANTS, outline
-from tests.golden_data import FOLDER
-from tests.parity import engine
 from tests.parity.test_page import ROOT
 
 ENTRIES = [entry for entry in registry.entries() if entry.plugin is None]
@@ -71,28 +68,6 @@ def test_sizes_of_drawn_benchmarks_are_counted() -> None:
         entry = registry.entry_of(name)
         assert entry is not None
         assert entry.facts.size == sum(1 for _ in registry.benchmark(name).data)
-
-
-def test_a_proof_agrees_with_the_golden_packs(tmp_path: Path) -> None:
-    """Published outputs count if a pack has them. Without them, the proof of a headline scoring is
-    the authors' or a toolkit's code exactly if a pack compares the scoring with such code."""
-    proofs = defaultdict(set)
-    for name in engine.adapters():
-        if not (FOLDER / name).is_dir():
-            pytest.skip(f"no golden data at {FOLDER / name}")
-        adapter = importlib.import_module(f"tests.parity.packs.{name}")
-        for case in adapter.pack(FOLDER / name, tmp_path).cases:
-            entry = registry.entry_of(case.benchmark)
-            assert entry is not None
-            for scoring in case.expected:
-                proofs[entry.name].add((case.proof, scoring))
-
-    for entry in ENTRIES:
-        headline = next(iter(registry.benchmark(entry.name).scorings))
-        has_outputs = any(proof == "published outputs" for proof, _ in proofs[entry.name])
-        if has_outputs or ("generated pairs", headline) in proofs[entry.name]:
-            kinds = {"published outputs"} if has_outputs else {"authors' code", "toolkit's code"}
-            assert entry.facts.proof in kinds, entry.name
 
 
 def test_published_outputs_are_in_a_pack_or_on_the_page_of_parity() -> None:

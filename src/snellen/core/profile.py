@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from codecs import BOM_UTF8
 from collections.abc import Collection, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -45,12 +46,18 @@ class StrictStruct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """
 
     def __post_init__(self) -> None:
-        for field in msgspec.structs.fields(self):
+        for field in _fields(type(self)):
             try:
                 msgspec.convert(getattr(self, field.name), field.type)
             except msgspec.ValidationError as error:
                 kind = type(self).__name__
                 raise UsageError(f"{kind}: {field.name}: {error}.") from error
+
+
+@cache
+def _fields(struct: type[StrictStruct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """Return the fields of a struct. msgspec evaluates their annotations at each call."""
+    return msgspec.structs.fields(struct)
 
 
 class Timeouts(StrictStruct, frozen=True):

@@ -88,18 +88,28 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         return f"snellen/benchmarks/{self.function}.py" if self.plugin is None else f"{self.plugin}"
 
 
+_own_entries: dict[Path, tuple[Outline, Entry]] = {}
+
+
 def entries() -> list[Entry]:
     """Return all benchmarks: first Snellen's own, then those of plug-ins."""
-    own = [
-        entry_in(kebab(path.stem), path.stem, path, content)
-        for path, content in outlines(sorted(FOLDER.glob("[!_]*.py")))
-    ]
+    own = [_own_entry(path, content) for path, content in outlines(sorted(FOLDER.glob("[!_]*.py")))]
     files = [(plugin, plugin.file()) for plugin in plugins("snellen.benchmarks")]
     known = dict(outlines(file for _, file in files if file is not None))
     return own + [
         entry_in(plugin.name, plugin.attribute, file, known.get(file or Path(), Outline()), plugin)
         for plugin, file in files
     ]
+
+
+def _own_entry(path: Path, content: Outline) -> Entry:
+    """Return the entry of one of Snellen's own benchmarks. The entry is created again only if the
+    outline of the file has changed."""
+    outline_before, entry = _own_entries.get(path, (None, None))
+    if entry is None or outline_before is not content:
+        entry = entry_in(kebab(path.stem), path.stem, path, content)
+        _own_entries[path] = (content, entry)
+    return entry
 
 
 def list_benchmarks() -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ import platform
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,7 +138,7 @@ def manifest_of(
         "python": platform.python_version(),
         "system": platform.platform(),
         **({"runs_on": opened.runs_on} if opened.runs_on else {}),
-        "packages": {name: metadata.version(name) for name in RECORDED_PACKAGES},
+        "packages": dict(_versions()),
     }
     notes = [*benchmark.notes, *data_notes(benchmark), *getattr(opened.model, "notes", ())]
     if "prompt" in identity:
@@ -161,6 +162,13 @@ def manifest_of(
         "notes": notes,
         "sessions": [*before.get("sessions", []), session],
     }
+
+
+@cache
+def _versions() -> Mapping[str, str]:
+    """Look up the versions of the packages that manifests record. They stay the same in a
+    process, and each look-up parses the description of a package."""
+    return {name: metadata.version(name) for name in RECORDED_PACKAGES}
 
 
 def data_notes(benchmark: Benchmark) -> list[str]:
