@@ -2,7 +2,6 @@
 check."""
 
 import importlib
-from pathlib import Path
 
 import msgspec
 import pytest
