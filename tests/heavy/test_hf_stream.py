@@ -531,6 +531,23 @@ async def test_a_frame_for_which_memory_is_short_leaves_nothing(
     assert_same(logits, reference.logits([(stream[:2], "one", None)]))
 
 
+async def test_scores_that_are_not_numbers_give_no_reply(
+    watched: Watched, reference: SingleForward
+) -> None:
+    stream = frames(16, 2)
+    session = await watched.open()
+    await session.feed(stream[:1])
+    head = watched.model._qwen._model.lm_head
+    hook = head.register_forward_hook(lambda _, __, scores: scores * float("nan"))
+    for request in (session, await session.fork()):
+        with pytest.raises(Rejected, match="scores are NaN"):
+            await emission_of(request, "one")
+    await session.ask(Query(id="q", text="two", max_tokens=4), must_answer=False)
+    with pytest.raises(Rejected, match="scores are NaN"):
+        await session.feed(stream[1:])
+    hook.remove()
+
+
 async def test_it_does_not_sample(watched: Watched) -> None:
     with pytest.raises(Rejected, match="greedily"):
         await watched.model.open(SessionSpec(generation=Generation(temperature=0.7)))

@@ -10,6 +10,7 @@ from PIL import ImageCms
 
 from snellen.media.content import Image
 from snellen.media.images import part
+from snellen.media.quick_png import quick_png
 
 BOX = (3, 5, 44, 31)
 PROFILE = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
@@ -59,6 +60,12 @@ def test_a_part_has_the_pixels_and_the_mode_of_the_original(name: str) -> None:
     assert read.tobytes() == by_hand.tobytes()
     assert read.info.get("icc_profile") == original.info.get("icc_profile")
     assert read.info.get("transparency") == original.info.get("transparency")
+
+
+def test_a_profile_without_bytes_is_left_out() -> None:
+    data = quick_png(np.zeros((2, 3), np.uint8), profile=b"")
+    assert b"iCCP" not in data
+    assert PIL.Image.open(BytesIO(data)).size == (3, 2)
 
 
 def test_a_part_of_a_photo_is_not_larger_than_a_file_of_pillow_at_the_same_level() -> None:

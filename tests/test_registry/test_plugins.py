@@ -247,6 +247,16 @@ def test_a_file_is_a_benchmark(snellen: Snellen, file: Path, form: str) -> None:
     assert manifest(run)["identity"]["options"]["words"] == ("long" if "long" in spec else "short")
 
 
+def test_an_option_without_a_value_stays_in_the_identity_of_a_file(
+    snellen: Snellen, file: Path
+) -> None:
+    text = file.read_text()
+    file.write_text(text.replace('"short") ->', '"short", top: int | None = None) ->'))
+    run = run_of(snellen("run", "-b", file, "-m", MODEL, "--data", "synthetic", "--json"))
+    # As in runs of earlier versions, which would otherwise not be continued.
+    assert manifest(run)["identity"]["options"] == {"words": "short", "top": None}
+
+
 def test_a_file_goes_through_every_verb(snellen: Snellen, file: Path, file_run: Path) -> None:
     own = ("-b", f"{file}:letter_count")
     before = (file_run / "scores.jsonl").read_bytes()

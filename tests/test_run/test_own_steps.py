@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import struct
+from collections import deque
 from collections.abc import Callable
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image as pillow
 
@@ -228,6 +230,18 @@ def test_a_reply_with_wrong_steps_fails_and_has_no_score(tmp_path: Path) -> None
     record = records(finished)[0]
     assert record.error is not None and record.steps is None
     assert record.error.message.startswith("says: sample s0: Reply.steps[0].results[0].parts[0] ")
+
+
+@pytest.mark.parametrize("kind", [np.array, deque], ids=["an array", "a deque"])
+def test_steps_that_are_no_list_fail_one_question(
+    tmp_path: Path, kind: Callable[[Any], Any]
+) -> None:
+    def wrong(request: Request) -> Reply:
+        return Reply(text="yes", steps=kind(["a", "b"]))
+
+    finished = run(tmp_path, Says(wrong), benchmark(1))
+    assert finished.result is not None and finished.result.report.replies == {"failed": 1}
+    assert "Reply.steps" in str(records(finished)[0].error)
 
 
 def test_pictures_may_be_files_or_digests_alone(tmp_path: Path) -> None:

@@ -329,6 +329,7 @@ def test_a_manifest_of_odd_kinds_says_which_field(tmp_path: Path, fields: str, w
 
 REPLY = '{"format":0,"key":["a",0,0],"kind":"reply","request":"d","state":"ok","at":"","reply":%s}'
 QUESTION = '{"format":0,"key":%s,"place":%s,"row":"d","question":"?","messages":[],"data":%s}'
+CALL = '{"id":"1","name":"zoom","arguments":"{}"}'
 DEEP = "[" * 100_000 + "]" * 100_000
 
 
@@ -337,6 +338,14 @@ DEEP = "[" * 100_000 + "]" * 100_000
     [
         ("replies", REPLY % 3, r"Expected `str`, got `int` - at `$.reply`"),
         ("replies", REPLY.replace('"ok"', '"fine"') % '"x"', "Invalid enum value 'fine'"),
+        *(
+            (
+                "replies",
+                REPLY % f'"x","steps":[{{"results":[{{"call":{CALL},"parts":["a",{part}]}}]}}]',
+                f"a step has 0 media, so it has no media[{part}] - at `$.steps[0]`",
+            )
+            for part in (0, -1)
+        ),
         (
             "replies",
             REPLY.replace("0,0]", "0,-1]") % '"x"',

@@ -71,6 +71,8 @@ def test_qwens_tool_is_declared_as_qwen_declares_it() -> None:
         ("[490, 475, 510, 525]", (196, 95, 204, 105)),
         # At the corner, there is no room.
         ("[0, 0, 20, 40]", (0, 0, 8, 8)),
+        # Both edges are at 200.125 pixels in floats, so no larger box has this aspect ratio.
+        ("[500.3125, 0, 500.31250000000006, 500]", (200, 0, 201, 100)),
     ],
 )
 def test_a_box_is_cut_at_the_edges_and_enlarged_if_it_is_small(
@@ -94,6 +96,9 @@ def test_a_small_part_is_scaled_up() -> None:
     [
         ("[500, 0, 500, 500]", "0", "bbox_2d must be"),
         ("[1100, 0, 1200, 500]", "0", "must show a part of the image"),
+        ("[500, 0, 500.00000000000006, 500]", "0", "must show a part of the image"),
+        ("[0, 0, 1e-323, 500]", "0", "must show a part of the image"),
+        ("[0, 0, 500, 5e-320]", "0", "must show a part of the image"),
         ("[0, 0, 500, 500]", "1", "img_idx must be a whole number from 0 to 0, not 1"),
         ("[0, 0, 500, 500]", "0.5", "not 0.5"),
         ("[0, 0, 500]", "0", "length >= 4"),

@@ -33,13 +33,28 @@ def test_the_picture_that_was_sent_is_shown_under_a_probe_too(
         assert media.image(listed, question, 0, None).digest == question.media[0].digest
 
 
-def test_the_pictures_that_tools_showed_are_shown_again(tmp_path: Path) -> None:
-    calls = (
-        ToolCall(id="1", name="zoom", arguments='{"box": [0, 0, 600, 600]}'),
-        ToolCall(id="2", name="rotate", arguments='{"degrees": 90, "picture": 2}'),
-        ToolCall(id="3", name="grid", arguments='{"picture": 3}'),
+TOOLS = "zoom,rotate,grid,image_zoom_in_tool"
+VIEWS = (
+    ToolCall(id="1", name="zoom", arguments='{"box": [0, 0, 600, 600]}'),
+    ToolCall(id="2", name="rotate", arguments='{"degrees": 90, "picture": 2}'),
+    ToolCall(id="3", name="grid", arguments='{"picture": 3}'),
+)
+SCALED_UP = tuple(
+    ToolCall(
+        id=f"{number}",
+        name="image_zoom_in_tool",
+        arguments=f'{{"bbox_2d": {box}, "label": "letter", "img_idx": 0}}',
     )
+    for number, box in enumerate(
+        ([0, 0, 600, 600], [100, 200, 433, 351.5], [990, 0, 1000, 1000]), start=1
+    )
+)
 
+
+@pytest.mark.parametrize("calls", [VIEWS, SCALED_UP], ids=["views", "scaled up"])
+def test_the_pictures_that_tools_showed_are_shown_again(
+    tmp_path: Path, calls: tuple[ToolCall, ...]
+) -> None:
     def say(request: Request) -> Reply:
         is_first = request.messages[-1].role == "user"
         return Reply(tool_calls=calls) if is_first else Reply(text="A")
@@ -47,7 +62,7 @@ def test_the_pictures_that_tools_showed_are_shown_again(tmp_path: Path) -> None:
     model = Says(say)
     model.takes_tools = model.takes_pictures_in_results = True  # type: ignore[attr-defined]
     chart = benchmark("eyechart:tasks=positions,n=2")
-    finished = run(tmp_path / "runs", model, chart, tools=("zoom,rotate,grid",))
+    finished = run(tmp_path / "runs", model, chart, tools=(TOOLS,))
     (listed,) = Runs(tmp_path / "runs").all()
     media = Media()
 

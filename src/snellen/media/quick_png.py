@@ -28,7 +28,8 @@ def quick_png(pixels: NDArray[np.uint8], *, profile: bytes | None = None) -> byt
     """Write pixels as a PNG file.
 
     `pixels` has the shape (height, width) or (height, width, channels): gray, gray with alpha, RGB,
-    or RGBA, from 0 to 255. `profile` is an ICC profile.
+    or RGBA, from 0 to 255. `profile` is an ICC profile. An empty profile is left
+    out.
 
     Source: PNG specification, 3rd edition, clauses 9.2 (filters), 11.2.1 (IHDR), and 11.3.2.3
     (iCCP).
@@ -36,7 +37,7 @@ def quick_png(pixels: NDArray[np.uint8], *, profile: bytes | None = None) -> byt
     height, width, channels = pixels.shape if pixels.ndim == 3 else (*pixels.shape, 1)
     header = struct.pack(">IIBBBBB", width, height, 8, COLOR_TYPES[channels], 0, 0, 0)
     parts = [PNG_START, *_chunk(b"IHDR", header)]
-    if profile is not None:
+    if profile:
         parts += _chunk(b"iCCP", b"ICC Profile\0\0" + zlib.compress(profile))
     parts += _chunk(b"IDAT", zlib.compress(_filtered(pixels.reshape(height, -1)).data, LEVEL))
     parts += _chunk(b"IEND", b"")

@@ -416,6 +416,12 @@ class _Qwen:
         while len(tokens) < min(limit, room):
             if tokens:
                 scores = self._append(past, _Piece(tokens[-1:]))
+            if scores.isnan().any():
+                raise Rejected(
+                    f"{self._tokenizer.name_or_path}: the model's scores are NaN, so its reply "
+                    f"would be meaningless. Its values may exceed the range of {scores.dtype}. "
+                    "Change `dtype` in the config.json of a copy of the model."
+                )
             token = int(scores.argmax())
             if token in self._stops:
                 stop = "stop"

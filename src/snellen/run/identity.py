@@ -55,7 +55,8 @@ def run_identity(
         "options": {
             name: _plain(value)
             for name, value in benchmark.provenance.options.items()
-            if value is not None
+            # So that a new option of Snellen's own benchmark does not change the identity.
+            if value is not None or source is not None
         },
         **({"shots": dict(benchmark.provenance.shots)} if benchmark.provenance.shots else {}),
         **({"probe": dict(benchmark.provenance.probe)} if benchmark.provenance.probe else {}),

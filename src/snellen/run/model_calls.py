@@ -73,7 +73,7 @@ def call_of(benchmark: Benchmark, model: Model) -> Call:
         async def generate(request: Request, sample: str) -> Reply:
             check_tools(request, generates)
             output = await generates.generate(_laid_out(request))
-            if type(output) is Reply and not output.steps:
+            if type(output) is Reply and output.steps is None:
                 reply = check_reply(output, generates.name)
             else:  # the check reads the pictures in steps, which takes long if they are large
                 reply = await asyncio.to_thread(check_reply, output, generates.name, sample)

@@ -116,6 +116,11 @@ class StepFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     times: TimesFields | None = None
     """The duration of the step; absent if not known."""
 
+    def __post_init__(self) -> None:
+        for part in (part for result in self.results for part in result.parts):
+            if isinstance(part, int) and not 0 <= part < len(self.media):
+                raise ValueError(f"a step has {len(self.media)} media, so it has no media[{part}]")
+
 
 Ending = Literal["answered", "steps", "budget", "malformed"]
 """How a question with tools ended: with a reply that calls no tool, or because its model used up

@@ -47,7 +47,9 @@ def image_zoom_in_tool(shown: Shown, *, bbox_2d: Box, label: Label, img_idx: Ind
         )
     picture = shown.picture(int(img_idx) + 1)
     left, top, right, bottom = (min(max(0.0, edge), FULL) for edge in bbox_2d)
-    if not (left < right and top < bottom):
+    has_area = left < right and top < bottom
+    # An edge very close to another is on the same pixel.
+    if not (has_area and all(picture.part(left, top, right, bottom).size)):
         raise ToolError(
             "bbox_2d must be [x1, y1, x2, y2] with x1 < x2 and y1 < y2, from 0 to 1000, and must "
             f"show a part of the image, not {bbox_2d}"
@@ -66,7 +68,7 @@ def _enlarged(
     left, right = (edge / 1000.0 * width for edge in box[::2])
     top, bottom = (edge / 1000.0 * height for edge in box[1::2])
     shorter = min(bottom - top, right - left)
-    if shorter >= SMALLEST:
+    if not 0 < shorter < SMALLEST:
         return box
     x1, x2 = _range(left, right, width, SMALLEST / shorter)
     y1, y2 = _range(top, bottom, height, SMALLEST / shorter)

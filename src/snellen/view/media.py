@@ -22,8 +22,8 @@ from snellen.data import rows_at
 from snellen.errors import DataError, MediaError, SnellenError
 from snellen.media import images, video
 from snellen.media.content import Image, Video
-from snellen.media.views import PictureView, rendered
-from snellen.store import ExcerptFields, Question, data_path, is_object_run
+from snellen.media.views import MAX_PIXELS, PictureView, rendered
+from snellen.store import ExcerptFields, Question, ShownMedia, data_path, is_object_run
 from snellen.transforms.probes import again
 from snellen.view.runs import Listed
 
@@ -109,7 +109,7 @@ class Media:
             if isinstance(part, Image):
                 image = images.load(part)
                 if excerpt is not None and image.digest == excerpt.of:
-                    image = _cut(image, excerpt)
+                    image = _cut(image, excerpt, shown)
                 if image.digest == shown.digest:
                     return image
                 others += 1
@@ -171,12 +171,22 @@ class Media:
         return own if own.provenance.probe == probe else again(own, probe)
 
 
-def _cut(image: Image, excerpt: ExcerptFields) -> Image:
-    """The part of a picture that a tool showed."""
+def _cut(image: Image, excerpt: ExcerptFields, shown: ShownMedia) -> Image:
+    """The part of a picture that a tool showed. The tool may have scaled the part up."""
     view = PictureView(
         source=image, box=excerpt.box, turns=excerpt.turns, has_grid=excerpt.has_grid
     )
-    return rendered(view)
+    cut = rendered(view)
+    if cut.size is None or shown.width is None or shown.height is None:
+        return cut
+    if shown.width * shown.height > MAX_PIXELS:  # a stored line may contain any number
+        return cut
+    # `images.larger` rounds both sides up. It returns the size that was shown for numbers of pixels
+    # between these two.
+    ratio = cut.size[0] / cut.size[1]
+    least = max((shown.width - 1) ** 2 / ratio, (shown.height - 1) ** 2 * ratio)
+    most = min(shown.width**2 / ratio, shown.height**2 * ratio)
+    return images.larger(cut, min_pixels=round((least + most) / 2))
 
 
 def _is_result(question: Question, number: int) -> bool:
