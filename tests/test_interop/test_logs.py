@@ -38,7 +38,7 @@ def needs_zstandard() -> None:
 
 
 def log(path: Path, samples: dict[str, Any], header: object = None) -> Path:
-    """A log of Inspect with these samples by their names in the zip."""
+    """An Inspect log with these samples by their names in the zip."""
     with zipfile.ZipFile(path, "w") as archive:
         for name, sample in samples.items():
             text = sample if isinstance(sample, str) else json.dumps(sample)
@@ -140,7 +140,7 @@ def test_a_log_of_a_run_that_did_not_end_says_so(tmp_path: Path) -> None:
         ),
         ({"a": sample("a", "A", choices=[{}])}, None, "has choices that are not a list of texts"),
         ({"a": sample("a", "A", epoch="x")}, None, "has 'x' for the number of its repeat"),
-        ({"a": sample("a", "A")}, [1], "its header.json does not belong to a log"),
+        ({"a": sample("a", "A")}, [1], "its header.json does not belong to an Inspect log"),
     ],
 )
 def test_a_log_that_holds_something_else_is_named(
@@ -157,14 +157,14 @@ def test_a_log_that_is_cut_off_is_named(tmp_path: Path, keep: int) -> None:
     path = tmp_path / "a.eval"
     path.write_bytes(INSPECT.read_bytes()[:keep])
 
-    with pytest.raises(DataError, match=r"a\.eval is not a log of Inspect"):
+    with pytest.raises(DataError, match=r"a\.eval is not an Inspect log"):
         predictions.read(path)
 
 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        (6, 99, "is not a log of Inspect: zip file version 9.9"),
+        (6, 99, "is not an Inspect log: zip file version 9.9"),
         (8, 1, "is damaged: File 'header.json' is encrypted"),
         (10, 99, "is damaged: That compression method is not supported"),
     ],

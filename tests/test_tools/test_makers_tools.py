@@ -1,4 +1,4 @@
-"""Tools in the form of a maker: their declarations, and what a call shows."""
+"""A maker's own tool: their declarations, and what a call shows."""
 
 from io import BytesIO
 

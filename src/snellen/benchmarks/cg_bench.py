@@ -19,8 +19,8 @@ Scoring  `official`: run/utils.py#L400-L452 and run/stat_with_key.py. A reply wi
          reach an overlap of 0.1 to 0.5. VLMEvalKit counts an overlap that is larger, and rounds.
          In open, a judge compares the reply with the right answer and says 0 or 1, or 2 if it must
          look at the video (#L53-L75). It is then shown 32 frames of the clues, their times, and the
-         lines of cg_subtitles/{id}.srt on display at these times. There, all results but 1 are
-         wrong. For 599 of 600 questions, the frames are the authors' to within one frame. Their
+         lines of cg_subtitles/{id}.srt on display at these times. In this step, only 1 is
+         right. For 599 of 600 questions, the frames are the authors' to within one frame. Their
          library keeps tags such as <i> in subtitles; here, tags are removed. The authors do not
          name the judge. open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
          dataset/cgbench.py#L802-L804 uses gpt-4o-2024-08-06, and sends the second prompt without
@@ -30,7 +30,7 @@ Scoring  `official`: run/utils.py#L400-L452 and run/stat_with_key.py. A reply wi
          `robust` (choices): Snellen's own rule, which takes the letter that a reply settles on.
 Proof    For 1,000 generated replies to three tasks, and 1,200 to choices, every result and mean
          equals that of the authors' and lmms-eval's code (tests/parity). For 400 generated texts
-         of the judge, so do both prompts, the verdict, and the mean.
+         of the judge, both prompts, the verdict, and the mean equal those of the authors' code.
 """
 
 import json

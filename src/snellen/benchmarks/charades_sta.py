@@ -18,8 +18,9 @@ Scoring  The authors' data has no scorer for texts. `miou` is the mean of the in
          end, or happen. A reply "3.0 - 9.0" scores 0, and "00:03 - 00:09" in it is read as 3 to 0.
          `robust`: Snellen's own rule: the only interval, or the only two times, of a reply.
          A missing or unparsed reply scores 0.
-Proof    For 900 generated replies, every interval, overlap, and mean of both equals that of
-         lmms-eval's code (tests/parity). `robust` is checked on examples worked out by hand.
+Proof    For 900 generated replies, every interval, overlap, and mean of the two lmms-eval scorings
+         equals that of lmms-eval's code (tests/parity). `robust` is checked on examples worked out
+         by hand.
 """
 
 import re

@@ -10,7 +10,7 @@ Prompt   `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9
          are uniform:64.
          `official`: longvideobench/LongVideoBench@2aa4f91aec801c43962f90a20f137ca0c00cdeb7:
          longvideobench/longvideobench_dataset.py#L45-L153, with the subtitles between the frames in
-         the order of time, from subtitles/{subtitle_path}. Its loader takes up to 256 frames:
+         chronological order, from subtitles/{subtitle_path}. Its loader takes up to 256 frames:
          --frames longvideobench:256. Questions without subtitle_path have none.
          Replies are limited to 32 tokens.
 Scoring  The authors' repository has no scorer. lmms-eval's is "same as original".

@@ -14,8 +14,8 @@ Scoring  `official`: lvbench/utils/answer_util.py#L1-L18. The first character of
          wrong.
          `lmms-eval`: lmms_eval/tasks/_task_utils/mcq_extract.py with the letters A to D.
          `robust`: Snellen's own rule, which takes the letter that a reply settles on.
-Proof    For 1,200 generated replies, every letter equals that of both codes (tests/parity).
-         `robust` is checked on examples worked out by hand.
+Proof    For 1,200 generated replies, every letter equals that of the authors' and lmms-eval's code
+         (tests/parity). `robust` is checked on examples worked out by hand.
 """
 
 from pathlib import Path

@@ -14,15 +14,16 @@ Prompt   `official`: evaluation/models/videochat2/choice_bench.py#L474-L481, wit
          prompt of open_bench.py#L405-L441 in the same folder, with 1,000 tokens.
 Scoring  `official`: evaluation/multiple_choice_evaluation/choice_bench.py#L105-L119. The character
          before the first ")" is the answer, or else the whole reply: "(A) text" is A, "f(x) (A)" is
-         x, and "A." is wrong. `m_avg` is the mean over the tasks, and `accuracy` is that over the
-         questions.
+         x, and "A." is wrong. `m_avg` is the mean over the tasks, and `accuracy` is the mean over
+         the questions.
          `lmms-eval`: lmms_eval/tasks/_task_utils/mcq_extract.py with the letters A to D.
          `robust`: Snellen's own rule, which takes the letter that a reply settles on.
          Free answers: gpt-4-turbo grades them from 1 to 5 in two respects, evaluation/generation_
          evaluation/*.py. `total` is the mean of the sum; the paper's G-Avg is its mean over the two
          tasks. A text without both grades counts as 0 for the authors; here, it stays unjudged.
-Proof    For 1,200 generated replies, every verdict equals that of both codes. For 640 generated
-         texts of the judge, the grades and prompts equal the authors' (tests/parity).
+Proof    For 1,200 generated replies, every verdict equals that of the authors' and lmms-eval's
+         code. For 640 generated texts of the judge, the grades and prompts equal the authors'
+         (tests/parity).
          `robust` is checked on examples worked out by hand.
 """
 

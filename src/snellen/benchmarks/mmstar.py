@@ -111,7 +111,7 @@ def scorings() -> dict[str, Scoring]:
 
 
 def lmms_letter(text: str, _: object) -> Letter:
-    """The letter that lmms-eval finds. It always looks for A to D, also if there are fewer
+    """The letter that lmms-eval finds. It always looks for A to D, even if there are fewer
     choices."""
     return lmms_eval_letter(text, "ABCD")
 

@@ -121,7 +121,7 @@ def tempcompass(task: Task = "all", data: Path | None = None) -> Benchmark:
 
 
 def questions(path: Path, tasks: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """Yield the questions of the tasks, whose files are in the same folder as `path`."""
+    """Yield the questions of the tasks. Their files are in the folder of `path`."""
     kinds = authors_files.by_id(path.parent.parent / "meta_info.json")
     choices = authors_files.by_id(path)
     for task in tasks:

@@ -15,8 +15,8 @@ Scoring  `official`: src/parse_result.py#L52-L105. A lone letter, a choice in ca
          tasks/tomato/utils.py#L217-L270. Any capital of a choice counts, even in a word. Of
          several, the last "(X)" wins. **A reply without one, even an empty one, is read as A.**
          `robust`: Snellen's own rule. An empty reply is wrong.
-Proof    For 1,200 generated replies, every letter of the rules equals that of both codes
-         (tests/parity). `robust` is checked on examples worked out by hand.
+Proof    For 1,200 generated replies, every letter of the rules equals that of the authors' and
+         lmms-eval's code (tests/parity). `robust` is checked on examples worked out by hand.
 """
 
 from collections.abc import Iterator

@@ -13,8 +13,8 @@ Scoring  `official`: vqa_dataset.py#L163-L178. The reply's first word, without p
          `lmms-eval`: lmms_eval/tasks/tvbench/utils.py#L81-L106: the first letter that stands alone,
          or the only choice whose text is in the reply.
          `robust`: Snellen's own rule. An empty reply is wrong.
-Proof    For 1,200 generated replies, every verdict equals that of both codes (tests/parity).
-         `robust` is checked on examples worked out by hand.
+Proof    For 1,200 generated replies, every verdict equals that of the authors' and lmms-eval's code
+         (tests/parity). `robust` is checked on examples worked out by hand.
 """
 
 from dataclasses import replace

@@ -11,7 +11,7 @@ Prompt   `official`: TencentARC/Video-Holmes@52ef8da286ccad03036a65e7b67c160bc3a
          tasks/video_holmes/utils.py#L79-L94, with 64 tokens. Frames are uniform:32, as for the
          authors' InternVL models.
 Scoring  `official`: evaluate.py#L455-L492. In the last <answer> tags, or else in the whole reply,
-         the first letter from A to F in the order of the alphabet counts: "A ", "A:", or "[A",
+         the first letter from A to F in alphabetical order counts: "A ", "A:", or "[A",
          even at the end of a word, or else any capital: "A better answer is B" is read as A.
          `vlmevalkit`: the same, but a reply without <answer> tags is wrong, open-compass/VLMEvalKit
          @e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/utils/videoholmes.py#L41-L79.
@@ -19,8 +19,8 @@ Scoring  `official`: evaluate.py#L455-L492. In the last <answer> tags, or else i
          without one, here with the sample's id as the seed.
          `robust`: Snellen's own rule, which takes the letter that a reply settles on.
          The authors' files Results-{model}.json are read; they have only letters.
-Proof    For 700 generated replies, every letter equals that of all three codes (tests/parity).
-         `robust` is checked on examples worked out by hand.
+Proof    For 700 generated replies, every letter equals that of the authors', VLMEvalKit's,
+         and lmms-eval's code (tests/parity). `robust` is checked on examples worked out by hand.
 """
 
 import re

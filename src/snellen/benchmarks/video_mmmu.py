@@ -13,12 +13,12 @@ Scoring  `official`: EvolvingLMMs-Lab/VideoMMMU@88b4ac3e:lmms_eval/tasks/videomm
          a word, and the one whose last mention comes last wins; no letter is drawn. Open answers,
          #L350-L378 and #L508-L662, as in `mmmu`, with 26 instead of 8 phrases that announce an
          answer. A text of the right answer only has to be contained, and a number must be equal.
-         Both codes leave empty replies out of all means; here, they are wrong.
+         The code of both leaves empty replies out of all means; here, they are wrong.
          `lmms-eval`: letters by lmms_eval/tasks/_task_utils/mcq_extract.py, and open answers by the
          official rule.
          The knowledge gain compares Adaptation with and without the video, in two runs.
 Proof    For 1,200 generated replies to choices and 420 to open questions, every letter and verdict
-         equals that of both codes (tests/parity).
+         equals that of the authors' and lmms-eval's code (tests/parity).
 """
 
 from dataclasses import replace

@@ -75,7 +75,7 @@ def command(
     **settings: str | None,
 ) -> int:
     """Score RUN folders again, or score FILEs or folders of predictions (XLSX, TSV, CSV, JSON,
-    JSONL, or a log of Inspect).
+    JSONL, or an Inspect log).
 
     -b can be left out if VLMEvalKit or lmms-eval wrote the file and the file's name contains the
     benchmark.

@@ -27,8 +27,8 @@ INSTEAD = {
 
 
 def rows_of(path: Path) -> Iterator[LabeledRow]:
-    """The rows of a JSONL, JSON, CSV, or TSV file (with or without .gz), of an XLSX file, or of a
-    log of Inspect. Two kinds of rows are converted to the columns that `_layout` names: lines of
+    """The rows of a JSONL, JSON, CSV, or TSV file (with or without .gz), of an XLSX file, or of an
+    Inspect log. Two kinds of rows are converted to the columns that `_layout` names: lines of
     Every Eval Ever, and samples of lm-eval with several replies to a question.
 
     Raises:

@@ -380,12 +380,12 @@ def _header_of(path: Path) -> dict[str, Any]:
     with _opened(path) as log:
         if HEADER not in log.namelist():
             raise DataError(
-                f"{path} has no {HEADER}: it is not a complete log of Inspect. If the log is still "
+                f"{path} has no {HEADER}: it is not a complete Inspect log. If the log is still "
                 "being written, wait. Otherwise, complete the log with `inspect eval-retry`."
             )
         header = document(path, log, HEADER)
     if not isinstance(header, dict) or not isinstance(header.get("eval"), dict):
-        raise DataError(f"{path}: its {HEADER} does not belong to a log of Inspect.")
+        raise DataError(f"{path}: its {HEADER} does not belong to an Inspect log.")
     return header
 
 
@@ -393,7 +393,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
     except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path} is not a log of Inspect: {error}.") from error
+        raise DataError(f"{path} is not an Inspect log: {error}.") from error
 
 
 def _reply_of(sample: Mapping[str, Any]) -> object:

@@ -474,7 +474,7 @@ def _further(
 
 def _possible_names(path: Path) -> Sequence[tuple[str, str]]:
     """The pairs (model, data set) that the name of a file from VLMEvalKit or lmms-eval may stand
-    for. For a log of Inspect, the names are read from the log."""
+    for. For an Inspect log, the names are read from the log."""
     if kind_of(path) == INSPECT:
         return (inspect_log.names_of(path),)
     stem = path.name.removesuffix(".gz").removesuffix(path.suffix)

@@ -145,7 +145,7 @@ class Video:
     frames: tuple[Frame, ...] = ()
     """The frames that a model gets; empty before decoding."""
     subtitles: tuple[Cue, ...] = ()
-    """Subtitles that stand between the frames in the order of time, see `media.layout`; empty for
+    """Subtitles between the frames, in chronological order, see `media.layout`; empty for
     no text between frames."""
     captions: tuple[str, ...] = ()
     """A text before each frame; empty if the frame policy decides. Captions replace the stamps of

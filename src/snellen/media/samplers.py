@@ -230,8 +230,8 @@ SAMPLERS: Mapping[str, Sampler] = {
 
 
 def frame_rate(times: Sequence[float]) -> float:
-    """The mean frame rate of a video from the times of its frames. A rate that differs from a usual
-    one by less than the times are rounded is taken for the usual one."""
+    """The mean frame rate of a video from the times of its frames. If it differs from a usual rate
+    by less than the rounding error of the times, the usual rate is returned."""
     seconds = times[-1] - times[0] if times else 0.0
     if not seconds:
         return 24.0

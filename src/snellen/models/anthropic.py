@@ -216,7 +216,7 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
 
 
 def _messages(turns: Sequence[Message]) -> list[dict[str, Any]]:
-    """Convert the turns. The results of the calls of one message are one message of the user."""
+    """Convert the turns. The results of the calls in one message become one user message."""
     messages: list[dict[str, Any]] = []
     for turn in turns:
         if turn.role != "tool":

@@ -52,7 +52,7 @@ class HfReplica:
         tools: ToolTemplate = getattr(prompts, "tools", ToolTemplate())
         self.takes_tools = tools.takes_tools
         self.takes_results = tools.takes_results
-        # A message of the user may have pictures in any case.
+        # A user message may have pictures in any case.
         self.takes_pictures_in_results = tools.takes_pictures or not tools.takes_results
         self._stops = stop_tokens(model, self._tokenizer)
         self._positions = getattr(model.config.get_text_config(), "max_position_embeddings", None)
@@ -226,7 +226,7 @@ class HfReplica:
             if not isinstance(value, torch.Tensor):
                 rows[name] = list(value) * n if isinstance(value, list) else value
                 continue
-            rows[name] = torch.cat([value] * n)  # also if the tensor has one row per image
+            rows[name] = torch.cat([value] * n)  # even if the tensor has one row per image
             if value.shape == inputs["input_ids"].shape:
                 # Zeros are right for token types, since they mean text. The ids and the mask are
                 # filled in below.

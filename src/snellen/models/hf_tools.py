@@ -1,8 +1,8 @@
 """Tools in the chat templates of transformers models.
 
-A template is tried out: it takes tools if it renders their declarations, and if it writes a call in
-the form that `text_calls` parses (`<tool_call>` with a JSON object, as Hermes and Qwen do). All
-other models get tools as text.
+Each template is tested. It accepts tools if it renders their declarations and writes a call in the
+form that `text_calls` parses (`<tool_call>` with a JSON object, like the templates of Hermes and
+Qwen). If a template does not accept tools, the model gets them as text.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ToolTemplate:
 
 
 def tool_template(render: Render, image_token: str | None) -> ToolTemplate:
-    """Try out a chat template. `image_token` is the text that stands for a picture in a prompt;
+    """Test a chat template. `image_token` is the text that stands for a picture in a prompt;
     None if it is not known."""
     question = {"role": "user", "content": [text_part("?")]}
     call = {"role": "assistant", "content": [text_part("")], "tool_calls": [declared_call(CALL)]}
@@ -114,8 +114,8 @@ def text_part(text: str) -> dict[str, str]:
 
 
 def with_template_messages(request: Request, template: ToolTemplate) -> Request:
-    """A request whose messages the template can render: results become messages of the user if the
-    template does not take them, and a reply with a malformed call becomes the text that the model
+    """A request whose messages the template can render: results become user messages if the
+    template does not accept them, and a reply with a malformed call becomes the text that the model
     wrote."""
     messages = request.messages
     if not template.takes_results:

@@ -99,7 +99,7 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
 def in_text(request: Request) -> Request:
     """Replace the tools of a request, and the calls and results in its messages, by text.
 
-    The instructions precede the first message of the user. Results become a message of the user.
+    The instructions precede the first user message. Results become a user message.
     """
     messages: list[Message] = []
     must_instruct = bool(request.tools)
@@ -115,8 +115,7 @@ def in_text(request: Request) -> Request:
 
 
 def results_as_user(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Turn results of calls into messages of the user, and join messages of the user that follow
-    each other."""
+    """Turn results of calls into user messages, and join consecutive user messages."""
     joined: list[Message] = []
     names: dict[str, str] = {}
     for message in messages:

@@ -55,6 +55,5 @@ def continuation(value: object) -> str:
 
 
 def continued(message: Message) -> Any:
-    """Return what a service needs back with a message of the assistant; None if there is
-    nothing."""
+    """Return what a service needs back with an assistant message; None if there is nothing."""
     return None if message.continuation is None else orjson.loads(message.continuation)

@@ -200,7 +200,7 @@ class Recorder:
         before: int,
         calls: Sequence[SessionCallFields],
     ) -> None:
-        """Record that a window of a session is over. The arguments are fields of the record."""
+        """Record that a window of a session is finished. The arguments are fields of the record."""
         self._run.append_window(
             WindowRecord(
                 format=FORMAT,

@@ -48,11 +48,11 @@ class ToolUse:
     """The maximum number of pictures and frames in a request, by the model's profile; None: no
     limit."""
     takes_pictures: bool
-    """Whether the results of calls contain pictures. Otherwise, a message of the user after the
-    results has the pictures."""
+    """Whether the results of calls contain pictures. Otherwise, a user message after the results
+    contains the pictures."""
     takes_results: bool = True
     """Whether results are messages of their own in the form `native`. Otherwise, the back end sends
-    them as messages of the user."""
+    them as user messages."""
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -26,11 +26,11 @@ def weighted_kappa(
     first: NDArray[np.float64], second: NDArray[np.float64], cluster: NDArray[np.integer[Any]]
 ) -> Estimate:
     """Cohen's kappa of two raters with quadratic weights, in [-1, 1]. All arrays are (n,). The
-    estimate has no value if both raters give one and the same number to all items.
+    estimate has no value if both raters give the same number to all items.
 
         kappa_w = 1 - Σ_i (x_i - y_i)² / (1/n Σ_i Σ_j (x_i - y_j)²)
 
-    The denominator is the value of the numerator that is expected if the raters are independent.
+    The denominator is the expected value of the numerator if the raters are independent.
     Cohen 1968, Weighted Kappa, Psychological Bulletin 70:213-220, defines kappa over the cells of a
     table; the formula here is the same sum over items. For scores of 0 and 1, the result is Cohen's
     kappa without weights.

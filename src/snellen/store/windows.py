@@ -40,8 +40,8 @@ class SessionCallFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
 
 
 class WindowRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of the journal that says that a window of a question is over. An interrupted session
-    goes on from the last of these lines."""
+    """A line of the journal that marks a finished window of a question. An interrupted session
+    continues from the last of these lines."""
 
     format: int
     """The number of the format."""

@@ -203,7 +203,7 @@ def row_table(row: str) -> str:
 
 def with_merged_tables(text: str) -> str:
     """The text with adjacent tables as one. Lines of tables with a colon or with three hyphens are
-    taken for the line below the head, and left out."""
+    treated as the line below the head, and left out."""
     output: list[str] = []
     block: list[str] = []
     in_table = False

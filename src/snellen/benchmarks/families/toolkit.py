@@ -35,8 +35,8 @@ def seeded(seed: int, numpy_seed: int) -> Iterator[None]:
 
 
 def random_state() -> tuple[object, ...]:
-    """The states of the global random generators. If two states differ, code between them has drawn
-    a random number."""
+    """The states of the global random generators. If the result differs between two calls, code
+    that ran between them has drawn a random number."""
     import numpy as np
 
     state: Any = np.random.get_state(legacy=False)

@@ -80,9 +80,9 @@ class Script:
     n_frames: int
     """The number of frames."""
     shown: tuple[ShownLetter, ...]
-    """The letters, in order of time. Only one letter is on the screen at a time."""
+    """The letters, in chronological order. Only one letter is on the screen at a time."""
     questions: tuple[ClipQuestion, ...]
-    """The questions, in order of time."""
+    """The questions, in chronological order."""
 
 
 def clip_script(kind: Kind, seed: str) -> Script:

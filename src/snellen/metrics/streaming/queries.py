@@ -55,8 +55,8 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     end: float
     """The time at which the query ends, in seconds."""
     slots: tuple[Slot, ...]
-    """The windows in order of time. Each is longer than 0 s. If there are several windows, their
-    numbers differ, so that a message counts for only one window."""
+    """The windows in chronological order. Each is longer than 0 s. If there are several windows,
+    their numbers differ, so that a message counts for only one window."""
     points: tuple[Point, ...] = ()
     """The times at which a polled model is asked, in order."""
     counts: bool = False
