@@ -15,7 +15,7 @@ from snellen.core.model import Reply, Request, Step, Usage
 from snellen.core.tools import ToolResult
 from snellen.errors import MediaError
 from snellen.media.content import Image, ToolCall
-from snellen.store import Key, Run, with_steps
+from snellen.store import Key, Question, Run, reply_record, with_steps
 from snellen.tools import full_view, rendered
 from snellen.view.media import Media
 from snellen.view.pages import Pages
@@ -91,3 +91,14 @@ def test_results_belong_to_their_calls_even_if_ids_repeat(run: Path) -> None:
     calls = [call.id for fields in joined.tools for call in fields.calls]
     results = [fields.call_id for fields in joined.tools if fields.call_id is not None]
     assert calls == results == ["1", "step-2-call-1"]
+
+
+def test_an_id_that_is_replaced_does_not_become_that_of_another_call() -> None:
+    call = ToolCall(id="step-2-call-1", name="look", arguments="{}")
+    steps = tuple(Step(results=(ToolResult(call=call, parts=(text,)),)) for text in "abc")
+    record = reply_record(Key("a"), "digest", "now", reply=Reply(text="A", steps=steps))
+    question = Question(format=0, key=Key("a"), place=0, row="", question="?", messages=[])
+    joined = with_steps(question, record)
+    calls = [call.id for fields in joined.tools for call in fields.calls]
+    assert calls == [fields.call_id for fields in joined.tools if fields.call_id is not None]
+    assert calls == ["step-2-call-1", "step-2-call-2", "step-3-call-1"]

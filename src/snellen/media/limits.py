@@ -60,9 +60,9 @@ def check_size(name: str, width: int, height: int) -> None:
     pixels, most = width * height, max_pixels()
     if pixels > most:
         raise MediaError(
-            f"{name} is {width} x {height} pixels, {pixels / 1e6:,.0f} megapixels; at most "
-            f"{most / 1e6:,.0f} are read. Save a smaller copy. If you trust the file, set "
-            f"{VARIABLE}={math.ceil(pixels / 1e6)}; decoding the file takes up to "
+            f"{name} is {width} x {height} pixels, {pixels:,} in all; at most {most:,} "
+            f"are read. Save a smaller copy. If you trust the file, set {VARIABLE}="
+            f"{math.ceil(pixels / 1e6)}; decoding the file takes up to "
             f"{DECODED_BYTES * pixels / 1e9:,.1f} GB of memory."
         )
 

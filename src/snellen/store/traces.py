@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain, count
+
 from msgspec.structs import replace
 
 from snellen.store.records import Question, ReplyRecord, ToolFields
@@ -24,9 +26,10 @@ def with_steps(question: Question, record: ReplyRecord | None) -> Question:
         ]
         calls = []
         for index, call in enumerate((result.call for result in step.results), start=1):
-            is_new = call.id not in ids
-            calls.append(call if is_new else replace(call, id=f"step-{number}-call-{index}"))
-            ids.add(call.id)
+            new_ids = (f"step-{number}-call-{n}" for n in count(index))
+            call_id = next(name for name in chain([call.id], new_ids) if name not in ids)
+            calls.append(replace(call, id=call_id))
+            ids.add(call_id)
         if calls:
             tools.append(ToolFields(message=len(messages), calls=calls))
         messages.append(("assistant", [step.text] if step.text else []))
