@@ -168,6 +168,22 @@ def test_activitynet_qa_leaves_verdicts_without_yes_or_no_out_of_its_accuracy(
     assert kept["score"] == pytest.approx(8 / 3)  # 4.8 is 4
 
 
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        "{'pred': b'yes', 'score': 5}",
+        "{'pred': 'yes', 'score': 1e999}",
+        f"{{'pred': 'yes', 'score': 1{'0' * 400}}}",
+        f"{{'pred': 'yes', 'score': 0x{'f' * 5000}}}",
+    ],
+)
+def test_an_activitynet_qa_verdict_of_another_form_leaves_the_reply_unjudged(verdict: str) -> None:
+    good = "{'pred': 'no', 'score': 1}"
+    kept = judged("activitynet-qa", "video-chatgpt", [verdict, good])
+    assert kept["accuracy"] == 0.0
+    assert kept["score"] == 1.0
+
+
 def test_activitynet_qas_question_is_bare_or_as_in_lmms_eval() -> None:
     benchmark = registry.benchmark("activitynet-qa:prompt=lmms-eval", data=SYNTHETIC)
     sample, *_ = samples(benchmark)

@@ -240,9 +240,10 @@ def verdict(words: str) -> Reading:
         if not isinstance(value, dict):
             raise TypeError("not a dictionary")
         answer, score = value["pred"].lower(), int(value["score"])
+        word = "yes" if "yes" in answer else "no" if "no" in answer else "neither"
+        float(score)  # the mean needs it as a float
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         return Reading(answer=None, rule="not of the requested form")
-    word = "yes" if "yes" in answer else "no" if "no" in answer else "neither"
     return Reading(answer=(word, str(score)), rule="verdict")
 
 
