@@ -14,10 +14,12 @@ import pytest
 
 import snellen
 from snellen.benchmarks import ocrbench_v2 as file
+from snellen.benchmarks.families.ocrbench_v2_trees import document
 from snellen.benchmarks.ocrbench_v2 import ocrbench_v2
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import DataError
+from tests.test_long_replies import SECONDS, at_most
 
 BUNDLED = Path(file.__file__).parent / "rows" / "ocrbench_v2"
 CELL = "<table><tr><td>{}</td></tr></table>"
@@ -311,3 +313,38 @@ def test_pages_of_text_need_packages_that_the_error_names() -> None:
         value = score("a b c d", "full-page OCR en", ["a b c d"])
         assert value == pytest.approx(1 - 0.5 / 64 / 4)
         assert score("字责票", "full-page OCR cn", ["字责票"]) == 0.625
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "answers", "expected"),
+    [
+        # Python refuses to write these numbers, or to read them.
+        (f"{{'a': 0x{'f' * 5000}}}", "key information extraction en", {"a": ["1"]}, 0.0),
+        (f"[[1, 2, 3, 4, 0x{'f' * 5000}]]", "text spotting en", [], 0.0),
+        (CELL.format(f"&#{'9' * 5000};"), "table parsing cn", [CELL.format("a")], 0.5),
+        (f'<table a="&#{"9" * 5000};"></table>', "table parsing cn", [CELL.format("a")], 0.0),
+        # The tree of this page has 2,000 levels.
+        ("\n".join(f"{n}\n#{n}" for n in range(2000)), "document parsing en", ["# a\nb"], 0.0),
+    ],
+)
+def test_a_reply_that_python_or_a_recursion_stops_at_has_a_score(
+    reply: str, kind: str, answers: object, expected: float
+) -> None:
+    assert score(reply, kind, answers) == pytest.approx(expected)
+
+
+def test_a_page_of_many_headings_is_scored_in_little_time() -> None:
+    page = "\n".join(f"# {number}" for number in range(10_000))
+
+    with at_most(SECONDS):
+        assert score(page, "document parsing en", ["# a\nb"]) < 0.01
+
+
+def test_a_line_hangs_under_the_first_node_with_the_text_of_the_heading() -> None:
+    # The second "b" stands before the first one, under an earlier heading.
+    tree = document("#a\n#c\nb\n#a\nb\n#b\nd")
+
+    first, other = tree.children[1].children, tree.children[2].children
+    assert [node.label for node in first] == ["b"] and [node.label for node in other] == ["b"]
+    assert [node.label for node in first[0].children] == ["d"]
+    assert other[0].children == []

@@ -16,6 +16,7 @@ from snellen.benchmarks import olmocr_bench as file
 from snellen.benchmarks.families.near_matches import near_matches
 from snellen.benchmarks.families.page_tests import Test, passes, plain
 from snellen.errors import DataError
+from tests.test_long_replies import SECONDS, at_most
 
 BUNDLED = Path(file.__file__).parent / "rows" / "olmocr_bench"
 TABLE = "| day | wind | rain |\n|---|---|---|\n| Monday | 4 | 12 |\n| Tuesday | 6 | 0 |"
@@ -103,6 +104,30 @@ def test_a_hostile_page_is_tested(unit: str) -> None:
         {"type": "baseline", "max_length": 1, "max_length_skips_image_alt_tags": True},
     ):
         assert passes(test, page) is False
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param("|a|\n" * 9_000 + "|a" * 50_000, id="many short rows and a long one"),
+        pytest.param(
+            "<table><tr><td rowspan=1000 colspan=1000></table>" * 1_000, id="many large cells"
+        ),
+        pytest.param(
+            f"<table>{'<tr><td></td></tr>' * 4_000}<tr>{'<td colspan=1000></td>' * 240}</table>",
+            id="many short rows and a long one of wide cells",
+        ),
+    ],
+)
+def test_tables_of_very_many_positions_are_not_read(page: str) -> None:
+    with at_most(SECONDS):
+        assert not passes({"type": "table", "cell": "Z"}, page)
+
+
+def test_a_table_is_read_before_tables_of_very_many_positions() -> None:
+    page = "|Z|b|\n|-|-|\n|c|d|\n\n" + "|a|\n" * 9_000 + "|a" * 50_000
+
+    assert passes({"type": "table", "cell": "Z", "right": "b"}, page)
 
 
 def sheet(folder: Path, tests: list[dict[str, object]]) -> Path:

@@ -200,6 +200,17 @@ def test_a_hostile_reply_is_scored(unit: str) -> None:
 # -- matching
 
 
+@pytest.mark.parametrize(
+    "part", ['<td a="{}">', "<td><!--{}-->", "<td><script>{}</script>", "<a{}>", "<td b{}=1>"]
+)
+def test_a_table_with_a_reference_that_python_cannot_read_is_no_table(part: str) -> None:
+    table = part.format(f"&#{'9' * 5000};").join(("<table><tr>", "</tr></table>"))
+
+    assert rewritten(table) == ""
+    assert elements(table)[0].kind == "html_table"
+    assert 0 <= teds(f"<html><body>{table}</body></html>", "<html><body><table></table>") <= 1
+
+
 def test_the_assignment_is_scipys_where_several_are_cheapest() -> None:
     equal = np.zeros((2, 3))
     assert assignment(equal) == [(0, 0), (1, 1)]

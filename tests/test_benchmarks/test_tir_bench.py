@@ -15,6 +15,7 @@ from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.data import DataFile, Row
 from snellen.errors import DataError
+from tests.test_long_replies import SECONDS, at_most
 
 BUNDLED = Path(file.__file__).parent / "rows" / "tir_bench"
 FILE = DataFile(BUNDLED / "TIR-Bench.json", "tir-bench", ())
@@ -189,6 +190,11 @@ def test_the_form_of_the_right_answer_decides_the_rule(text: str, forms: str) ->
 def test_a_number_is_read_as_math_verify_reads_it(text: str, right: str, equal: bool) -> None:
     # The values are those of math-verify 0.9.0, except for the length.
     assert is_number(text, right) is equal
+
+
+def test_a_text_of_very_many_signs_is_compared_in_little_time() -> None:
+    with at_most(SECONDS):
+        assert not is_number("1 " * 350 + "+" * 1_299 + "x", "3")
 
 
 @pytest.mark.parametrize(

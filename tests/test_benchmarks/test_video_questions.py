@@ -140,6 +140,12 @@ def test_video_holmes_reads_the_authors_results(tmp_path: Path) -> None:
          "'Smell' is no dimension of MMBench-Video"),
         ("mmbench-video", "MMBench-Video.tsv",
          "index\tvideo\tquestion\tanswer\tdimensions\n0\tv\t?\tx\tOCR\n", "not a Python literal"),
+        ("tir-bench", "TIR-Bench.json",
+         [{"id": 1, "task": "ocr", "image_1": None, "prompt": "?", "answer": "A"}],
+         "the field image_1 is empty"),
+        ("tir-bench", "TIR-Bench.json",
+         [{"id": 1, "task": "ocr", "image_1": "a.jpg", "prompt": "?", "answer": None}],
+         "the field answer is empty"),
     ],
 )  # fmt: skip
 def test_a_wrong_row_is_an_error(
@@ -158,6 +164,54 @@ def test_activitynet_qa_needs_an_answer_to_each_question(tmp_path: Path) -> None
         samples(registry.benchmark("activitynet-qa", data=tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ({"a": 1}, "test_a.json is not a list of objects with a question_id"),
+        ([{"answer": "red"}], "test_a.json is not a list of objects with a question_id"),
+        (
+            [{"question_id": "1", "answer": "red", "type": -1}],
+            "-1 is no type of ActivityNet-QA's questions",
+        ),
+    ],
+)
+def test_a_wrong_file_of_activitynet_qas_answers_is_named(
+    tmp_path: Path, answers: object, message: str
+) -> None:
+    write(tmp_path / "test_q.json", [{"question_id": "1", "question": "?", "video_name": "v"}])
+    write(tmp_path / "test_a.json", answers)
+    with pytest.raises(DataError, match=message):
+        samples(registry.benchmark("activitynet-qa", data=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("next-qa", "map_vid_vidorID.json"),
+        ("next-qa:task=open", "add_reference_answer_test.json"),
+    ],
+)
+def test_a_wrong_file_beside_next_qas_questions_is_named(
+    tmp_path: Path, spec: str, name: str
+) -> None:
+    choices = ("", "") if "open" in spec else (",a0,a1,a2,a3,a4", ",a,b,c,d,e")
+    rows = f"video,question,answer,qid,type{choices[0]}\n7,why,0,0,CW{choices[1]}\n"
+    write(tmp_path / "test.csv", rows)
+    write(tmp_path / name, ["7"])
+    with pytest.raises(DataError, match=f"{name} is not a JSON object"):
+        samples(registry.benchmark(spec, data=tmp_path))
+
+
+def test_an_open_question_of_cg_bench_without_an_answer_has_no_target(tmp_path: Path) -> None:
+    row = {
+        **{"qid": 1, "video_uid": "v", "question": "?", "answer": None, "right_answer": "A"},
+        **{"choices": ["a", "b"], "clue_intervals": [[0, 1]]},
+    }
+    write(tmp_path / "cgbench_mini.json", [row])
+    (sample,) = samples(registry.benchmark("cg-bench:task=open", data=tmp_path))
+    assert sample.target is None
+
+
 def test_activitynet_qa_leaves_verdicts_without_yes_or_no_out_of_its_accuracy(
     tmp_path: Path,
 ) -> None:
@@ -166,6 +220,22 @@ def test_activitynet_qa_leaves_verdicts_without_yes_or_no_out_of_its_accuracy(
     kept = judged("activitynet-qa", "video-chatgpt", verdicts)
     assert kept["accuracy"] == 0.5
     assert kept["score"] == pytest.approx(8 / 3)  # 4.8 is 4
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        "{'pred': b'yes', 'score': 5}",
+        "{'pred': 'yes', 'score': 1e999}",
+        f"{{'pred': 'yes', 'score': 1{'0' * 400}}}",
+        f"{{'pred': 'yes', 'score': 0x{'f' * 5000}}}",
+    ],
+)
+def test_an_activitynet_qa_verdict_of_another_form_leaves_the_reply_unjudged(verdict: str) -> None:
+    good = "{'pred': 'no', 'score': 1}"
+    kept = judged("activitynet-qa", "video-chatgpt", [verdict, good])
+    assert kept["accuracy"] == 0.0
+    assert kept["score"] == 1.0
 
 
 def test_activitynet_qas_question_is_bare_or_as_in_lmms_eval() -> None:

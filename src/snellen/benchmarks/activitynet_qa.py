@@ -161,7 +161,12 @@ def activitynet_qa(
 def questions(path: Path, split: Split) -> Iterator[dict[str, Any]]:
     """Yield the questions with their answers, which are in a second file."""
     file = path.with_name(f"{split}_a.json")
-    answers = {row["question_id"]: row for row in authors_files.objects(file)}
+    try:
+        answers = {row["question_id"]: row for row in authors_files.objects(file)}
+    except (KeyError, TypeError) as error:
+        raise DataError(
+            f"{file} is not a list of objects with a question_id. Download both files again."
+        ) from error
     for row in authors_files.objects(path):
         if row["question_id"] not in answers:
             raise DataError(
@@ -176,12 +181,15 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
     folder = next((part for part in folders if (root / part).is_dir()), folders[0])
     there = (f"{name}{end}" for end in (".mp4", ".mkv", ".webm"))
     file = next((file for file in there if (root / folder / file).is_file()), f"{name}.mp4")
+    number = int(row["type"])
+    if not 0 <= number < len(KINDS):
+        raise ValueError(f"{row['type']!r} is no type of ActivityNet-QA's questions")
     return Sample(
         id=row["question_id"],
         question=row["question"],
         media=(clip(data_file, file, folders),),
         target=row["answer"],
-        tags={"type": KINDS[int(row["type"])]},
+        tags={"type": KINDS[number]},
         data={"video": row["video_name"]},
     )
 
@@ -240,9 +248,10 @@ def verdict(words: str) -> Reading:
         if not isinstance(value, dict):
             raise TypeError("not a dictionary")
         answer, score = value["pred"].lower(), int(value["score"])
+        word = "yes" if "yes" in answer else "no" if "no" in answer else "neither"
+        float(score)  # the mean needs it as a float
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         return Reading(answer=None, rule="not of the requested form")
-    word = "yes" if "yes" in answer else "no" if "no" in answer else "neither"
     return Reading(answer=(word, str(score)), rule="verdict")
 
 

@@ -145,7 +145,7 @@ def to_sample(row: Row, data_file: DataFile, task: Task) -> Sample:
     video = f"{row['video_uid']}.mp4"
     target: str | None = str(spans)
     if task == "open":
-        target = str(row["answer"])
+        target = None if row["answer"] is None else str(row["answer"])
     elif task != "miou":
         target = choice_sets.target_of(row["right_answer"], choices)
     return Sample(

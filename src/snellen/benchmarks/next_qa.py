@@ -190,7 +190,9 @@ def video_path(video: str, data_file: DataFile) -> str:
 
 @cache
 def folders(path: Path) -> Mapping[str, str]:
-    content: dict[str, str] = authors_files.of_json(path)
+    content = authors_files.of_json(path)
+    if not isinstance(content, dict):
+        raise DataError(f"{path} is not a JSON object. Download it again.")
     return content
 
 
@@ -248,8 +250,7 @@ def with_open_questions(split: Split, data: Path | None) -> Benchmark:
 def second_answers(folder: Path, split: Split) -> Mapping[str, Mapping[str, str]]:
     """The authors' second answers, keyed by video and number of the question."""
     path = folder / f"add_reference_answer_{split}.json"
-    content: dict[str, dict[str, str]] = authors_files.of_json(path) if path.is_file() else {}
-    return content
+    return authors_files.by_id(path) if path.is_file() else {}
 
 
 def to_open_sample(row: Row, data_file: DataFile, second: Mapping[str, Any]) -> Sample:

@@ -119,6 +119,8 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
     task, name = row["task"], row["image_1"]
     if task not in LEAVES:
         raise ValueError(f"unknown task {task!r}")
+    if not name or row["answer"] is None:
+        raise ValueError(f"the field {'answer' if name else 'image_1'} is empty")
     right = [text for part, text in FIXED.items() if task == "ocr" and part in name]
     return Sample(
         id=str(row["id"]),

@@ -32,6 +32,10 @@ VOID = frozenset((
 ))
 # fmt: on
 PAGE = ("html", "head", "body")
+LONG_REFERENCE = re.compile(r"&#[0-9]{4000,}")
+"""A reference to a character by a number that Python refuses to read."""
+NO_CHARACTER = "&#1114112"
+"""The reference by the first number that is no character."""
 FULL_PAGE = re.compile(r"\s*<(?:html|!doctype)", re.IGNORECASE)
 CLOSED_BY = {
     old: frozenset(new.split())
@@ -142,12 +146,18 @@ def first_table(html: str) -> Element | None:
     there is none, or if the text does not begin like a page."""
     if not FULL_PAGE.match(html):
         return None
+    html = readable(html)
     reader = _Reader()
     body = reader.open[0]
     unclosed = html.find("<!--", html.rfind("-->") + 1)
     reader.feed(html if unclosed < 0 else html[:unclosed])
     reader.close()
     return next((element for element in body.elements if element.tag == "table"), None)
+
+
+def readable(html: str) -> str:
+    """The HTML without references that Python refuses to read."""
+    return LONG_REFERENCE.sub(NO_CHARACTER, html)
 
 
 def page_of(html: str) -> str:

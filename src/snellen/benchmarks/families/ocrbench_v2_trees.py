@@ -11,7 +11,14 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import Any
 
-from snellen.benchmarks.families.html_tables import DEEPEST, VOID, first_table, page_of, teds
+from snellen.benchmarks.families.html_tables import (
+    DEEPEST,
+    VOID,
+    first_table,
+    page_of,
+    readable,
+    teds,
+)
 from snellen.benchmarks.families.trees import Tree, tree_distance
 
 CLOSED_BY_TABLE = frozenset(("p", "a", "pre", "h1", "h2", "h3", "h4", "h5", "h6"))
@@ -68,7 +75,7 @@ class _TablePosition(HTMLParser):
 def table_similarity(text: str, right: str) -> float:
     """TEDS of the first tables that are direct children of the bodies (#L122-L147)."""
     pages = []
-    for part in (text, right):
+    for part in map(readable, (text, right)):
         position = _TablePosition(part).position
         if position is None:
             return 0.0
@@ -88,17 +95,25 @@ def chart_table(values: Mapping[Any, Any]) -> str:
 
 def page_similarity(text: str, right: str) -> float:
     """The similarity of the trees of headings and lines. Labels count as equal unless one of them
-    is blank (#L445-L502)."""
+    is blank (#L445-L502). A tree that is too deep has no similarity: it stops the authors' code."""
     trees = document(text), document(right)
+    sizes = [size_of(tree) for tree in trees]
+    if max(depth for _, depth in sizes) > DEEPEST:
+        return 0.0
 
     def change(label: str, other: str) -> float:
         return float(not label.strip() or not other.strip())
 
-    return 1 - tree_distance(*trees, lambda _: 1.0, change) / max(map(size_of, trees))
+    return 1 - tree_distance(*trees, lambda _: 1.0, change) / max(nodes for nodes, _ in sizes)
 
 
-def size_of(tree: Tree[str]) -> int:
-    return 1 + sum(map(size_of, tree.children))
+def size_of(tree: Tree[str]) -> tuple[int, int]:
+    """The number of nodes, and the depth."""
+    nodes, depth, level = 0, 0, [tree]
+    while level:
+        nodes, depth = nodes + len(level), depth + 1
+        level = [child for node in level for child in node.children]
+    return nodes, depth
 
 
 def document(text: str) -> Tree[str]:
@@ -107,13 +122,24 @@ def document(text: str) -> Tree[str]:
     title = Tree("TITLE")
     root = Tree("ROOT", [title])
     parent = title
+    first = {"ROOT": root, "TITLE": title}
+    unknown: set[str] = set()
+    """The labels whose first node may be another one than in `first`."""
     for line in map(cleaned, text.split("\n")):
         if not line.startswith("#"):
-            parent.children.append(Tree(line))
+            node = Tree(line)
+            parent.children.append(node)
+            if (known := first.setdefault(line, node)) is not node and known is not parent:
+                unknown.add(line)
             continue
         heading = line.replace("#", "")
-        root.children.append(Tree(heading))
-        parent = first_with(root, heading) if heading else title
+        node = Tree(heading)
+        root.children.append(node)
+        first.setdefault(heading, node)
+        if heading in unknown:
+            first[heading] = first_with(root, heading)
+            unknown.discard(heading)
+        parent = first[heading] if heading else title
     return root
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html.entities import html5
 from html.parser import HTMLParser
@@ -24,7 +24,9 @@ DEEPEST = 100
 MOST_ROWS = 5_000
 """The most rows of a page. The rows of nested tables count for each table."""
 LARGEST = 250_000
-"""The most positions of a table."""
+"""The most positions of all tables in Markdown, and of all those in HTML: for each table, its rows
+times the positions of its longest row. A table that exceeds them is not read, nor are later ones.
+"""
 HIDDEN = ("script", "style", "template", "rt", "rp")
 """Elements whose texts are no texts of a cell."""
 Directions = Mapping[tuple[int, int], frozenset[tuple[int, int]]]
@@ -53,6 +55,8 @@ class CellTable:
     """The cells that are headings."""
     neighbors: Mapping[str, Directions]
     """For `up`, `down`, `left`, and `right`, the next cells in this direction of each cell."""
+    positions: int
+    """The number of rows times the positions of the longest row."""
 
     def heading(self, cell: tuple[int, int], direction: str) -> frozenset[tuple[int, int]]:
         """The headings in a direction, or, if there are none, the last cells."""
@@ -72,14 +76,37 @@ class CellTable:
         return frozenset((headings - {cell}) or (last - {cell}))
 
 
-def table_of_cells(rows: Sequence[Sequence[Cell]]) -> CellTable | None:
-    """The table of some rows. None if it has no cell, or too many."""
+class TooManyPositions(Exception):
+    """The tables of a page have too many positions."""
+
+
+def tables_of_cells(tables: Iterable[Sequence[Sequence[Cell]]]) -> list[CellTable]:
+    """The tables of a page from their rows, without those that have no cell."""
+    read: list[CellTable] = []
+    left = LARGEST
+    for rows in tables:
+        try:
+            table = table_of_cells(rows, left)
+        except TooManyPositions:
+            break
+        if table is not None:
+            read.append(table)
+            left -= table.positions
+    return read
+
+
+def table_of_cells(rows: Sequence[Sequence[Cell]], most: int) -> CellTable | None:
+    """The table of some rows. None if it has no cell.
+
+    Raises:
+        TooManyPositions: the table has more than `most` positions.
+    """
     texts: dict[tuple[int, int], str] = {}
     spans: dict[tuple[int, int], tuple[int, int]] = {}
     headings = set()
     grid: list[list[tuple[int, int] | None]] = []
     spanning: list[tuple[tuple[int, int], int] | None] = []
-    size = 0
+    width = 0
     for number in range(len(rows) + WIDEST):
         if number >= len(rows) and not any(spanning):
             break
@@ -98,6 +125,9 @@ def table_of_cells(rows: Sequence[Sequence[Cell]]) -> CellTable | None:
                     break
                 line.append(None)
                 continue
+            width = max(width, column + cell.columns)
+            if width * (len(grid) + 1) > most:
+                raise TooManyPositions
             key = (number, column)
             texts[key], spans[key] = cell.text, (cell.rows, cell.columns)
             if cell.is_heading:
@@ -107,12 +137,12 @@ def table_of_cells(rows: Sequence[Sequence[Cell]]) -> CellTable | None:
                 line.append(key)
                 spanning[offset] = (key, cell.rows - 1) if cell.rows > 1 else None
         grid.append(line)
-        size += len(line)
-        if size > LARGEST:
-            return None
+        if width * len(grid) > most:
+            raise TooManyPositions
     if not texts:
         return None
-    return CellTable(texts, frozenset(headings), _neighbors(grid, spans))
+    near_cells = _neighbors(grid, spans)
+    return CellTable(texts, frozenset(headings), near_cells, width * len(grid))
 
 
 def _neighbors(
@@ -187,16 +217,16 @@ def _next_other(
 def markdown_tables(page: str) -> list[CellTable]:
     """The tables of a page in Markdown: at least two lines with bars that follow each other. The
     first row and the first column are headings."""
-    tables = []
+    tables: list[list[list[Cell]]] = []
     lines: list[str] = []
     for line in [*page.strip().split("\n"), ""]:
         if "|" in line:
             lines.append(line)
             continue
         if len(lines) >= 2:
-            tables.append(table_of_cells([*_markdown_rows(lines)]))
+            tables.append([*_markdown_rows(lines)])
         lines = []
-    return [table for table in tables if table is not None]
+    return tables_of_cells(tables)
 
 
 def _markdown_rows(lines: Sequence[str]) -> Iterator[list[Cell]]:
@@ -357,18 +387,16 @@ def html_tables(page: str) -> list[CellTable]:
         if not rows:
             continue
         tables.append(
-            table_of_cells(
+            [
                 [
-                    [
-                        _html_cell(part, row, len(rows) - number)
-                        for part in row.content
-                        if isinstance(part, HtmlNode) and part.tag in ("th", "td")
-                    ]
-                    for number, row in enumerate(rows)
+                    _html_cell(part, row, len(rows) - number)
+                    for part in row.content
+                    if isinstance(part, HtmlNode) and part.tag in ("th", "td")
                 ]
-            )
+                for number, row in enumerate(rows)
+            ]
         )
-    return [table for table in tables if table is not None]
+    return tables_of_cells(tables)
 
 
 def _html_cell(cell: HtmlNode, row: HtmlNode, left: int) -> Cell:

@@ -32,9 +32,7 @@ PERCENT = lazy_pattern(r"(?:%|[Pp]ercent|[Pp]ct)$")
 # L170-L204
 _BEFORE = r"(?:^|\s|=)"
 _SIGNS = r"+\-×/^()÷"
-_TERM = (
-    rf"{_BEFORE}(?P<term>-?\(?-?\d[\d.\s{_SIGNS}]*[{_SIGNS}][\d.\s{_SIGNS}]+\)?)(?:[.,:)$]|\s|$)"
-)
+_TERM = rf"{_BEFORE}(?P<term>-?\(?-?\d[\d.\s]*+[{_SIGNS}][\d.\s{_SIGNS}]+\)?)(?:[.,:)$]|\s|$)"
 _NUMBER = (
     rf"{_BEFORE}[$€£¥฿\u20a1-\u20bf]?(?<!\d)"
     r"(?:(?P<thousands>-?[1-9]\d{0,2}(?:[ ,]\d{3})+(?:\.\d+)?)"
