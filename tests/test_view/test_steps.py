@@ -11,8 +11,11 @@ import pytest
 
 import snellen
 from snellen.store import Key, ReplyRecord, Run
+from snellen.view.index import FILE, Index
 from snellen.view.pages import Pages
-from snellen.view.query import Wanted
+from snellen.view.query import Chosen, Wanted
+from snellen.view.samples import facets, key_of, states
+from tests.viewers import SCORING, question, reply, run_in, score
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +81,92 @@ def test_the_box_of_the_call_is_in_the_part_that_is_drawn(run: Path) -> None:
         if medium.excerpt is not None
     )
     assert crop.box == pytest.approx([edge * 1344 / 1000 for edge in box], abs=1)
+
+
+def test_a_question_is_one_row_with_its_last_step_and_one_count(run: Path) -> None:
+    out = run.parents[2]
+    pages = Pages(out)
+    name = str(run.relative_to(out))
+    every = re.sub(r"\s+", " ", pages.samples(name, Wanted()))
+    assert every.count("<tr data-row>") == 3
+    assert every.count("2 steps") == 3  # `baseline/zoomer` zooms once if letters are small
+    assert "3 ok" in re.sub("<[^>]+>", "", pages.run_page(name))
+
+
+@pytest.fixture
+def stepped(tmp_path: Path) -> Pages:
+    """Two runs of one question: with three steps, and with one step and another reply."""
+    for model, steps in (("with", 3), ("without", 1)):
+        texts = ["", "", "the last reply"] if steps == 3 else ["the only reply"]
+        run_in(
+            tmp_path / model / "run",
+            [question("a", step=step, tags={"kind": "x"}) for step in range(steps)]
+            + [question("b", 1, tags={"kind": "y"})],
+            [reply("a", text, step=step) for step, text in enumerate(texts)] + [reply("b", "b")],
+            [score("a", 0.0, answer=model, step=steps - 1), score("b", 1.0, answer="b")],
+        ).close()
+    return Pages(tmp_path)
+
+
+def test_counts_of_filters_are_counts_of_questions(stepped: Pages) -> None:
+    index = stepped.indexes.of(stepped.run("with/run").path)
+    index.catch_up()
+    with index.connect() as connection:
+        counts = {facet.name: dict(facet.choices) for facet in facets(connection, SCORING, 1)}
+        assert counts["state"] == states(connection) == {"ok": 2}
+        assert counts["tag.kind"] == {"x": 1, "y": 1}
+        assert counts["score"] == {"right": 1, "partly": 0, "wrong": 1, "none": 0}
+        for wanted in (Wanted(tags={"kind": "x"}), Wanted(score="wrong"), Wanted(q="a")):
+            with index.connect() as another:
+                chosen = Chosen(another, wanted, SCORING, 1)
+                (row,) = chosen.page()
+                assert chosen.count() == 1
+                assert key_of(another, row) == Key("a", 0, 0, 2)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (2, 1, 0)])
+def test_the_last_step_stands_for_the_question_in_any_order_of_records(
+    tmp_path: Path, order: tuple[int, ...]
+) -> None:
+    run = run_in(tmp_path / "run")
+    index = Index(run.path, run.path / FILE)
+    for step in order:
+        run.append_reply(reply("a", f"reply {step}", step=step))
+        index.catch_up()
+    with index.connect() as connection:
+        assert states(connection) == {"ok": 1}
+        (row,) = Chosen(connection, Wanted(), SCORING, 1).page()
+        assert key_of(connection, row) == Key("a", 0, 0, 2)
+
+
+def test_a_row_links_to_the_scored_step_which_is_among_the_matches(stepped: Pages) -> None:
+    wanted = Wanted(score="wrong")
+    html = stepped.samples("with/run", wanted)
+    assert 'href="/sample/with/run?s=a&step=2&' in html.replace("&amp;", "&")
+    for step in range(3):
+        html = stepped.sample("with/run", Key("a", 0, 0, step), wanted)
+        assert "1 of 1" in html
+    assert "No scoring has parsed it" not in html and "the last reply" in html
+
+
+def test_previous_and_next_go_from_question_to_question(stepped: Pages) -> None:
+    for step in range(3):
+        html = stepped.sample("with/run", Key("a", 0, 0, step), Wanted())
+        assert re.search(r'rel="next" href="/sample/with/run\?s=b"', html)
+        assert 'rel="prev"' not in html
+    html = stepped.sample("with/run", Key("b", 0, 0, 0), Wanted())
+    assert re.search(r'rel="prev" href="/sample/with/run\?s=a&(amp;)?step=2"', html)
+
+
+@pytest.mark.parametrize("names", [("with/run", "without/run"), ("without/run", "with/run")])
+def test_side_by_side_shows_the_last_reply_and_its_score(
+    stepped: Pages, names: tuple[str, str]
+) -> None:
+    html = stepped.side_by_side(names, None, Wanted())
+    assert html.count("<tr data-row>") == 2
+    assert "the last reply" in html and "the only reply" in html
+    for step in range(3):
+        html = re.sub("<[^>]+>", "", stepped.side_by_side(names, Key("a", 0, 0, step), Wanted()))
+        assert "the last reply" in html and "the only reply" in html
+        assert "1 of 2" in html
+        assert "did not ask this question" not in html and "No reply yet" not in html

@@ -27,7 +27,7 @@ from snellen.errors import StoreError
 from snellen.store import EventRecord, Key, Placed, Question, ReplyRecord, Run, ScoreRow
 from snellen.view._text import excerpt
 
-VERSION = 4
+VERSION = 5
 FILE = "view.sqlite"
 HEAD = 1024
 """The number of bytes at the beginning of a file that identify the file."""
@@ -54,12 +54,15 @@ CREATE TABLE IF NOT EXISTS taken (part TEXT, file TEXT, upto INTEGER, head BLOB,
 CREATE TABLE IF NOT EXISTS samples (
     row INTEGER PRIMARY KEY, sample TEXT, repeat INTEGER, turn INTEGER, step INTEGER, place INTEGER,
     state TEXT, length INTEGER, seconds REAL, tokens INTEGER, attempts INTEGER,
-    texts INTEGER DEFAULT 0,
+    texts INTEGER DEFAULT 0, earlier INTEGER DEFAULT 0,
     question_file TEXT, question_at INTEGER, question_size INTEGER,
     reply_file TEXT, reply_at INTEGER, reply_size INTEGER);
 CREATE UNIQUE INDEX IF NOT EXISTS keys ON samples (sample, repeat, turn, step);
-CREATE INDEX IF NOT EXISTS places ON samples (place, repeat, turn, step, row);
-CREATE INDEX IF NOT EXISTS states ON samples (state, row);
+-- The last step of a turn stands for the question. `earlier` is 1 for the steps before it, which
+-- are not in lists and counts.
+CREATE INDEX IF NOT EXISTS places ON samples (place, repeat, turn, step, row, earlier);
+CREATE INDEX IF NOT EXISTS states ON samples (state, row, earlier);
+CREATE INDEX IF NOT EXISTS steps ON samples (earlier) WHERE earlier = 1;
 -- If a key has several records: all of these records, in order.
 CREATE TABLE IF NOT EXISTS attempts (
     row INTEGER, number INTEGER, file TEXT, at INTEGER, size INTEGER,
@@ -93,6 +96,8 @@ word."""
 
 
 ROW_OF_KEY = "SELECT row FROM samples WHERE sample = ? AND repeat = ? AND turn = ? AND step = ?"
+EARLIER_STEPS = "SELECT row FROM samples WHERE earlier = 1"
+"""The rows of all steps before the last step of their turn."""
 
 
 class Stale(Exception):
@@ -310,9 +315,19 @@ class _Taking:
         known = self._do(ROW_OF_KEY, values).fetchone()
         if known is None:
             added = self._do(
-                "INSERT INTO samples (sample, repeat, turn, step) VALUES (?, ?, ?, ?)", values
+                "INSERT INTO samples (sample, repeat, turn, step, earlier) VALUES (?1, ?2, ?3, ?4, "
+                "EXISTS (SELECT 1 FROM samples WHERE sample = ?1 AND repeat = ?2 AND turn = ?3 "
+                "AND step > ?4))",
+                values,
             )
-            return int(added.lastrowid or 0)
+            row = int(added.lastrowid or 0)
+            if key.step:
+                self._do(
+                    "UPDATE samples SET earlier = 1 WHERE sample = ? AND repeat = ? AND turn = ? "
+                    "AND step < ? AND earlier = 0",
+                    values,
+                )
+            return row
         return int(known[0])
 
     def _question(self, placed: Placed, question: Question) -> None:

@@ -39,6 +39,7 @@ from snellen.view.samples import (
     best_score,
     facets,
     find,
+    find_question,
     key_of,
     lines,
     marked_best,
@@ -210,7 +211,7 @@ class Pages:
             scoring = wanted.scoring if wanted.scoring in names else next(iter(names), "")
             other_index = None if other is None else self.indexes.of(other.path).file
             chosen = Chosen(connection, wanted, scoring, best_score(run, scoring), other_index)
-            before, after, number = chosen.around(row)
+            before, after, number = chosen.around(find_question(connection, key) or row)
             shown_story = story(run, index, connection, row)
             return _page(
                 "sample.html",
@@ -255,7 +256,7 @@ class Pages:
                 same={"run": names},
             )  # fmt: skip
             if key is not None:
-                row = find(connection, key)
+                row = find_question(connection, key)
                 if row is None:
                     raise NotThere(f"{first.name} has no sample {key.sample!r}.")
                 before, after, number = chosen.around(row)
@@ -320,12 +321,12 @@ class Pages:
     def _story(self, run: Listed, key: Key) -> Any:
         index = self.indexes.of(run.path)
         with index.connect() as connection:
-            row = find(connection, key)
+            row = find_question(connection, key)
             return None if row is None else story(run, index, connection, row)
 
     def _line(self, run: Listed, key: Any, scoring: str) -> Any:
         with self.indexes.of(run.path).connect() as connection:
-            row = find(connection, Key.of(key))
+            row = find_question(connection, Key.of(key))
             return None if row is None else lines(connection, [row], scoring)[0]
 
     def _is_live(self, run: Listed) -> bool:

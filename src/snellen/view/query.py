@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from snellen.view.index import TEXTS, phrase
+from snellen.view.index import EARLIER_STEPS, TEXTS, phrase
 
 PAGE = 50
 STATES = ("ok", "empty", "truncated", "refused", "failed", "waiting")
@@ -250,14 +250,14 @@ class Chosen:
         self._scoring = scoring
         if other is not None:
             self._do("ATTACH ? AS other", (str(other),))
-        self._from, counted = "samples s", "samples"
+        self._from, counted = "samples s", "samples WHERE earlier = 0"
         if not wanted.is_unfiltered:
             self._do("PRAGMA temp_store = MEMORY")
             self._do("CREATE TEMP TABLE chosen (row INTEGER PRIMARY KEY)")
             every = conditions(wanted, scoring, best)
             selection = " INTERSECT ".join(clause.sql for clause in every)
             self._do(
-                f"INSERT OR IGNORE INTO chosen {selection}",
+                f"INSERT OR IGNORE INTO chosen {selection} EXCEPT {EARLIER_STEPS}",
                 [value for clause in every for value in clause.values],
             )
             self._from, counted = "chosen c JOIN samples s ON s.row = c.row", "chosen"
@@ -270,11 +270,11 @@ class Chosen:
         """The rows of the requested page, in order."""
         values = (PAGE, PAGE * (self._wanted.page - 1))
         if self._wanted.by != "place" or self._n < MANY:
-            return self._rows("", "LIMIT ? OFFSET ?", *values)
+            return self._rows("LIMIT ? OFFSET ?", *values)
         # For many rows, reading them in index order is faster than sorting them.
-        condition = "" if self._wanted.is_unfiltered else "WHERE s.row IN (SELECT row FROM chosen)"
+        condition = "" if self._wanted.is_unfiltered else "AND s.row IN (SELECT row FROM chosen)"
         sql = (
-            f"SELECT s.row FROM samples s INDEXED BY places {condition} "
+            f"SELECT s.row FROM samples s INDEXED BY places WHERE s.earlier = 0 {condition} "
             f"ORDER BY {ordered(self._wanted)} LIMIT ? OFFSET ?"
         )
         return [row for (row,) in self._do(sql, values)]
@@ -283,7 +283,7 @@ class Chosen:
         """The previous row, the next row, and this row's position, from 1, among the selected
         samples. None stands for a row or a position that does not exist."""
         if self._wanted.by != "place":
-            every = self._rows("", "")
+            every = self._rows("")
             if row not in every:
                 return None, None, None
             at = every.index(row)
@@ -292,24 +292,27 @@ class Chosen:
         key = "(s.place, s.repeat, s.turn, s.step, s.row)"
         here = f"(SELECT place, repeat, turn, step, row FROM samples WHERE row = {row:d})"
         ahead, behind = ("<", ">") if self._wanted.desc else (">", "<")
-        following = self._rows(f"WHERE {key} {ahead} {here}", "LIMIT 1")
+        following = self._rows("LIMIT 1", where=f"{key} {ahead} {here}")
         before = self._do(
-            f"SELECT s.row FROM {self._from} WHERE {key} {behind} {here} "
+            f"SELECT s.row FROM {self._from} WHERE s.earlier = 0 AND {key} {behind} {here} "
             f"ORDER BY {ordered(replace(self._wanted, desc=not self._wanted.desc))} LIMIT 1"
         ).fetchone()
         number: int | None = None
         if self._number(f"SELECT count(*) FROM {self._from} WHERE s.row = {row:d}"):
             number = 1 + self._number(
-                f"SELECT count(*) FROM {self._from} WHERE {key} {behind} {here}"
+                f"SELECT count(*) FROM {self._from} WHERE s.earlier = 0 AND {key} {behind} {here}"
             )
         return before and before[0], following[0] if following else None, number
 
-    def _rows(self, where: str, limit: str, *values: int) -> list[int]:
+    def _rows(self, limit: str, *values: int, where: str = "TRUE") -> list[int]:
         tables, parameters = self._from, list[Any](values)
         if self._wanted.by == "score":
             tables += " LEFT JOIN scores x ON x.row = s.row AND x.scoring = ?"
             parameters = [self._scoring, *parameters]
-        sql = f"SELECT s.row FROM {tables} {where} ORDER BY {ordered(self._wanted)} {limit}"
+        sql = (
+            f"SELECT s.row FROM {tables} WHERE s.earlier = 0 AND {where} "
+            f"ORDER BY {ordered(self._wanted)} {limit}"
+        )
         return [row for (row,) in self._do(sql, parameters)]
 
     def _number(self, sql: str) -> int:

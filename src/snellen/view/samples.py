@@ -20,7 +20,7 @@ from snellen.errors import SnellenError
 from snellen.scoring import judge
 from snellen.store import Key, Placed, Question, ReplyRecord, Run, ShownMedia, with_steps
 from snellen.view._indexes import file_of
-from snellen.view.index import ROW_OF_KEY, Index
+from snellen.view.index import EARLIER_STEPS, ROW_OF_KEY, Index
 from snellen.view.query import FACET, VERDICTS
 from snellen.view.runs import Listed, odd
 
@@ -191,7 +191,9 @@ def lines(connection: sqlite3.Connection, rows: Sequence[int], scoring: str) -> 
 
 def states(connection: sqlite3.Connection) -> dict[str, int]:
     """The number of samples per reply state. Samples without a reply are `waiting`."""
-    every = connection.execute("SELECT state, count(*) FROM samples GROUP BY state")
+    every = connection.execute(
+        "SELECT state, count(*) FROM samples WHERE earlier = 0 GROUP BY state"
+    )
     return {state or "waiting": n for state, n in every}
 
 
@@ -227,7 +229,7 @@ def facets(connection: sqlite3.Connection, scoring: str, best: float) -> list[Fa
     """
     verdicts = connection.execute(
         f"SELECT {VERDICT}, count(*) FROM samples s LEFT JOIN scores x "
-        "ON x.row = s.row AND x.scoring = ? GROUP BY 1",
+        "ON x.row = s.row AND x.scoring = ? WHERE s.earlier = 0 GROUP BY 1",
         (best, scoring),
     )
     counts = dict(verdicts.fetchall())
@@ -244,7 +246,10 @@ def facets(connection: sqlite3.Connection, scoring: str, best: float) -> list[Fa
         ).fetchall()
         all_facets.append(Facet(name, title, [choice for choice in every if choice[0]][:FACET]))
     names: dict[str, list[tuple[str, int]]] = {}
-    counted = connection.execute("SELECT tag, value, count(*) FROM tags GROUP BY tag, value")
+    counted = connection.execute(
+        f"SELECT tag, value, count(*) FROM tags WHERE row NOT IN ({EARLIER_STEPS}) "
+        "GROUP BY tag, value"
+    )
     for tag, value, n in counted:
         names.setdefault(tag, []).append((value, n))
     all_facets += [
@@ -310,6 +315,17 @@ def find(connection: sqlite3.Connection, key: Key) -> int | None:
     """The row of the sample with this key; None if there is no such sample."""
     values = (key.sample, key.repeat, key.turn, key.step)
     row = connection.execute(ROW_OF_KEY, values).fetchone()
+    return None if row is None else int(row[0])
+
+
+def find_question(connection: sqlite3.Connection, key: Key) -> int | None:
+    """The row of the last step of the turn to which this key belongs, which stands for the
+    question in lists; None if there is no such turn."""
+    row = connection.execute(
+        "SELECT row FROM samples WHERE sample = ? AND repeat = ? AND turn = ? "
+        "ORDER BY step DESC LIMIT 1",
+        key[:3],
+    ).fetchone()
     return None if row is None else int(row[0])
 
 
