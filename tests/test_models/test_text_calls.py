@@ -4,10 +4,11 @@ import json
 
 import pytest
 
+from snellen.core.marked_calls import with_calls
 from snellen.core.model import Reply, Request
 from snellen.core.tools import ToolSpec, is_malformed
 from snellen.media.content import Image, Message, ToolCall, assistant, system, tool, user
-from snellen.models.text_calls import in_text, with_calls, with_text_calls
+from snellen.models.text_calls import in_text, with_text_calls
 
 ZOOM = ToolSpec(
     name="zoom",

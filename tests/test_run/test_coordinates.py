@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,6 +17,7 @@ import PIL.Image
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.analysis.result import Result
 from snellen.benchmarks.eyechart import eyechart
 from snellen.core.coordinates import Convention
@@ -228,6 +229,32 @@ def test_coordinates_are_in_the_identity_only_of_benchmarks_that_read_them(rows:
             out=rows.parent / "runs",
         )
         assert ("coordinates" in identity(eye)) == is_stated
+
+
+def test_coordinates_that_no_scoring_reads_are_noted(tmp_path: Path) -> None:
+    # The scorings of TreeBench read pixels of the original picture, as its authors do.
+    note = (
+        "--coordinates 0-1000 has no effect, because no scoring of treebench reads boxes or points "
+        "in the model's coordinates"
+    )
+
+    def notes(benchmark: str, **options: Any) -> Sequence[str]:
+        data = "synthetic" if benchmark == "treebench" else None
+        options = {"data": data, "limit": 1, "out": tmp_path, **options}
+        return snellen.evaluate(benchmark, "baseline/most-frequent", **options).report.notes
+
+    assert notes("treebench", coordinates="0-1000").count(note) == 1
+    of_profile = notes("treebench", profile=Profile(coordinates="0-1000"), seed=1)
+    assert not any("no effect" in text for text in of_profile)
+    read = notes("eyechart:tasks=box", coordinates="0-1000")
+    assert not any("no effect" in text for text in read)
+
+    file = tmp_path / "predictions.jsonl"
+    treebench = registry.benchmark("treebench", data=Path("synthetic"))
+    sample = treebench.read(next(iter(treebench.data)))
+    file.write_text(json.dumps({"id": sample.id, "prediction": "A"}) + "\n")
+    scored = snellen.score(file, "treebench", data="synthetic", coordinates="0-1000")
+    assert note in scored.report.notes
 
 
 def test_an_option_takes_precedence_over_the_profile(rows: Path) -> None:

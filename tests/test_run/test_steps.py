@@ -457,6 +457,24 @@ def test_with_and_without_tools_are_compared_pair_by_pair(rows: Path, tmp_path: 
     assert "only openai/m (tools=zoom) on 3, such as q0, q1, q2" in words
 
 
+def test_calls_that_a_server_leaves_in_the_text_are_noted(rows: Path, tmp_path: Path) -> None:
+    def decide(request: ReceivedRequest) -> Answer:
+        return completion("A" if "tools" not in request.json or step(request)[0] == "q0" else ZOOM)
+
+    with serving(decide) as server:
+        without = ask(rows, server.url, tmp_path, tools=())
+        using = ask(rows, server.url, tmp_path, tool_form="native")
+
+    assert without.result is not None and using.result is not None
+    note = (
+        "2 of 3 questions ended with a tool call that the model wrote as text, so the call was not "
+        "made. Start the server with a parser for the model's calls, or use --tool-form text"
+    )
+    assert note in using.result.report.notes
+    assert not any("as text" in note for note in without.result.report.notes)
+    assert note in str(snellen.compare(without.run, using.run))
+
+
 def test_a_killed_run_asks_no_step_again_whose_reply_was_stored(tmp_path: Path) -> None:
     latency = 0.03
     rows = killed_steps.write_rows(tmp_path, 40)

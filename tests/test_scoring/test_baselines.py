@@ -14,6 +14,7 @@ from snellen.media.content import user
 from snellen.metrics import Columns, mean
 from snellen.scoring import Baselines, score_predictions
 from snellen.stats import Estimate
+from snellen.transforms.coordinates import with_coordinates
 from tests.test_scoring.test_judge import scoring
 
 
@@ -110,3 +111,29 @@ def test_questions_whose_answer_is_hidden_are_in_no_chance(judged: Benchmark) ->
 
     assert baselines is not None and baselines.draws is None
     assert baselines.chance == 0.5
+
+
+def constant_in(tasks: str, coordinates: str | None) -> float | None:
+    """The baseline of a constant answer on an eye chart, read in the given coordinates."""
+    bench = registry.benchmark(f"eyechart:tasks={tasks},n=20")
+    replies = {bench.read(row).id: "[1, 2]" for row in bench.data}
+    read = with_coordinates(bench, coordinates)
+    baselines = score_predictions(read, replies, where="here").baselines
+    assert baselines is not None
+    return baselines.constant
+
+
+@pytest.mark.parametrize("tasks", ["point+box", "colors+box"])
+def test_a_constant_place_has_no_baseline_in_other_coordinates_than_the_prompt_s(
+    tasks: str,
+) -> None:
+    assert constant_in(tasks, None) is not None
+    assert constant_in(tasks, "pixels-original") == constant_in(tasks, None)
+    assert constant_in(tasks, "0-1000") is None
+
+
+def test_a_constant_text_has_a_baseline_in_all_coordinates() -> None:
+    # The most frequent answer is a row of letters.
+    of_letters = constant_in("letters+point", None)
+    assert of_letters is not None
+    assert constant_in("letters+point", "0-1000") == of_letters

@@ -1,7 +1,7 @@
 """Tools in the chat templates of transformers models.
 
 Each template is tested. It accepts tools if it renders their declarations and writes a call in the
-form that `text_calls` parses (`<tool_call>` with a JSON object, like the templates of Hermes and
+form that `marked_calls` parses (`<tool_call>` with a JSON object, like the templates of Hermes and
 Qwen). If a template does not accept tools, the model gets them as text.
 """
 
@@ -15,11 +15,12 @@ import jinja2
 import numpy as np
 import orjson
 
+from snellen.core.marked_calls import with_calls
 from snellen.core.model import Reply, Request
 from snellen.core.tools import ToolSpec, call_arguments, is_malformed
 from snellen.media.content import Message, ToolCall
 from snellen.models.hf_common import BROKEN
-from snellen.models.text_calls import results_as_user, with_calls, written
+from snellen.models.text_calls import results_as_user, written
 
 Chat = Sequence[Mapping[str, Any]]
 Render = Callable[[Chat, Sequence[Mapping[str, Any]]], str]

@@ -28,6 +28,7 @@ from snellen.run.unused_options import (
     check_benchmark_object,
     check_model_object,
     check_tool_options,
+    coordinates_notes,
 )
 from snellen.transforms.probes import probed
 
@@ -336,6 +337,8 @@ def load_benchmarks(
             if preset is not None:
                 raise UsageError("--recipe sets the prompt. Leave --prompt out.")
             benchmark = _by_recipe(benchmark, chosen)
+        for note in coordinates_notes(benchmark, chosen["coordinates"]):
+            benchmark = with_note(benchmark, note)
         benchmarks.append(
             probed(
                 benchmark,

@@ -21,6 +21,7 @@ from snellen.run import kept_report
 from snellen.run.plan import check_missing
 from snellen.run.prediction_files import read_predictions
 from snellen.run.qualifications import judged_by
+from snellen.run.unused_options import coordinates_notes
 from snellen.scoring import (
     SOURCE_CHANGED,
     SOURCE_DIFFERS,
@@ -86,12 +87,13 @@ def score(
         _check_no_coordinates(path, coordinates)
         return _score_folder(path, benchmark, scorings, missing)
     predictions = read_predictions(path, benchmark, data, ids, replies_in, only, answers_in_file)
+    unused = coordinates_notes(predictions.benchmark, coordinates)
     report = score_predictions(
         with_coordinates(predictions.benchmark, coordinates),
         predictions.replies,
         where=predictions.where,
         model=predictions.model,
-        notes=predictions.notes,
+        notes=[*predictions.notes, *unused],
         scorings=scorings,
         missing=missing,
         verdicts=predictions.verdicts,

@@ -1,12 +1,13 @@
 """Rejects options that would have no effect on benchmarks and models that are Python objects, or on
-judging."""
+judging, and notes coordinates that no scoring reads."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from snellen.core.benchmark import Benchmark
 from snellen.core.profile import Profile, Timeouts
 from snellen.errors import UsageError
 from snellen.run.declarations import declarations
@@ -114,6 +115,16 @@ def check_tool_options(options: RunOptions) -> None:
             raise UsageError(
                 f"{flag} works only without --tools. Set --max-tokens, which starts a new run."
             )
+
+
+def coordinates_notes(benchmark: Benchmark, coordinates: str | None) -> Iterator[str]:
+    """Yield a note if the option `coordinates` is set, but no scoring of the benchmark reads it."""
+    scorings = benchmark.scorings.values()
+    if coordinates is not None and all(scoring.coordinates is None for scoring in scorings):
+        yield (
+            f"--coordinates {coordinates} has no effect, because no scoring of {benchmark.name} "
+            "reads boxes or points in the model's coordinates"
+        )
 
 
 def check_judging(options: RunOptions) -> None:

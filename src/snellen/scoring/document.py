@@ -285,6 +285,8 @@ class ToolsReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The mean number of calls per question, including malformed ones."""
     malformed: int = 0
     """The number of calls without a name, or with arguments that are not a JSON object."""
+    text_calls: int = 0
+    """The number of questions whose last reply contains a call as text, which was not made."""
     tokens: MetricReport | None = None
     """The mean number of output tokens per question, including reasoning; None if the server
     reported no token counts."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
+from snellen.core.marked_calls import with_calls
 from snellen.core.tools import is_malformed
 from snellen.store import Ending, Key, ReplyRecord, Run
 
@@ -22,6 +23,8 @@ class StepFacts(NamedTuple):
     """The number of calls in the steps."""
     malformed: int
     """How many of the calls were malformed."""
+    has_text_call: bool
+    """Whether a reply that ended a turn as an answer contains a call as text."""
     output_tokens: int | None
     """The output tokens of all steps; None if the server did not report them for each reply."""
     seconds: float | None
@@ -57,6 +60,10 @@ def step_facts(records: Sequence[ReplyRecord]) -> StepFacts:
         steps=sum(1 + len(record.steps or ()) for record in records),
         calls=len(calls),
         malformed=sum(map(is_malformed, calls)),
+        has_text_call=any(
+            record.ended == "answered" and with_calls(record.as_reply()).tool_calls
+            for record in records
+        ),
         output_tokens=_sum([None if r.usage is None else r.usage.output for r in records]),
         seconds=_sum([None if r.times is None else r.times.total for r in records]),
     )

@@ -9,7 +9,9 @@ from dataclasses import replace
 from random import Random
 from string import ascii_uppercase
 
+from snellen.core.answer import BoxAnswer, PointAnswer, PolygonAnswer
 from snellen.core.benchmark import Benchmark
+from snellen.core.coordinates import CoordinateUse
 from snellen.core.model import Reply
 from snellen.core.presentation import Presentation
 from snellen.core.sample import Sample
@@ -150,22 +152,40 @@ def _by_blind_models(
     def constant(sample: Sample) -> str:
         return says(sample, common.answer_to(len(sample.choices)))
 
+    def constant_value() -> float | None:
+        use = scoring.coordinates
+        if use is not None and _is_in_other_coordinates(use, draft, constant):
+            return None
+        return _value(alone, draft, constant)
+
     drawn_at_random = common.chance is not None
     if drawn_at_random and is_mean(function):
         exact = _expected(scoring, says, (scored.sample for _, scored in draft.samples()))
         if exact is not None:
-            value = _value(alone, draft, constant)
-            return Baselines(chance=exact, constant=value, answer=common.single)
+            return Baselines(chance=exact, constant=constant_value(), answer=common.single)
     draws = range(DRAWS) if drawn_at_random else ()
     values = [_value(alone, draft, _random(says, draw)) for draw in draws]
     known = [value for value in values if value is not None]
     is_known = len(known) == DRAWS
     return Baselines(
         chance=sum(known) / DRAWS if is_known else None,
-        constant=_value(alone, draft, constant),
+        constant=constant_value(),
         answer=common.single,
         draws=DRAWS if is_known else None,
     )
+
+
+def _is_in_other_coordinates(use: CoordinateUse, draft: Draft, say: Say) -> bool:
+    """Whether some replies from `say`, which are in the prompt's coordinates, contain places, but
+    replies are read in other coordinates."""
+    if use.effective == use.of_prompt:
+        return False
+    places = (BoxAnswer, PointAnswer, PolygonAnswer)
+    for _, scored in draft.samples():
+        reply = Reply(text=say(scored.sample), stop="stop")
+        if isinstance(use.parse(reply, scored.sample, use.of_prompt).answer, places):
+            return True
+    return False
 
 
 def _value(benchmark: Benchmark, draft: Draft, say: Say) -> float | None:

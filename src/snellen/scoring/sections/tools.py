@@ -59,6 +59,7 @@ class ToolsSection:
             steps=mean("steps", "steps"),
             calls=mean("calls", "calls"),
             malformed=sum(fact.malformed for fact in facts),
+            text_calls=sum(fact.has_text_call for fact in facts),
             tokens=mean("output_tokens", "tokens"),
             seconds=mean("seconds", "s"),
         )
@@ -67,7 +68,17 @@ class ToolsSection:
             for name, words in REASONS.items()
             if ended[name]
         ]
-        return {"tools": report}, notes
+        return {"tools": report}, [*notes, *text_call_notes(report)]
+
+
+def text_call_notes(tools: ToolsReport) -> Iterator[str]:
+    """Yield a note if models wrote calls as text in a run with native calls."""
+    if tools.text_calls:
+        yield (
+            f"{tools.text_calls:,} of {sum(tools.ended.values()):,} questions ended with a tool "
+            "call that the model wrote as text, so the call was not made. Start the server with a "
+            "parser for the model's calls, or use --tool-form text"
+        )
 
 
 def _mean(
