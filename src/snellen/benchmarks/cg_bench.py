@@ -64,7 +64,7 @@ from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import user
 
-KIND = "mixed"
+KIND = "choice"
 LANGUAGES = ("en",)
 LICENSE = "unknown"
 PROOF = "authors' code"

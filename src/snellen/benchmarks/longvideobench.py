@@ -40,7 +40,7 @@ from snellen.media.content import Cue
 
 KIND = "choice"
 LANGUAGES = ("en",)
-LICENSE = "unknown"
+LICENSE = "CC-BY-NC-SA-4.0"
 PROOF = "toolkit's code"
 SIZE = 1337
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"

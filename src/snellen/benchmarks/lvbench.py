@@ -29,7 +29,7 @@ from snellen.data import DataFile, Row, find
 
 KIND = "choice"
 LANGUAGES = ("en",)
-LICENSE = "unknown"
+LICENSE = "CC-BY-NC-SA-4.0"
 PROOF = "authors' code"
 SIZE = 1549
 AUTHORS = "THUDM/LVBench@1dd4612d63907c2836627c665a7bbccc050df3b8"

@@ -46,7 +46,7 @@ from snellen.metrics import Metric, macro_average, mean
 
 KIND = "choice"
 LANGUAGES = ("en",)
-LICENSE = "unknown"
+LICENSE = "CC-BY-NC-SA-4.0"
 PROOF = "authors' code"
 SIZE = 2174
 OTHER_SIZES = {"task=sub_scene": 201, "task=summary": 217}

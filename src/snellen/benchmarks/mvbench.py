@@ -39,7 +39,7 @@ from snellen.data import DataFile, Row, find
 
 KIND = "choice"
 LANGUAGES = ("en",)
-LICENSE = "unknown"
+LICENSE = "MIT"
 PROOF = "authors' code"
 SIZE = 4000
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"

@@ -64,7 +64,7 @@ from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.metrics import mean
 
-KIND = "mixed"
+KIND = "choice"
 LANGUAGES = ("en",)
 LICENSE = "MIT"
 PROOF = "toolkit's code"

@@ -54,7 +54,7 @@ from snellen.metrics.only_tagged import only_tagged
 
 KIND = "mixed"
 LANGUAGES = ("en",)
-LICENSE = "unknown"
+LICENSE = "Apache-2.0"
 PROOF = "authors' code"
 SIZE = 5130
 HUB = "https://huggingface.co/datasets/nyu-visionx/VSI-Bench/resolve/main"
