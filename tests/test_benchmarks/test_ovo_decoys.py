@@ -10,7 +10,7 @@ from snellen import registry
 from snellen.benchmarks.families import ovo_decoys, ovo_proactive
 from snellen.benchmarks.families.ovo_proactive import Spoken, Transcript, reply_text
 from snellen.core import Reply, Sample
-from snellen.errors import UsageError
+from snellen.errors import DataError, UsageError
 from snellen.metrics.streaming import (
     DECOY_METRICS,
     SpeechLog,
@@ -166,3 +166,20 @@ def test_they_are_an_option_of_the_proactive_mode_alone(tmp_path: Path) -> None:
     sessions = {of.id: benchmark.procedure.streaming.session(of) for of in samples}
     assert sessions["1"] == sessions["4"] == "a.mp4"
     assert sessions["1_decoy"] == "1_decoy", "a decoy changes nothing in another session"
+
+
+def test_the_value_of_the_option_is_listed() -> None:
+    assert registry.options_of("ovo-bench")["decoys"]["choices"] == ["other-video"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("activity", None), ("activity", [1]), ("video", ["a.mp4"]), ("id", {})],
+)
+def test_a_question_with_a_wrong_field_is_named(tmp_path: Path, field: str, value: object) -> None:
+    wrong = {**ROWS[3], field: value}
+    content = json.dumps([*ROWS[:3], wrong])
+    (tmp_path / "ovo_bench_new.json").write_text(content, encoding="utf-8")
+    benchmark = registry.benchmark("ovo-bench:mode=proactive,decoys=other-video", data=tmp_path)
+    with pytest.raises(DataError, match=f"has the {field} .* so decoys cannot be chosen"):
+        list(benchmark.data)

@@ -39,7 +39,7 @@ def described(make: Callable[..., Any]) -> dict[str, dict[str, Any]]:
     options = {}
     for option, default in defaults(make).items():
         try:
-            hint = _hint(make, option, option)
+            hint = _without_none(_hint(make, option, option))
         except UsageError:  # `typed` reports the error to users who set the option
             hint = None
         choices = list(get_args(hint)) if get_origin(hint) is Literal else None
@@ -117,7 +117,7 @@ def _value(value: Any, hint: Any, what: str) -> Any:
                 return choice
         raise UsageError(f"{what} must be one of {', '.join(map(str, allowed))}, not {value!r}.")
     if get_origin(hint) in (Union, types.UnionType):
-        return _value(value, next(arg for arg in get_args(hint) if arg is not type(None)), what)
+        return _value(value, _without_none(hint), what)
     if hint is bool and not isinstance(value, bool):
         if str(value).lower() in ("true", "yes", "1", "false", "no", "0"):
             return str(value).lower() in ("true", "yes", "1")
@@ -126,3 +126,10 @@ def _value(value: Any, hint: Any, what: str) -> Any:
         return hint(value)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{what} must be of type {hint.__name__}, not {value!r}.") from error
+
+
+def _without_none(hint: Any) -> Any:
+    """Return the first type of a union that is not None, or the type itself."""
+    if get_origin(hint) in (Union, types.UnionType):
+        return next(arg for arg in get_args(hint) if arg is not type(None))
+    return hint

@@ -24,6 +24,7 @@ from typing import Any
 
 from snellen.benchmarks.families import ovo_proactive
 from snellen.core import Reading, Sample, Scoring
+from snellen.errors import DataError
 from snellen.metrics import streaming
 from snellen.metrics.only_tagged import only_tagged
 from snellen.metrics.streaming import Watch
@@ -82,8 +83,7 @@ def _words_of_questions(rows: Sequence[Row]) -> dict[Any, set[str]]:
     words: dict[Any, set[str]] = {}
     videos: dict[tuple[str, str], set[str]] = {}
     for row in rows:
-        content = row[FIELDS[row["task"]]]
-        text = content if isinstance(content, str) else " ".join(content)
+        text = _text_of(row)
         words[row["id"]] = {*WORD.findall(text.lower())}
         for word in words[row["id"]]:
             videos.setdefault((row["task"], word), set()).add(row["video"])
@@ -92,6 +92,29 @@ def _words_of_questions(rows: Sequence[Row]) -> dict[Any, set[str]]:
         most = max(FEW, COMMON * n)
         words[row["id"]] = {w for w in words[row["id"]] if len(videos[row["task"], w]) <= most}
     return words
+
+
+def _text_of(row: Row) -> str:
+    """The own text of a question.
+
+    Raises:
+        DataError: the question has no text, no video, or no id.
+    """
+    name, field = row.get("id"), FIELDS[row["task"]]
+    content = row.get(field)
+    texts: list[Any] = [*content] if isinstance(content, list | tuple) else [content]
+    for part, is_right in (
+        ("id", isinstance(name, int | str)),
+        ("video", isinstance(row.get("video"), str)),
+        (field, all(isinstance(text, str) for text in texts)),
+    ):
+        if not is_right:
+            shown = repr(row.get(part))[:80]
+            raise DataError(
+                f"question {name!r} of OVO-Bench has the {part} {shown}, so decoys cannot be "
+                "chosen. Check that the annotation file is the right one."
+            )
+    return " ".join(texts)
 
 
 def _decoy(row: Row, other: Row) -> Row:
