@@ -170,3 +170,33 @@ def test_side_by_side_shows_the_last_reply_and_its_score(
         assert "the last reply" in html and "the only reply" in html
         assert "1 of 2" in html
         assert "did not ask this question" not in html and "No reply yet" not in html
+
+
+def test_steps_are_labeled_with_their_turn_only_if_there_are_several_turns(tmp_path: Path) -> None:
+    replies = [reply("a", step=0), reply("a", "x", step=1), reply("b"), reply("b", "y", turn=1)]
+    replies += [reply("c"), reply("c", "z", turn=1), reply("c", "z", turn=1, step=1)]
+    run_in(tmp_path / "run", [], replies).close()
+    pages = Pages(tmp_path)
+
+    def labels(key: Key) -> list[str]:
+        html = pages.sample("run", key, Wanted())
+        return re.findall(r"<a href=[^>]*>((?:turn|step) [^<]*)</a>", html)
+
+    assert labels(Key("a", 0, 0, 0)) == labels(Key("a", 0, 0, 1)) == ["step 1", "step 2"]
+    assert labels(Key("b", 0, 0, 0)) == ["turn 1", "turn 2"]
+    assert labels(Key("c", 0, 1, 1)) == ["turn 1", "turn 2, step 1", "turn 2, step 2"]
+
+
+def test_the_last_step_says_how_the_question_ended_and_earlier_steps_are_not_scored(
+    run: Path,
+) -> None:
+    ended = "The question ended with this reply, which calls no tool."
+    not_scored = "A further step follows. Only the last reply of a question is scored."
+    assert ended in page(run, 1) and not_scored not in page(run, 1)
+    assert ended not in page(run, 0) and not_scored in page(run, 0)
+
+
+def test_a_question_that_ran_out_of_steps_says_so(tmp_path: Path) -> None:
+    run_in(tmp_path / "run", [], [reply("a", "x", ended="steps")]).close()
+    html = Pages(tmp_path).sample("run", Key("a", 0, 0), Wanted())
+    assert "ended with this reply: the model used up the steps (--max-steps)." in html

@@ -22,6 +22,7 @@ from snellen.analysis.comparing import p_value, shown_difference, significant, v
 from snellen.analysis.result import shown
 from snellen.core.benchmark import Benchmark
 from snellen.errors import plain
+from snellen.scoring.sections.tools import REASONS
 from snellen.store import DEPTH, Key, differing
 from snellen.text.amounts import duration
 from snellen.view._answers import laid_out
@@ -50,6 +51,14 @@ from snellen.view.samples import (
 )
 
 FOLDER = Path(__file__).parent
+ENDINGS: Mapping[str, str] = {
+    "answered": "The question ended with this reply, which calls no tool.",
+    **{
+        name: f"The question ended with this reply: the model {reason}."
+        for name, reason in REASONS.items()
+    },
+}
+"""How a question with tools ended, in words."""
 FEW = 20_000
 """If a run has at most this many samples, the counts next to the filters refer to the samples that
 the other filters select. For 100,000 samples, such counts take 200 ms."""
@@ -211,7 +220,8 @@ class Pages:
             scoring = wanted.scoring if wanted.scoring in names else next(iter(names), "")
             other_index = None if other is None else self.indexes.of(other.path).file
             chosen = Chosen(connection, wanted, scoring, best_score(run, scoring), other_index)
-            before, after, number = chosen.around(find_question(connection, key) or row)
+            last_step = find_question(connection, key) or row
+            before, after, number = chosen.around(last_step)
             shown_story = story(run, index, connection, row)
             return _page(
                 "sample.html",
@@ -226,6 +236,7 @@ class Pages:
                 after=None if after is None else key_of(connection, after),
                 number=number,
                 n=chosen.count(),
+                is_last_step=row == last_step,
                 others=self._siblings(run),
             )
 
@@ -490,7 +501,8 @@ def _templates() -> jinja2.Environment:
     }
     environment.globals |= {
         "key": _key, "comparison_lines": comparison_lines, "distinction": distinction,
-        "query": _query, "timeline": timeline, "has_marks": has_marks, "CUT": CUT, "PAGE": PAGE,
+        "endings": ENDINGS, "position": _label, "query": _query,
+        "timeline": timeline, "has_marks": has_marks, "CUT": CUT, "PAGE": PAGE,
     }  # fmt: skip
     return environment
 
@@ -508,6 +520,14 @@ def _key(key: Sequence[Any]) -> str:
 def _position(key: Key) -> str:
     step = f", step {key.step}" if key.step else ""
     return f"repeat {key.repeat}, turn {key.turn}{step}"
+
+
+def _label(turns: Sequence[tuple[int, int, str | None]], turn: int, step: int) -> str:
+    """The label of a step of a conversation with these turns and steps."""
+    if turns[-1][0] == 0:
+        return f"step {step + 1}"
+    has_steps = (turn, 1) in {key[:2] for key in turns}
+    return f"turn {turn + 1}, step {step + 1}" if has_steps else f"turn {turn + 1}"
 
 
 def _query(pairs: Mapping[str, Any]) -> Markup:
