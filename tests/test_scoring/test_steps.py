@@ -67,4 +67,4 @@ def test_all_steps_are_told_and_shown(tmp_path: Path) -> None:
         (0, 1, "no"),
     ]
     assert [reading.answer for reading in story.readings] == ["no"]
-    assert "turn 1, step 2</a>" in page
+    assert "step 2</a>" in page

@@ -42,8 +42,21 @@ class MetricsSection(Base):
                 metrics=with_directions(metrics, scoring.direction),
                 readings=draft.table.findings[name].state_counts,
             )
+            notes |= dict.fromkeys(_direction_note(name, scorings[name]))
         breakdown = {tag: list(names.values()) for tag, names in labels.items()}
         return {"scorings": scorings, "breakdown": breakdown}, [*notes]
+
+
+def _direction_note(name: str, scoring: ScoringReport) -> Iterator[str]:
+    """A note if lower values of a scoring's headline are better."""
+    metrics = {metric: of for metric, of in scoring.metrics.items() if "/" not in metric}
+    if not metrics or next(iter(metrics.values())).better != "lower":
+        return
+    lower, higher = (
+        ", ".join(metric for metric, of in metrics.items() if of.better == better)
+        for better in ("lower", "higher")
+    )
+    yield f"{name}: lower is better for {lower}" + (f"; higher for {higher}" if higher else "")
 
 
 CategoryLabels = Mapping[str, Mapping[int, str]]
