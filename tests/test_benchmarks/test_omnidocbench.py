@@ -318,6 +318,24 @@ def test_an_empty_reply_is_wrong_in_all_parts_of_its_page(tmp_path: Path) -> Non
     assert metrics["teds_by_table"].value == metrics["teds_s"].value == 0.0
 
 
+def test_pages_without_a_file_are_counted_in_a_note(tmp_path: Path) -> None:
+    benchmark = replace(registry.benchmark("omnidocbench", data=BUNDLED), check=None)
+    folder = replies(tmp_path, {"page_1": "Hi", "page_2": "Hi"})
+    report = snellen.score(folder, benchmark).report
+
+    assert (
+        "6 questions without a reply in md are left out, as in the authors' code; --missing wrong "
+        "counts them as wrong"
+    ) in report.notes
+    metrics = report.scorings["official"].metrics
+    assert metrics["teds"].reason == "no scored page has a table to compare"
+    assert metrics["overall_v1.0_zh"].reason == (
+        "no scored page has the language simplified_chinese"
+    )
+    notes = snellen.score(folder, benchmark, missing="wrong").report.notes
+    assert not any("left out" in note for note in notes)
+
+
 def test_vlmevalkits_sheet_has_the_same_pages(tmp_path: Path) -> None:
     pages = json.loads((BUNDLED / "OmniDocBench.json").read_text(encoding="utf-8"))
     pixel = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7" * 2
