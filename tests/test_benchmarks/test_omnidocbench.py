@@ -318,6 +318,65 @@ def test_an_empty_reply_is_wrong_in_all_parts_of_its_page(tmp_path: Path) -> Non
     assert metrics["teds_by_table"].value == metrics["teds_s"].value == 0.0
 
 
+def test_pages_without_a_file_are_counted_in_a_note(tmp_path: Path) -> None:
+    benchmark = replace(registry.benchmark("omnidocbench", data=BUNDLED), check=None)
+    folder = replies(tmp_path, {"page_1": "Hi", "page_2": "Hi"})
+    report = snellen.score(folder, benchmark).report
+
+    assert (
+        "6 questions without a reply in md are left out, as in the authors' code; --missing wrong "
+        "counts them as wrong"
+    ) in report.notes
+    metrics = report.scorings["official"].metrics
+    assert metrics["teds"].reason == "no scored page has a table to compare"
+    assert metrics["overall_v1.0_zh"].reason == (
+        "no scored page has the language simplified_chinese"
+    )
+    notes = snellen.score(folder, benchmark, missing="wrong").report.notes
+    assert not any("left out" in note for note in notes)
+
+
+def test_a_page_in_another_encoding_is_an_error_with_its_path(tmp_path: Path) -> None:
+    folder = replies(tmp_path, {"page_1": "Hi"})
+    (folder / "page_2.md").write_bytes("Café".encode("latin-1"))
+    with pytest.raises(DataError, match=r"page_2\.md is not UTF-8 at byte 3.*iconv"):
+        snellen.score(folder, "omnidocbench", data=BUNDLED)
+
+    (folder / "page_2.md").write_bytes("Hi".encode("utf-16"))
+    with pytest.raises(DataError, match=r"page_2\.md is UTF-16 text.*iconv -f UTF-16"):
+        snellen.score(folder, "omnidocbench", data=BUNDLED)
+
+
+def test_a_byte_order_mark_is_kept_and_line_ends_are_normalized(tmp_path: Path) -> None:
+    folder = replies(tmp_path, {})
+    (folder / "page_1.md").write_bytes(b"\xef\xbb\xbfa\r\nb")
+    published = file.markdown_files(folder)
+    assert published is not None
+    assert published.replies == {"page_1": "\ufeffa\nb"}
+
+
+def test_the_suffix_of_a_page_has_any_case_and_hidden_files_are_skipped(tmp_path: Path) -> None:
+    folder = replies(tmp_path, {"page_1": "Hi", "._page_1": "\0"})
+    (folder / "page_2.MD").write_text("there", encoding="utf-8")
+    published = file.markdown_files(folder)
+    assert published is not None
+    assert published.replies == {"page_1": "Hi", "page_2": "there"}
+
+
+def test_two_files_for_a_page_are_an_error(tmp_path: Path) -> None:
+    folder = replies(tmp_path, {"page_1": "Hi"})
+    (folder / "page_1.MD").write_text("there", encoding="utf-8")
+    if len([*folder.iterdir()]) == 1:
+        pytest.skip("the file system ignores case")
+    with pytest.raises(DataError, match=r"page 'page_1': page_1\.MD and page_1\.md"):
+        file.markdown_files(folder)
+
+
+def test_a_folder_without_pages_is_an_error_that_names_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"md has no files that end in \.jsonl.*authors"):
+        snellen.score(replies(tmp_path, {}), "omnidocbench", data=BUNDLED)
+
+
 def test_vlmevalkits_sheet_has_the_same_pages(tmp_path: Path) -> None:
     pages = json.loads((BUNDLED / "OmniDocBench.json").read_text(encoding="utf-8"))
     pixel = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7" * 2

@@ -36,6 +36,7 @@ from snellen.run import (
     select,
 )
 from snellen.run import clips as clip_module
+from snellen.run.option_text import folder_and_size
 from snellen.run.progress_text import line
 from snellen.store import ReplyRecord, Run
 from tests import videos
@@ -442,6 +443,13 @@ def test_the_cache_is_not_in_the_identity(tmp_path: Path) -> None:
         (":5GB", "names no folder"),
         ("s3://bucket/frames", "is not a folder on this machine"),
         ("frames:0.5MB", "allows less than 1MB"),
+        ("frames:abc", "does not end in a size"),
+        ("~no-such-user/frames", "starts in the home folder of an unknown user"),
+        ("frames:0", "does not end in a size"),
+        ("frames:1kb", "does not end in a size"),
+        ("frames:-1GB", "does not end in a size"),
+        ("frames:", "does not end in a size"),
+        ("frames:50gb:5GB", "does not end in a size"),
     ],
 )
 def test_a_cache_that_is_none_says_what_to_write(tmp_path: Path, text: str, says: str) -> None:
@@ -449,3 +457,13 @@ def test_a_cache_that_is_none_says_what_to_write(tmp_path: Path, text: str, says
         snellen.evaluate(
             "video-mme", Says(lambda request: "B"), out=tmp_path, data=VIDEO_MME, frame_cache=text
         )
+
+
+def test_a_cache_folder_may_have_a_colon_in_its_name_if_it_exists(tmp_path: Path) -> None:
+    folder = tmp_path / "a:b"
+    with pytest.raises(ValueError, match="does not end in a size"):
+        folder_and_size(f"{folder}")
+    folder.mkdir()
+    assert folder_and_size(f"{folder}") == (folder, 20_000_000_000)
+    assert folder_and_size(f"{folder}:5GB") == (folder, 5_000_000_000)
+    assert folder_and_size(f"{folder}/frames") == (folder / "frames", 20_000_000_000)

@@ -51,8 +51,9 @@ from snellen.core import (
     Sample,
     Scoring,
 )
-from snellen.data import DataFile, Row, find
+from snellen.data import DataFile, Row, file_content, find
 from snellen.data.published import File
+from snellen.errors import DataError
 from snellen.media.content import user
 
 KIND = "text"
@@ -178,11 +179,33 @@ def score(reading: Reading, sample: Sample) -> float:
 
 def markdown_files(path: Path) -> Published | None:
     """Read the authors' folder of predictions, which has a Markdown file for each page. Pages
-    without a file are not scored, as in the authors' code."""
-    files = sorted(path.glob("*.md")) if path.is_dir() else []
+    without a file are not scored, as in the authors' code.
+
+    Raises:
+        DataError: a file cannot be read or is not UTF-8, or two files are for the same page.
+    """
+    files: dict[str, Path] = {}
+    for file in sorted(path.iterdir()) if path.is_dir() else ():
+        if file.suffix.lower() != ".md" or file.name.startswith("."):
+            continue
+        if file.stem in files:
+            raise DataError(
+                f"{path} has two files for the page {file.stem!r}: {files[file.stem].name} and "
+                f"{file.name}. Remove one of them."
+            )
+        files[file.stem] = file
     if not files:
         return None
     return Published(
-        replies={file.stem: file.read_text(encoding="utf-8") for file in files},
-        only_these=True,
+        replies={name: markdown_text(file) for name, file in files.items()}, only_these=True
     )
+
+
+def markdown_text(file: Path) -> str:
+    """The text of a Markdown file, with its byte-order mark, which the authors' code keeps too.
+
+    Raises:
+        DataError: the file cannot be read or is not UTF-8.
+    """
+    file_content(file)
+    return file.read_text(encoding="utf-8")

@@ -363,6 +363,12 @@ def _has(row: Mapping[str, Any], column: str) -> bool:
 
 def _folder(folder: Path, ids: str | None, replies: str | None, only: str | None) -> Predictions:
     names = names_in(folder, only)
+    if not names:
+        raise DataError(
+            f"{folder} has no files {f'named {only} ' if only else ''}that end in "
+            f"{', '.join(KINDS)}. If the files are in a layout of the benchmark's authors, name "
+            "the benchmark with -b and check the names of the files."
+        )
     parts, without = [], []
     for name in names:
         try:

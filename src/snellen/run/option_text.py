@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os.path
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -164,20 +165,21 @@ def frame_cache(text: str) -> str:
     """Check that a text is a folder, or a folder and a size.
 
     Raises:
-        ValueError: the folder is missing, or the size is too small.
+        ValueError: the folder is missing, or the size is wrong.
     """
     folder_and_size(text)
     return text
 
 
 def folder_and_size(text: str) -> tuple[Path, int]:
-    """Parse a folder and the maximum size of its files in bytes.
+    """Parse a folder and the maximum size of its files in bytes. The folder's own name has a colon
+    only if the folder exists, so that a mistyped size is not taken for a part of the name.
 
     >>> folder_and_size("frames:1.5GB")
     (PosixPath('frames'), 1500000000)
 
     Raises:
-        ValueError: the folder is missing, or the size is too small.
+        ValueError: the folder is missing, or the size is wrong.
     """
     match = re.fullmatch(
         r"(.*?)(?::(\d{1,6}(?:\.\d{1,3})?)(MB|GB|TB))?", text, re.ASCII | re.DOTALL
@@ -191,7 +193,16 @@ def folder_and_size(text: str) -> tuple[Path, int]:
     size = CACHE if unit is None else round(float(amount_text) * UNITS[unit])
     if size < UNITS["MB"]:
         raise ValueError(f"{text!r} allows less than 1MB. Write FOLDER or FOLDER:50GB.")
-    return Path(folder).expanduser(), size
+    try:
+        path = Path(folder).expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"{text!r} starts in the home folder of an unknown user.") from error
+    if ":" in path.name and not os.path.isdir(path):
+        raise ValueError(
+            f"{text!r} does not end in a size. Write FOLDER or FOLDER:50GB, with MB, GB, or TB. To "
+            "use a folder whose name has a colon, create it first."
+        )
+    return path, size
 
 
 def pairs(texts: Sequence[str], form: str) -> dict[str, str]:

@@ -54,7 +54,7 @@ class Predicted:
     def unanswered(self) -> Iterator[Scored]:
         """Yield each sample that is scored. A sample is yielded once and without replies, even if
         it has several replies."""
-        for row_index, (_, sample) in enumerate(self._rows()):
+        for row_index, (_, sample) in enumerate(self._rows(_Counts())):
             yield Scored(sample, 0, "absent", None, row_index=row_index)
 
     def notes(self) -> Sequence[str]:
@@ -84,7 +84,7 @@ class Predicted:
         # Short replies often repeat, so equal replies share an object.
         reply_of = lru_cache(maxsize=1 << 12)(lambda text: Reply(text=text))
         seen: set[str] = set()
-        for row_index, (row, sample) in enumerate(self._rows()):
+        for row_index, (row, sample) in enumerate(self._rows(counts)):
             if sample.id in seen:
                 raise DataError(
                     f"{benchmark.name}: it is unclear which row a reply to {sample.id!r} belongs "
@@ -136,6 +136,11 @@ class Predicted:
             )
         if counts.hidden:  # scorings report other questions without a reply
             yield f"{counts.hidden:,} questions whose answers are hidden have no reply in {where}"
+        if counts.left_out:
+            yield (
+                f"{counts.left_out:,} questions without a reply in {where} are left out, as in the "
+                "authors' code; --missing wrong counts them as wrong"
+            )
         extra = sum(text is not None for text in self.replies.values()) - counts.replied
         lacking = counts.samples - counts.known
         if extra > counts.replied and lacking > counts.known:
@@ -151,10 +156,12 @@ class Predicted:
                 "set"
             )
 
-    def _rows(self) -> Iterator[tuple[Row, Sample]]:
+    def _rows(self, counts: _Counts) -> Iterator[tuple[Row, Sample]]:
         for row in self.benchmark.data:
             sample = self._tagged(self.benchmark.read(row))
-            if not self.only_these or sample.id in self.replies:
+            if self.only_these and sample.id not in self.replies:
+                counts.left_out += 1
+            else:
                 yield row, sample
 
     def _tagged(self, sample: Sample) -> Sample:
@@ -196,6 +203,8 @@ class _Counts:
     """The number of samples that have a reply in the file."""
     hidden: int = 0
     """The number of questions that have a hidden answer and no reply."""
+    left_out: int = 0
+    """The number of questions that are not scored because they are not in the file."""
 
 
 @dataclass

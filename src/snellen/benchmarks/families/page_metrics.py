@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 
 EDITS = ("text", "formula", "table", "order")
 """The parts that are scored by edit distance."""
+ELEMENTS = {
+    "text": "a text",
+    "formula": "a formula",
+    "table": "a table",
+    "order": "a reading order",
+    "teds": "a table",
+    "teds_s": "a table",
+}
+"""The elements of a page that each part compares."""
 NOTHING_READ = {**dict.fromkeys(EDITS, 1.0), "teds": 0.0, "teds_s": 0.0}
 """The scores of an empty reply."""
 
@@ -38,12 +47,14 @@ def page_mean(
 
         if language:
             if language not in columns.tags["language"].names:
-                return Estimate(value=None, n=0, reason=f"no page with the language {language}")
+                reason = f"no scored page has the language {language}"
+                return Estimate(value=None, n=0, reason=reason)
             columns = columns.tagged("language", (language,))
         values = {part: scores_of(columns, part) for part in parts}
         known = {part: ~np.isnan(scores) for part, scores in values.items()}
         if missing := [part for part in parts if not known[part].any()]:
-            return Estimate(value=None, n=0, reason=f"no page has a {missing[0]} to compare")
+            reason = f"no scored page has {ELEMENTS[missing[0]]} to compare"
+            return Estimate(value=None, n=0, reason=reason)
         weights = np.ones(columns.n) if columns.weight is None else columns.weight
         if weight:
             weights = weights * np.nan_to_num(scores_of(columns, weight))
