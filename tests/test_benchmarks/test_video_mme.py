@@ -366,6 +366,89 @@ def test_subtitles_are_of_their_folder(tmp_path: Path, name: str) -> None:
     assert lines_of(tmp_path / "sub", name) == ()
 
 
+def two_videos(folder: Path) -> Path:
+    (folder / "subtitle").mkdir()
+    written(folder, form(ROW, ROW | {"videoID": "BBBBBBBBBBB", "question_id": "902-1"}))
+    return folder
+
+
+def say(folder: Path, video: str, words: str = "Hi") -> None:
+    text = f"1\n00:00:01,000 --> 00:00:02,000\n{words}\n"
+    (folder / "subtitle" / f"{video}.srt").write_text(text)
+
+
+def run_of(data: Path, subtitles: str, out: Path) -> Report:
+    # The videos need not exist: a run reports its notes about data even if every request fails.
+    spec = f"video-mme:subtitles={subtitles}"
+    return snellen.evaluate(spec, lambda _: "A", data=data, out=out).report
+
+
+def test_a_run_reports_that_no_subtitles_were_shown(tmp_path: Path) -> None:
+    data = two_videos(tmp_path)
+    of = f"{data / 'subtitle'} has no VIDEO.srt for"
+
+    without = run_of(data, "frames", tmp_path / "out").notes
+    say(data, "AAAAAAAAAAA")
+    half = run_of(data, "frames", tmp_path / "out").notes
+    say(data, "BBBBBBBBBBB")
+    every = run_of(data, "frames", tmp_path / "out").notes
+
+    assert f"no subtitles are shown, since {of} any of the 2 videos" in without
+    assert f"1 of 2 videos are shown without subtitles, since {of} them" in half
+    assert not any("VIDEO.srt" in note for note in every)
+    assert len([*(tmp_path / "out").rglob("manifest.json")]) == 3
+
+
+def test_a_run_without_subtitles_does_not_depend_on_their_files(tmp_path: Path) -> None:
+    data = two_videos(tmp_path)
+    before = video_mme(data=data).data.facts()
+    run_of(data, "off", tmp_path / "out")
+    (data / "subtitle/AAAAAAAAAAA.srt").write_text("none")
+
+    notes = run_of(data, "off", tmp_path / "out").notes
+
+    assert video_mme(data=data).data.facts() == before
+    assert not any("VIDEO.srt" in note for note in notes)
+    assert len([*(tmp_path / "out").rglob("manifest.json")]) == 1
+
+
+@pytest.mark.parametrize("duration", ["all", "short"])
+def test_other_subtitles_are_other_data(tmp_path: Path, duration: Any) -> None:
+    data = two_videos(tmp_path)
+    benchmark = video_mme(duration, "all", data=data)
+    digests = [benchmark.data.facts().digest]
+    say(data, "AAAAAAAAAAA")
+    digests.append(benchmark.data.facts().digest)
+    say(data, "AAAAAAAAAAA", "Ho")
+    digests.append(benchmark.data.facts().digest)
+    say(data, "CCCCCCCCCCC")  # not a video of the data set
+    digests.append(benchmark.data.facts().digest)
+
+    assert len({*digests}) == 3
+    assert digests[-1] == digests[-2]
+
+
+@pytest.mark.parametrize(
+    "content", [b"<html>Not found</html>", "1\n00:00:01,000 --> 00:00:02,000\nHi".encode("utf-16")]
+)
+def test_a_file_that_is_no_subtitles_is_an_error_before_the_run(
+    tmp_path: Path, content: bytes
+) -> None:
+    data = two_videos(tmp_path)
+    (data / "subtitle/AAAAAAAAAAA.srt").write_bytes(content)
+
+    with pytest.raises(DataError, match=r"AAAAAAAAAAA\.srt is not a SubRip file"):
+        run_of(data, "frames", tmp_path / "out")
+
+
+@pytest.mark.parametrize("content", ["", "\ufeff\n", "1\n00:00:01,000 --> 00:00:02,000\n\n"])
+def test_a_file_without_words_is_no_error(tmp_path: Path, content: str) -> None:
+    data = two_videos(tmp_path)
+    (data / "subtitle/AAAAAAAAAAA.srt").write_text(content, encoding="utf-8")
+
+    assert video_mme(subtitles="all", data=data).data.facts().rows == 2
+
+
 # -- scoring. What the authors', VLMEvalKit's and lmms-eval's code makes of each reply.
 
 

@@ -50,9 +50,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
@@ -61,7 +62,7 @@ import orjson
 from snellen.answers.others import lmms_eval_letter
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.tasks import as_reading, is_target, parse_letter
-from snellen.benchmarks.families.video_choices import cues_of
+from snellen.benchmarks.families.video_choices import cues_of, subtitle_file
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -75,11 +76,11 @@ from snellen.core import (
     Sample,
     Scoring,
 )
-from snellen.data import DataFile, Filtered, Row, file_content, find
+from snellen.data import DataFile, Facts, Filtered, Row, Table, file_content, find
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Cue, Part, TimedText, Video, user
-from snellen.media.subtitles import lines_at, once_at
+from snellen.media.subtitles import has_times, lines_at, once_at
 from snellen.metrics import Columns, mean, metric
 from snellen.stats import Estimate
 
@@ -160,6 +161,8 @@ def video_mme(
     if duration != "all":
         table = Filtered(table, lambda row: row["duration"] == duration)
     folder = cache(lambda: data_set_folder(data_file))
+    if subtitles != "off":
+        table = Subtitled(table, lambda: placed(folder(), SUBTITLES))
     videos = cache(lambda: placed(folder(), VIDEOS))
     # A small cache is enough, since the questions of a video are consecutive.
     lines = lru_cache(maxsize=16)(lambda name: cues_of(placed(folder(), SUBTITLES), name))
@@ -310,6 +313,72 @@ def placed(folder: Path, names: Iterable[str]) -> Path:
 def lines_of(folder: Path, name: str) -> tuple[str, ...]:
     """The lines of `cues_of`, without their times."""
     return tuple(cue.text for cue in cues_of(folder, name))
+
+
+class Subtitled(Filtered):
+    """The questions of another table, with the files of subtitles as part of the digest: other
+    subtitles are other data."""
+
+    def __init__(self, table: Table, folder: Callable[[], Path]) -> None:
+        super().__init__(table, lambda _: True)
+        self._folder = folder
+
+    def facts(self) -> Facts:
+        """The size and the digest of the questions and their subtitles.
+
+        Raises:
+            DataError: a file of subtitles cannot be read or is not in the SubRip format.
+        """
+        facts = super().facts()
+        common = blake2b(bytes.fromhex(facts.digest), digest_size=16)
+        for name, path in self._files().items():
+            content = b"" if path is None else subrip_content(path)
+            common.update(f"{name}\0{len(content)}\0".encode() + content)
+        return Facts(rows=facts.rows, digest=common.hexdigest())
+
+    def run_note(self) -> str | None:
+        """A sentence that reports how many videos have no file of subtitles; None if all have
+        one."""
+        files = [*self._files().values()]
+        absent = files.count(None)
+        if not absent:
+            return None
+        if absent == len(files):
+            return (
+                f"no subtitles are shown, since {self._folder()} has no VIDEO.srt for any of the "
+                f"{absent:,} videos"
+            )
+        return (
+            f"{absent:,} of {len(files):,} videos are shown without subtitles, since "
+            f"{self._folder()} has no VIDEO.srt for them"
+        )
+
+    def _files(self) -> Mapping[str, Path | None]:
+        """The path of the subtitles of each video, keyed by video. None: the video has none."""
+        folder = self._folder()
+        # `Benchmark.read` reports a row without a video.
+        names = (str(row.get("videoID") or row.get("video_id")) for row in self)
+        return {name: subtitle_file(folder, name) for name in names}
+
+
+def subrip_content(path: Path) -> bytes:
+    """The content of a file of subtitles, which may be blank.
+
+    Raises:
+        DataError: the file cannot be read, or it has text but no times.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    text = content.decode("utf-8-sig", errors="replace")
+    if text.strip() and not has_times(text):
+        raise DataError(
+            f"{path} is not a SubRip file in UTF-8: it has no line such as "
+            "`00:00:01,000 --> 00:00:02,500`. Download it again, or delete it to ask about this "
+            "video without subtitles."
+        )
+    return content
 
 
 # -- prompts

@@ -86,6 +86,14 @@ class ReadsMany(Seekable, Protocol):
     def rows(self, positions: Iterable[int]) -> Iterator[Row]: ...
 
 
+@runtime_checkable
+class Noted(Protocol):
+    """A table with a note for runs, such as one about files that only the prompts use. None: there
+    is nothing to report."""
+
+    def run_note(self) -> str | None: ...
+
+
 def has_all_positions(table: Table) -> bool:
     """Whether the rows of a table have the positions from 0 to their number, and can be read by
     position."""

@@ -27,6 +27,14 @@ def cues(text: str) -> list[Cue]:
     return parsed
 
 
+def has_times(text: str) -> bool:
+    """Whether a text has a line with the times of a subtitle, as every SubRip file does."""
+    return any(
+        arrow and CLOCK.search(before) and CLOCK.search(after)
+        for before, arrow, after in (line.partition("-->") for line in text.splitlines())
+    )
+
+
 def _seconds(text: str) -> float:
     match = CLOCK.search(text)
     if match is None:

@@ -18,7 +18,7 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.model import Model
 from snellen.core.profile import ImageLimits, Profile
 from snellen.core.scoring import model_coordinates
-from snellen.data import Facts, missing_note
+from snellen.data import Facts, Noted, missing_note
 from snellen.media import video
 from snellen.run import Settings, own_prompt
 from snellen.run.effort import effort_notes, sent_fields
@@ -141,7 +141,8 @@ def manifest_of(
         **({"runs_on": opened.runs_on} if opened.runs_on else {}),
         "packages": dict(_versions()),
     }
-    notes = [*benchmark.notes, *data_notes(benchmark), *getattr(opened.model, "notes", ())]
+    notes = [*benchmark.notes, *data_notes(benchmark), *_prompt_notes(benchmark)]
+    notes += getattr(opened.model, "notes", ())
     if "prompt" in identity:
         notes.append("asked with the model's own prompt (use_custom_prompt), not the benchmark's")
     notes += profile.images.words
@@ -180,6 +181,13 @@ def data_notes(benchmark: Benchmark) -> list[str]:
 
         notes.append(verification.mismatch(benchmark.interop.files))
     return [note for note in notes if note is not None]
+
+
+def _prompt_notes(benchmark: Benchmark) -> list[str]:
+    """Notes about files that only the prompt uses. They say nothing about other people's
+    predictions."""
+    note = benchmark.data.run_note() if isinstance(benchmark.data, Noted) else None
+    return [] if note is None else [note]
 
 
 def _plain(value: object) -> object:

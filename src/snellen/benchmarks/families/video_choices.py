@@ -43,14 +43,20 @@ def root_of(data_file: DataFile) -> Path:
     return passed if passed is not None and passed.is_dir() else data_file.folder
 
 
+def subtitle_file(folder: Path, name: str) -> Path | None:
+    """The file {name}.srt with the subtitles of a video. None if the video has none."""
+    path = folder / f"{name}.srt"
+    return path if path.parent == folder and path.is_file() else None
+
+
 def cues_of(folder: Path, name: str) -> tuple[Cue, ...]:
     """The subtitles of a video in the file {name}.srt. Empty if the video has none.
 
     Raises:
         DataError: the subtitles cannot be read.
     """
-    path = folder / f"{name}.srt"
-    if path.parent != folder or not path.is_file():
+    path = subtitle_file(folder, name)
+    if path is None:
         return ()
     try:
         text = path.read_text(encoding="utf-8-sig", errors="replace")
