@@ -413,6 +413,7 @@ def test_several_points_are_drawn_and_hidden_together(page: Page, tmp_path: Path
         page.locator("[data-open]").first.click()
         points = page.locator(".zoom .line:not([hidden]) path.dot")
         expect(points).to_have_count(3)
+        page.wait_for_load_state()  # the keys work once the page's script has run
         page.keyboard.press("1")
         expect(points).to_have_count(0)
 
