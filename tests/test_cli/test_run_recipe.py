@@ -321,3 +321,27 @@ def test_frames_of_the_user_win(snellen: Snellen) -> None:
     assert done.code == 0, done.err
     assert manifest()["identity"]["media"]["frames"] == "uniform:4"
     assert manifest()["origins"]["frames"] == "flag"
+
+
+@pytest.mark.parametrize("recipe", ["qwen3-vl::instruct", "lmms-eval"])
+@pytest.mark.parametrize("subtitles", ["all", "frames"])
+def test_a_recipe_does_not_silently_drop_subtitles(
+    snellen: Snellen, recipe: str, subtitles: str
+) -> None:
+    spec = f"video-mme:subtitles={subtitles}"
+    with serving(completion("A")) as server:
+        done = run(snellen, server, "--recipe", recipe, benchmark=spec)
+
+    assert done.code == 2
+    assert f"{spec} would have no effect" in " ".join(done.err.split())
+    assert not server.requests
+
+
+def test_a_recipe_with_subtitles_is_not_asked_without_them(snellen: Snellen) -> None:
+    recipe = "qwen3-vl:videomme_w_sub:instruct"
+    with serving(completion("A")) as server:
+        done = run(snellen, server, "--recipe", recipe, benchmark="video-mme")
+
+    assert done.code == 2
+    assert "with the subtitles at the frames that are shown, which" in " ".join(done.err.split())
+    assert not server.requests

@@ -186,6 +186,7 @@ def video_mme(
         procedure=Procedure(
             group_by=video_of,
             frames="uniform:64",
+            only_in_prompt="" if subtitles == "off" else f"subtitles={subtitles}",
         ),
         presentation=Presentation(
             break_down_by=("duration", "domain", "sub_category", "task_type"),

@@ -43,5 +43,8 @@ class Procedure:
     them. None: each sample is selected independently."""
     conversation: Conversation = Conversation()
     """The turns of a sample; by default there is one turn."""
+    only_in_prompt: str = ""
+    """The option whose content only the benchmark's own prompt has, such as `subtitles=frames`. A
+    recipe, which replaces the prompt, is then an error. Empty: there is none."""
     streaming: Streaming | None = None
     """How videos are streamed to sessions. None: there are no sessions."""

@@ -39,6 +39,9 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     raw: str = ""
     """A raw prompt with the model's control words, in which `{}` stands for the user's turn; empty
     if messages are sent. The text after `{}` is a template with the variable `turn`."""
+    lacks: str = ""
+    """What the source's prompt shows but no benchmark in Snellen supplies, as in "the subtitles";
+    empty if there is nothing of this kind. Questions cannot be sent without it."""
     variables: dict[str, str | list[str]] = {}
     """Additional variables of the template."""
     generation: dict[str, object] = {}
@@ -170,6 +173,18 @@ class Ask:
             raise UsageError(
                 f"The recipe {self.recipe} sends questions of {self.data_set} as raw prompts with "
                 "the model's control words. No back end sends such prompts."
+            )
+
+    def check_supplied(self) -> None:
+        """Check that Snellen's benchmarks supply everything that the prompt shows.
+
+        Raises:
+            UsageError: they do not.
+        """
+        if self.manner.lacks:
+            raise UsageError(
+                f"The recipe {self.recipe} asks {self.data_set} with {self.manner.lacks}, which "
+                "Snellen does not supply to recipes. Use another data set of the recipe."
             )
 
     @property

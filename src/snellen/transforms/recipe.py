@@ -93,11 +93,18 @@ def in_words_of_recipe(benchmark: Benchmark, name: str, load: Load = recipes.loa
 
     Raises:
         UsageError: the recipe does not cover this benchmark or requires something that no back end
-            can send, or the benchmark does not consist of separate questions that are answered with
-            text.
+            can send or no benchmark supplies, the benchmark does not consist of separate questions
+            that are answered with text, or an option of the benchmark would have no effect, since
+            its content is only in the benchmark's prompt.
     """
     ask = ask_for(benchmark, name, load)
     procedure = benchmark.procedure
+    if procedure.only_in_prompt:
+        raise UsageError(
+            f"{benchmark.name}:{procedure.only_in_prompt} would have no effect with the recipe "
+            f"{ask.recipe}, whose prompt replaces the benchmark's. Leave out "
+            f"{procedure.only_in_prompt} or --recipe."
+        )
     if procedure.kind != "generate" or procedure.streaming is not None:
         raise UsageError(
             f"--recipe is only for separate questions with text answers, but {benchmark.name} asks "
@@ -106,6 +113,7 @@ def in_words_of_recipe(benchmark: Benchmark, name: str, load: Load = recipes.loa
     if benchmark.provenance.shots:
         raise UsageError("--recipe asks questions without examples. Leave out --shots.")
     ask.check_sendable()
+    ask.check_supplied()
     manner = ask.manner
     parts = [ask.template, manner.variables, *([manner.question] if manner.question else [])]
     changed = vary(
