@@ -384,7 +384,7 @@ def cg_bench(folder: Path) -> Iterator[dict[str, Any]]:
 
 def drawn_verdicts() -> Iterator[dict[str, Any]]:
     random = Random(26)
-    for number in range(400):
+    for number in range(720):
         result, other = RESULTS[number % len(RESULTS)], random.choice(RESULTS)
         answer = random.choice(ANSWERS)
         reply = random.choice((*IN_JSON, '```json\n{{"result": "{r}"}}\n```')).format(r=answer)

@@ -146,7 +146,7 @@ def authors(next_oe: Path, pywsd: Path) -> tuple[Any, Any]:
 
 def rows(evaluation: Any, metrics: Any) -> Iterator[dict[str, Any]]:
     random = Random(27)
-    for number in range(400):
+    for number in range(720):
         reply = "".join(random.choice(part) for part in (SUBJECTS, (" ",), ACTIONS, ENDS))
         reply = random.choice((reply, reply, random.choice(ANSWERS)))
         answer, also = random.choice(ANSWERS[:-1]), random.choice((None, *ANSWERS[:-1]))

@@ -220,7 +220,7 @@ def steps_of(
 def test_cg_benchs_verdicts_are_asked_for_and_read_as_by_its_authors_code(tmp_path: Path) -> None:
     benchmark, samples = cg_bench(tmp_path)
     judge = benchmark.scorings["official"].judge
-    assert judge is not None and len(samples) == 400
+    assert judge is not None and len(samples) == 720
     n_looks = 0
     for sample, row in samples:
         prompts, frames, words = steps_of(benchmark, sample, row)
@@ -229,7 +229,7 @@ def test_cg_benchs_verdicts_are_asked_for_and_read_as_by_its_authors_code(tmp_pa
         answer = judge.parse(words, sample).answer
         assert (None if answer is None else answer == "right") == row["is_right"], row
         n_looks += frames is not None
-    assert n_looks == 85
+    assert n_looks == 150
 
 
 def test_cg_benchs_mean_is_that_of_its_authors_code(tmp_path: Path) -> None:

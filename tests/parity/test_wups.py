@@ -80,7 +80,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_lemmas_and_scores_are_those_of_the_authors_code(scored: Any) -> None:
     rows, _, _ = scored
     expected = drawn()["rows"]
-    assert len(rows) == len(expected) == 400
+    assert len(rows) == len(expected) == 720
     assert [lemmas for lemmas, _ in rows] == [row["lemmas"] for row in expected]
     assert [score for _, score in rows] == pytest.approx(
         [row["score"] for row in expected], abs=1e-9

@@ -29,7 +29,7 @@ Scoring  `official`: run/utils.py#L400-L452 and run/stat_with_key.py. A reply wi
          lmms_eval/tasks/cgbench/utils.py#L115-L119, with the letters A to N.
          `robust` (choices): Snellen's own rule, which takes the letter that a reply settles on.
 Proof    For 1,000 generated replies to three tasks, and 1,200 to choices, every result and mean
-         equals that of the authors' and lmms-eval's code (tests/parity). For 400 generated texts
+         equals that of the authors' and lmms-eval's code (tests/parity). For 720 generated texts
          of the judge, both prompts, the verdict, and the mean equal those of the authors' code.
 """
 

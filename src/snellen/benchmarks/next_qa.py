@@ -28,7 +28,7 @@ Scoring  The authors compare the numbers of choices, eval_mc.py#L6-L54, and have
 Proof    For 700 generated replies, every letter equals that of lmms-eval's code (tests/parity). For
          the published predictions of HGA, the accuracies equal the authors' 49.74 %, and 46.26 %,
          50.74 %, and 59.33 % of the groups; no test repeats this.
-         Open questions: for 400 generated replies, lemmas, scores, and means equal those of the
+         Open questions: for 720 generated replies, lemmas, scores, and means equal those of the
          authors' code on a small database in WordNet's format (tests/parity). With WordNet 3.0 and
          nltk 3.10, the authors' code and ours give the published predictions of HGA the same
          twelve figures, WUPS 20.38 (val) and 24.00 (test); no test repeats this. Their README
