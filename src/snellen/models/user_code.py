@@ -16,8 +16,9 @@ import traceback
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from snellen.core.model import Emission, Query, SessionSpec
@@ -117,6 +118,16 @@ def _importable_name(module: ModuleType) -> str | None:
     return None if module.__name__.startswith(FILE_MODULE) else module.__name__
 
 
+class _SourceLoader(SourceFileLoader):
+    """Compiles a file each time it is loaded. Python's own loader reuses the compiled code of an
+    earlier version that was written in the same second and has the same size."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
+
 def module_of(file: str, title: str) -> ModuleType:
     """Load the module in the file `file` (`my_model.py`), or the installed module with the name
     `file`. `title` names the module in error messages.
@@ -137,7 +148,8 @@ def module_of(file: str, title: str) -> ModuleType:
         raise UsageError(f"{title}: there is no such file.")
     # Without the prefix, a file named json.py would replace Python's own module.
     name = f"{FILE_MODULE}{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    loader = _SourceLoader(name, f"{path}")
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module

@@ -119,8 +119,9 @@ def check_tool_options(options: RunOptions) -> None:
 
 def coordinates_notes(benchmark: Benchmark, coordinates: str | None) -> Iterator[str]:
     """Yield a note if the option `coordinates` is set, but no scoring of the benchmark reads it."""
-    scorings = benchmark.scorings.values()
-    if coordinates is not None and all(scoring.coordinates is None for scoring in scorings):
+    if coordinates is None:
+        return
+    if all(scoring.coordinates is None for scoring in benchmark.scorings.values()):
         yield (
             f"--coordinates {coordinates} has no effect, because no scoring of {benchmark.name} "
             "reads boxes or points in the model's coordinates"
