@@ -54,7 +54,8 @@ def test_frames_of_newer_codecs_are_those_that_are_shown(
 
 def test_hdr_becomes_a_picture_of_8_bits_with_its_own_brightness(tmp_path: Path) -> None:
     needs("hevc", "libx265")
-    clip = videos.hdr(tmp_path / "clip.mp4", n=2)
+    # Not two frames: x265 then gives some packets no times.
+    clip = videos.hdr(tmp_path / "clip.mp4")
     with av.open(clip.path) as file:
         stream = file.streams.video[0]
         assert (stream.pix_fmt, stream.codec_context.color_trc) == ("yuv420p10le", 16)  # PQ

@@ -148,7 +148,7 @@ def module_of(file: str, title: str) -> ModuleType:
         raise UsageError(f"{title}: there is no such file.")
     # Without the prefix, a file named json.py would replace Python's own module.
     name = f"{FILE_MODULE}{path.stem}"
-    loader = _SourceLoader(name, f"{path}")
+    loader = _SourceLoader(name, f"{path.absolute()}")
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
