@@ -5,7 +5,6 @@ The questions and pictures are our own; only their format is that of the data se
 """
 
 import json
-import shutil
 from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +15,6 @@ from draw_judged import (
     GREEN,
     INK,
     RED,
-    ROWS,
     SAND,
     Canvas,
     bars,
@@ -26,6 +24,7 @@ from draw_judged import (
     moon,
     plot,
     prices,
+    redraw,
     ruler,
     shapes,
     sign,
@@ -305,9 +304,7 @@ BENCHMARKS = (vibe_eval, simplevqa, charxiv, worldvqa, babyvision, mm_mt_bench, 
 
 def main() -> None:
     for benchmark in BENCHMARKS:
-        folder = ROWS / benchmark.__name__
-        shutil.rmtree(folder, ignore_errors=True)
-        benchmark(folder)
+        redraw(benchmark.__name__, benchmark)
 
 
 if __name__ == "__main__":

@@ -355,12 +355,17 @@ def written(path: Path, content: Any) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+def redraw(name: str, draw: Callable[[Path], None]) -> None:
+    """Draw the rows of a benchmark anew, into its folder."""
+    folder = ROWS / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    draw(folder)
+
+
 def main() -> None:
     for name, draw in (("mm_vet", mm_vet), ("mathvista", mathvista), ("llava_bench", llava_bench)):
-        folder = ROWS / name
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        draw(folder)
+        redraw(name, draw)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ The questions and pictures are our own; only their format is that of the data se
 """
 
 import json
-import shutil
 from base64 import b64encode
 from collections.abc import Callable
 from functools import partial
@@ -17,11 +16,11 @@ from draw_judged import (
     GREEN,
     INK,
     RED,
-    ROWS,
     SAND,
     Canvas,
     drawn,
     prices,
+    redraw,
     ruler,
     shapes,
     triangle,
@@ -228,10 +227,7 @@ def tree_bench(folder: Path) -> None:
 
 def main() -> None:
     for name, draw in (("tir_bench", tir_bench), ("treebench", tree_bench)):
-        folder = ROWS / name
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        draw(folder)
+        redraw(name, draw)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from snellen.data import Row
 from snellen.errors import SnellenError
 from snellen.media.content import Image, Video
 from snellen.scoring.steps import StepFacts, has_tools, step_facts, step_records
-from snellen.store import Question, ReplyRecord, Run, ShownMedia
+from snellen.store import Question, ReplyRecord, Run, ShownMedia, image_without_bytes
 
 ReplyOrAbsent = ReplyState | Literal["absent"]
 REPLY_STATES: tuple[ReplyOrAbsent, ...] = (
@@ -278,11 +278,4 @@ def _medium(shown: ShownMedia) -> Image | Video:
             label=shown.place,
             digest=shown.digest,
         )
-    return Image(
-        b"",
-        label=shown.place,
-        digest=shown.digest,
-        width=shown.width,
-        height=shown.height,
-        original=shown.original,
-    )
+    return image_without_bytes(shown)
