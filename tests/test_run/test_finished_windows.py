@@ -173,7 +173,7 @@ def test_the_log_says_what_was_replayed_and_how_much_the_model_did_not_repeat(
     again = [event for event in events(result) if event["data"].get("replayed")]
     assert [event["data"].get("k") for event in again] == [None, 0, 10, 20, 30, 40]
     assert {event["session"] for event in again} == {resume["session"]}
-    assert any("3 of 6 calls" in note for note in result.report.notes)
+    assert any("3 of 6 earlier calls" in note for note in result.report.notes)
 
 
 def test_only_new_video_counts_for_the_speed_of_the_model(clip: Path, tmp_path: Path) -> None:

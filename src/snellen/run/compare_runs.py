@@ -22,7 +22,7 @@ from snellen.run.qualifications import judged_by
 from snellen.run.score_run import benchmark_of, judgeable, source_notes
 from snellen.scoring import asks_notes, judge, replies_of, rules_of
 from snellen.scoring.sections.cost import stored_cost
-from snellen.scoring.sections.tools import stored_tools, text_call_notes
+from snellen.scoring.sections.tools import reported_tools, text_call_notes
 from snellen.store import (
     DEPTH,
     MANIFEST,
@@ -298,7 +298,7 @@ def loaded_run(
             ],
         )
     noticed = [*manifest.get("noticed", {}).values()]
-    tools = stored_tools(run)
+    tools = reported_tools(run)
     notes = [*loaded.notes, *([] if tools is None else text_call_notes(tools))]
     loaded = replace(loaded, cost=stored_cost(run), tools=tools, notes=notes, noticed=noticed)
     judges = judges_by_scoring.get(loaded.scoring)

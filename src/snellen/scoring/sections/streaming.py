@@ -69,17 +69,17 @@ def stream_notes(report: StreamReport) -> list[str]:
 
 
 def resume_notes(events: Sequence[EventRecord]) -> list[str]:
-    """Notes on the sessions that went on after an interruption."""
+    """Notes on the sessions that continued after an interruption."""
     data = [event.data for event in events if event.ev == "resume"]
     if not data:
         return []
     differing, calls = (sum(resume[name] for resume in data) for name in ("differing", "calls"))
     sessions = "1 session" if len(data) == 1 else f"{len(data):,} sessions"
-    note = f"{sessions} went on after an interruption, from the last window that was over"
+    note = f"{sessions} continued after an interruption, from the last finished window"
     if differing:
         note += (
-            f". In {differing:,} of {calls:,} calls up to there, the model did not repeat what it "
-            "had said. What it had said at first counts"
+            f". In {differing:,} of {calls:,} earlier calls, the model did not repeat its "
+            "messages; the stored messages count"
         )
     return [note]
 

@@ -127,7 +127,7 @@ def per_question(tools: ToolsReport) -> Iterator[tuple[str, MetricReport, str]]:
             yield label, metric, f"{metric.value:,.{digits}f}{interval}"
 
 
-def stored_tools(run: Run) -> ToolsReport | None:
+def reported_tools(run: Run) -> ToolsReport | None:
     """The section in a run's stored report; None if the run has no readable report, or no steps."""
     raw = run.folder.get(REPORT)
     try:
