@@ -35,7 +35,7 @@ LONGEST_REASON = 300
 PROBED = 40
 """The default number of replies that a probe uses."""
 PATH = click.Path(path_type=Path)
-ONE_RUN = "--against takes the labels of a single RUN, and cannot be combined with --probe."
+SINGLE_RUN = "--against takes the labels of a single RUN, and cannot be combined with --probe."
 
 
 @click.command("judge")
@@ -190,7 +190,7 @@ def _check_use(
     if not models and (probe or not against):
         raise UsageError("The judge is missing. Name a judge with --judge MODEL.")
     if against is not None and probe:
-        raise UsageError(ONE_RUN)
+        raise UsageError(SINGLE_RUN)
     if sample is not None and not probe:
         raise UsageError(
             "--sample sets the number of replies for --probe, or of questions for --qualify. Add "
@@ -213,7 +213,7 @@ def _judge(
         UsageError: there are several runs but the labels of one, or no run needs a judge.
     """
     if against is not None and len(arguments.runs) > 1:
-        raise UsageError(ONE_RUN)
+        raise UsageError(SINGLE_RUN)
     budget = api.budget_of(plan)
 
     def judge(path: Path) -> tuple[list[Result], list[api.Finished]]:
