@@ -115,6 +115,31 @@ def test_what_cannot_be_run_stands_in_the_table_with_the_reason(card: Command) -
     assert refused["official"]["n"] == 12
 
 
+def test_all_that_is_missing_is_said_before_anything_is_asked(
+    snellen: Snellen, tmp_path: Path, data: Path
+) -> None:
+    names = ("mathvista_testmini", "mme", "ocrbench", "pope")
+    ask = '[[asks]]\ndata_sets = ["{}"]\nprompt = "yes"\n'
+    head = RECIPE.partition("[[asks]]")[0]
+    (tmp_path / "mine.toml").write_text(head + "".join(map(ask.format, names)))
+    copied_rows(data, "mathvista")
+    with serving(completion("A")) as server:
+        done = snellen("card", "mine.toml", "--data", data, *at("m", server), "--limit", "2")
+
+    lines = done.err[: done.err.index("pope × openai/m")].splitlines()
+    start = lines.index("2 of 4 benchmarks cannot be run as requested:")
+    assert lines[start + 1].startswith("- mme: ") and lines[start + 2].startswith("- ocrbench: ")
+    assert "mathvista: the headline scoring needs a judge" in lines[start + 3]
+
+
+def test_a_missing_package_is_said_with_the_missing_data(snellen: Snellen, recipe: Path) -> None:
+    data = copied_rows(Path("data"), "pope")
+    done = snellen("card", recipe, "--data", data, "-m", "vllm/m", "-q")
+    assert done.code == 2
+    assert "vllm/m needs vllm" in done.err
+    assert "mmmu: no " in done.err
+
+
 def test_a_card_without_any_data_is_an_error(snellen: Snellen, recipe: Path) -> None:
     done = snellen("card", recipe, "-m", "baseline/first", "-q")
     assert done.code == 2

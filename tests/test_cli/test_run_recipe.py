@@ -18,7 +18,7 @@ from snellen.media.layout import laid_out
 from snellen.recipes import load
 from snellen.run.recipe_settings import with_recipe
 from tests.servers import Server, completion, serving
-from tests.test_cli.conftest import Snellen
+from tests.test_cli.conftest import Snellen, copied_rows
 
 RUN = ("run", "-b", "pope", "--data", "synthetic", "-m", "openai/m", "--limit", "2")
 QWEN = ("--recipe", "qwen2-vl")
@@ -131,6 +131,21 @@ def test_each_benchmark_has_its_own_settings(snellen: Snellen) -> None:
     }
     assert limits["pope"]["min_pixels"] == 1003520
     assert limits["ocrbench"]["min_pixels"] == 78400
+
+
+def test_all_missing_data_are_named_before_the_first_benchmark_is_asked(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    copied_rows(tmp_path / "data", "pope")
+    with serving(completion("A")) as server:
+        ask = ("-b", "pope", "-b", "ocrbench", "-b", "mmmu", "-m", "openai/m", *QWEN)
+        done = snellen("run", *ask, "--data", "data", "--base-url", server.url)
+        plain = snellen("run", *ask[:-2], "--data", "data", "--base-url", server.url)
+
+    for result in (done, plain):
+        assert result.code == 2
+        assert "ocrbench: no " in result.err and "mmmu: no " in result.err
+    assert server.requests == []
 
 
 def test_a_mode_of_the_source_is_named(snellen: Snellen) -> None:

@@ -1,0 +1,90 @@
+"""Reports everything that a plan lacks in one message, before anything is asked of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from snellen import registry
+from snellen.core.benchmark import Benchmark
+from snellen.data import Facts
+from snellen.errors import DataError, SnellenError, UsageError
+from snellen.run.plan import Plan
+
+
+def judge_note(benchmarks: Iterable[Benchmark]) -> str | None:
+    """A note on the benchmarks whose headline scoring needs a judge; None if there are none."""
+    names = dict.fromkeys(benchmark.name for benchmark in benchmarks if needs_judge(benchmark))
+    if not names:
+        return None
+    return (
+        f"{', '.join(names)}: the headline scoring needs a judge for replies that its rules leave "
+        "undecided. After the run, ask one with `snellen judge RUN --judge MODEL`"
+    )
+
+
+def needs_judge(benchmark: Benchmark) -> bool:
+    """Whether the headline scoring needs a judge for at least some replies."""
+    judge = benchmark.scorings[benchmark.headline].judge
+    return judge is not None and not judge.on_request
+
+
+def check_settings(plan: Plan, settings: Sequence[Plan]) -> None:
+    """Check that the packages of the plan's models are installed. If the plan's settings are run
+    one after another, or if a package is missing, also check that all rows can be read.
+
+    Raises:
+        SnellenError: something is missing. The message lists all that is missing.
+    """
+    errors = missing_packages(plan)
+    if errors or len(settings) > 1:
+        errors += _unreadable(plan.benchmarks)
+    if errors:
+        raise combined(errors)
+
+
+def missing_packages(plan: Plan) -> list[SnellenError]:
+    """The errors of the models that need packages which are not installed."""
+    errors: list[SnellenError] = []
+    for spec in plan.models if plan.replicas is None else ():
+        try:
+            if isinstance(spec, str):
+                registry.check_extra(spec)
+        except UsageError as error:
+            errors.append(error)
+    return errors
+
+
+def facts_of_all(benchmarks: Sequence[Benchmark]) -> list[tuple[Benchmark, Facts]]:
+    """Each benchmark with the size and the digest of its rows.
+
+    Raises:
+        DataError: rows are missing or cannot be read. The message lists all these benchmarks.
+    """
+    read: list[tuple[Benchmark, Facts]] = []
+    errors: list[SnellenError] = []
+    for benchmark in benchmarks:
+        try:
+            read.append((benchmark, benchmark.data.facts()))
+        except DataError as error:
+            errors.append(error)
+    if errors:
+        raise combined(errors)
+    return read
+
+
+def _unreadable(benchmarks: Sequence[Benchmark]) -> list[SnellenError]:
+    try:
+        facts_of_all(benchmarks)
+    except DataError as error:
+        return [error]
+    return []
+
+
+def combined(errors: Sequence[SnellenError]) -> SnellenError:
+    """The only error, or one error with the messages of several."""
+    texts = [*dict.fromkeys(map(str, errors))]
+    if len(texts) == 1:
+        return errors[0]
+    is_about_data = all(isinstance(error, DataError) for error in errors)
+    kind = DataError if is_about_data else UsageError
+    return kind("\n".join(texts))
