@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from snellen.analysis.comparing import MetricDifference, p_value, shown_difference
 from snellen.analysis.gap import Gap, gap_lines, gap_verdict, group_lines
@@ -31,12 +32,21 @@ class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CardCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """The numbers of missing and unparsed replies of a run."""
+    """The numbers of replies of a run that are missing or unusual."""
 
     failed: int
     """The number of questions without a reply. No score includes them."""
     unparsed: int
     """The number of replies from which the scoring parsed no answer."""
+    guessed: int
+    """The number of replies without an answer for which the rule of the scoring guesses one, for
+    example by drawing it at random. They count in the score."""
+    not_judged: int
+    """The number of replies that wait for a judge. The score does not include them."""
+    cut: int
+    """The number of replies that were cut at a token limit."""
+    empty: int
+    """The number of replies without text."""
 
 
 class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -76,12 +86,13 @@ class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Our result minus the published figure, with the interval of our result. Our result comes from
     the recipe's run, or from the official run if no source states how the benchmark is asked. Our
     result is the one that `figure_scoring` computes, or otherwise the one that `scoring` computes.
-    None if the difference is unknown."""
+    None if the difference is unknown, or if replies wait for a judge."""
     paired: MetricDifference | None = None
     """The recipe's result minus the official result, on the samples that count in both runs. The p
-    value is adjusted over all rows of the card. None unless there are two runs."""
+    value is adjusted over all rows of the card. None unless there are two runs, in which no reply
+    waits for a judge."""
     counts: dict[str, CardCounts] = {}
-    """For each result, the numbers of missing and unparsed replies. The keys are the names of
+    """For each result, the numbers of missing and unusual replies. The keys are the names of
     fields: `by_recipe`, `official`, `as_published`, `official_as_published`."""
     runs: list[str] = []
     """The run folders: first the recipe's run, then the official run."""
@@ -129,9 +140,10 @@ CardTable = list[tuple[str, ...]]
 def card_table(card: Card) -> CardTable:
     """Build a table of the published figures, our results, and the differences.
 
-    If Snellen has the scoring of the published figure, that scoring computes our results. The table
-    leaves out the intervals of single results, which are in `value_table`, so that it fits on a
-    page.
+    If Snellen has the scoring of the published figure, that scoring computes our results. If
+    replies wait for a judge, the result is a range: from its value if all of these replies are
+    wrong to its value if all are right. The table leaves out the intervals of single results, which
+    are in `value_table`, so that it fits on a page.
     """
     notes = card_notes(card)
     headings = (
@@ -145,8 +157,8 @@ def card_table(card: Card) -> CardTable:
             (
                 row.data_set,
                 "" if row.published is None else f"{row.published.value:g}",
-                _value(row.as_published or row.by_recipe),
-                _value(row.official_as_published or row.official),
+                _value(row, "as_published") or _value(row, "by_recipe"),
+                _value(row, "official_as_published") or _value(row, "official"),
                 "" if less is None else _number(less.value),
                 "" if less is None else less.interval,
                 ", ".join(f"{notes[note]}" for note in _notes(row) if note in notes),
@@ -156,6 +168,9 @@ def card_table(card: Card) -> CardTable:
 
 
 VALUE_HEADINGS = ("benchmark", "setting", "value", "95 % interval", "n", "failed", "unparsed")
+UNUSUAL = {"guessed": "guessed", "not_judged": "not judged", "cut": "cut", "empty": "empty"}
+"""The further counts, with the headings of their columns. A table has such a column only if a count
+in it is not 0."""
 
 
 def value_table(card: Card) -> CardTable:
@@ -173,33 +188,47 @@ def figure_table(card: Card) -> CardTable:
 def _value_rows(card: Card, names: tuple[str, str]) -> CardTable:
     """Build a table with a row for each result in the fields `names`; empty if there are no
     results."""
-    rows = []
-    for row in card.rows:
-        for name, setting in zip(names, ("recipe", card.against), strict=True):
-            metric: MetricReport | None = getattr(row, name)
-            if metric is not None:
-                cells, counts = shown(metric), row.counts[name]
-                rows.append(
-                    (
-                        *(row.data_set, setting, _number(cells.value), cells.interval, cells.n),
-                        *(f"{counts.failed:,}", f"{counts.unparsed:,}"),
-                    )
-                )
-    return [VALUE_HEADINGS, *rows] if rows else []
+    results = [
+        (row, name, setting)
+        for row in card.rows
+        for name, setting in zip(names, ("recipe", card.against), strict=True)
+        if getattr(row, name) is not None
+    ]
+    further = [
+        field
+        for field in UNUSUAL
+        if any(getattr(row.counts[name], field) for row, name, _ in results)
+    ]
+    rows: CardTable = []
+    for row, name, setting in results:
+        cells, counts = shown(getattr(row, name)), row.counts[name]
+        numbers = [getattr(counts, field) for field in ("failed", "unparsed", *further)]
+        rows.append(
+            (
+                *(row.data_set, setting, _number(cells.value), cells.interval, cells.n),
+                *(f"{number:,}" for number in numbers),
+            )
+        )
+    headings = (*VALUE_HEADINGS, *(UNUSUAL[field] for field in further))
+    return [headings, *rows] if rows else []
 
 
 def value_lines(card: Card) -> Iterator[str]:
-    """Yield lines that state what `value_table` shows, and why intervals are missing."""
+    """Yield lines that state what `value_table` shows, the bounds of results with missing scores,
+    and why intervals are missing."""
     yield _by_name("scoring", {row.data_set: row.scoring for row in card.rows})
     yield _by_name("metric", {row.data_set: row.metric for row in card.rows})
+    yield from _bounded(card, ("by_recipe", "official"))
     yield from _missing({row.data_set: [row.by_recipe, row.official] for row in card.rows})
 
 
 def figure_lines(card: Card) -> Iterator[str]:
-    """Yield lines that state what `figure_table` shows, and why intervals are missing."""
+    """Yield lines that state what `figure_table` shows, the bounds of results with missing scores,
+    and why intervals are missing."""
     rows = [row for row in card.rows if row.figure_metric is not None]
     yield _by_name("scoring", {row.data_set: row.figure_scoring for row in rows})
     yield _by_name("metric", {row.data_set: row.figure_metric for row in rows})
+    yield from _bounded(card, ("as_published", "official_as_published"))
     yield from _missing(
         {row.data_set: [row.as_published, row.official_as_published] for row in rows}
     )
@@ -223,6 +252,16 @@ def _by_name(what: str, names: Mapping[str, str | None]) -> str:
         return f"{what}: {next(iter(data_sets))}"
     parts = [f"{name} ({', '.join(of)})" for name, of in data_sets.items()]
     return f"{what}: {'; '.join(parts)}"
+
+
+def _bounded(card: Card, names: tuple[str, str]) -> Iterator[str]:
+    """Yield the bounds of each result in the fields `names` whose scores are partly missing."""
+    for row in card.rows:
+        for name, setting in zip(names, ("recipe", card.against), strict=True):
+            metric: MetricReport | None = getattr(row, name)
+            if metric is not None and metric.value is not None and metric.bounds is not None:
+                bounds = shown(replace(metric, reason=None)).remark
+                yield f"{row.data_set} ({setting}): {bounds}"
 
 
 def _missing(metrics: Mapping[str, Sequence[MetricReport | None]]) -> Iterator[str]:
@@ -271,8 +310,18 @@ def paired_lines(card: Card) -> Iterator[str]:
     yield from _missing({data_set: [it.difference] for data_set, it in paired.items()})
 
 
-def _value(metric: MetricReport | None) -> str:
-    return "" if metric is None else _number(shown(metric).value)
+def _value(row: CardRow, name: str) -> str:
+    """The result in the field `name` as text; empty if there is none. If replies wait for a judge,
+    the text is the range of possible values, or `-` if the range is not known."""
+    metric: MetricReport | None = getattr(row, name)
+    if metric is None:
+        return ""
+    if not row.counts[name].not_judged:
+        return _number(shown(metric).value)
+    if metric.bounds is None:
+        return "-"
+    low, high = (_number(shown(replace(metric, value=end)).value) for end in metric.bounds)
+    return f"{low.removesuffix(' %')} to {high}"
 
 
 def _number(text: str) -> str:

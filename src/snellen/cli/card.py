@@ -4,7 +4,7 @@ official settings."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import click
 
 from snellen import api, report
 from snellen.analysis.cards import Card, CardResult
-from snellen.cli._complete import models
+from snellen.cli._complete import models as known_models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, leave_at_once
 from snellen.cli._form import TERMINAL, form_of, put
 from snellen.cli._groups import GroupedCommand, grouped
@@ -53,9 +53,11 @@ def _card_options(command: Callable[..., Any]) -> Callable[..., Any]:
     MODEL,
     "-m",
     "--model",
+    "models",
     required=True,
+    multiple=True,
     metavar="MODEL",
-    shell_complete=models,
+    shell_complete=known_models,
     help="The model's name (`snellen list models`).",
 )
 @grouped(
@@ -103,7 +105,7 @@ def _card_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @json_option
 def command(
     recipe: str,
-    model: str,
+    models: tuple[str, ...],
     benchmarks: tuple[str, ...],
     checkpoint: str | None,
     explain_gap: bool,
@@ -125,7 +127,7 @@ def command(
     form = "json" if as_json else form_of(output, form, ENDINGS)
     request = api.CardRequest(
         recipe=recipe,
-        model=model,
+        model=_model(recipe, models),
         benchmarks=benchmarks,
         checkpoint=checkpoint,
         explain_gap=explain_gap,
@@ -160,6 +162,20 @@ def _options(options: Mapping[str, Any]) -> Any:
                 raise UsageError(f"A card takes a single --{name.replace('_', '-')}.")
             (values[name],) = values[name]
     return values
+
+
+def _model(recipe: str, models: Sequence[str]) -> str:
+    """The model of a card.
+
+    Raises:
+        UsageError: there are several.
+    """
+    if len(models) > 1:
+        raise UsageError(
+            f"A card measures a single model, but -m names {', '.join(models)}. Run `snellen card "
+            f"{recipe}` once for each model."
+        )
+    return models[0]
 
 
 def _ending(outcome: api.CardOutcome) -> int:

@@ -14,6 +14,7 @@ from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
 from snellen.errors import UsageError, plain
 from snellen.registry import suites
+from snellen.text.amounts import counted
 
 KINDS = ["benchmarks", "suites", "models", "metrics", "recipes"]
 
@@ -76,7 +77,11 @@ def _title(recipe: recipes.Recipe) -> str:
     data_sets = {data_set for data_set, _ in recipe.asks}
     provider = "" if recipe.provider == "bundled" else f" From {recipe.provider}."
     family = "any model" if recipe.family == "any" else recipe.family
-    return f"{family}: {len(data_sets)} data sets ({recipe.evidence}).{provider}"
+    sizes = [
+        counted(len(data_sets), "data set", "data sets"),
+        counted(len(recipe.figures), "published figure", "published figures"),
+    ]
+    return f"{family}: {', '.join(sizes)} ({recipe.evidence}).{provider}"
 
 
 def _suites() -> Iterator[tuple[str, str]]:

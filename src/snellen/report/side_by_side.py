@@ -197,10 +197,11 @@ OTHER_SOURCE = "scored with a changed source"
 OTHER_DATA = "the data are not the published data"
 
 
-def short_of(result: Result) -> list[str]:
+def short_of(result: Result, scoring: str | None = None) -> list[str]:
     """The reasons why a result is not a regular result for the full data set. A result may be
     partial, incomplete, a probe, out of date, from a changed source, from the bundled rows, or from
-    data that are not the published data."""
+    data that are not the published data. The judges are those of `scoring`, or of the headline
+    scoring if `scoring` is None."""
     report = result.report
     rows = report.conversations or report.n
     notes = [] if report.asked_of is None else [f"partial: {rows:,} of {report.asked_of:,}"]
@@ -210,7 +211,7 @@ def short_of(result: Result) -> list[str]:
         note.endswith((SOURCE_CHANGED, SOURCE_DIFFERS)) for note in report.notes
     )
     notes += [OTHER_SOURCE] * is_of_other_source
-    judges = report.judged_by.get(report.headline)
+    judges = report.judged_by.get(scoring or report.headline)
     notes += [judges.remark] if judges is not None and judges.remark else []
     notes += ["incomplete"] * report.incomplete
     notes += [BUNDLED] * _bundled(result)

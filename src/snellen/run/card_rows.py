@@ -12,7 +12,7 @@ from snellen.analysis.cards import CardCounts, CardRow, PublishedFigure
 from snellen.analysis.comparing import MetricDifference
 from snellen.errors import SnellenError
 from snellen.run.card_entries import CardEntry, plain_name
-from snellen.run.card_notes import is_of_bundled_rows, report_notes, run_notes
+from snellen.run.card_notes import counts_of, is_of_bundled_rows, report_notes, run_notes
 from snellen.run.plan import Finished
 from snellen.run.selected_rows import loaded_side
 from snellen.run.ways import FigureScoring
@@ -68,10 +68,11 @@ def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
 def _with_difference(row: CardRow, entry: CardEntry, against: str) -> CardRow:
     """Add the difference from the published figure to a row, and notes on what is compared."""
     notes, scoring, reason = [*row.notes], entry.scoring, row.reason
+    fields = ("as_published", "by_recipe")
     if entry.ask is None:
-        ours = row.official_as_published or row.official
-    else:
-        ours = row.as_published or row.by_recipe
+        fields = ("official_as_published", "official")
+    name = next((field for field in fields if getattr(row, field) is not None), "")
+    ours: MetricReport | None = getattr(row, name) if name else None
     if entry.ask is None and ours is not None and row.published is not None:
         reason = f"{reason}: the difference is {against} minus published"
     difference = None
@@ -84,6 +85,8 @@ def _with_difference(row: CardRow, entry: CardEntry, against: str) -> CardRow:
             notes.append(f"the figure was scored by another rule: {scoring.words}")
         if row.published is not None and is_of_bundled_rows(entry):
             notes.append("no difference: the bundled rows are not the published benchmark")
+        elif row.published is not None and row.counts[name].not_judged:
+            notes.append("no difference: replies wait for a judge")
         elif row.published is not None:
             difference = minus_published(ours, row.published.value)
             if difference is None:
@@ -183,7 +186,7 @@ def _metric(
 def _counts(
     entry: CardEntry, headline: str | None, figure_scoring: str | None
 ) -> dict[str, CardCounts]:
-    """Count the failed and unparsed replies of each result, keyed by the result's field in the
+    """Count the missing and unusual replies of each result, keyed by the result's field in the
     row."""
     ends = {"by_recipe": entry.by_recipe, "official": entry.official}
     figure_ends = {"as_published": entry.by_recipe, "official_as_published": entry.official}
@@ -192,8 +195,7 @@ def _counts(
         for name, done in runs.items():
             result = None if done is None else done.result
             if result is not None and scoring in result.report.scorings:
-                unparsed = result.scoring(scoring).readings.get("unparsed", 0)
-                counts[name] = CardCounts(failed=result.failed, unparsed=unparsed)
+                counts[name] = counts_of(result, scoring)
     return counts
 
 
@@ -226,6 +228,9 @@ def _paired(entry: CardEntry, metric: str | None) -> tuple[MetricDifference | No
     values = [_metric(done, entry) for done in (recipe, official)]
     if any(value is None or value.value is None for value in values):
         return None, ""
+    results = [done.result for done in (recipe, official) if done.result is not None]
+    if any(result.counts.not_judged for result in results):
+        return None, "the two ways are not compared: replies wait for a judge"
     (benchmark,) = entry.base.benchmarks
     try:
         sides = [loaded_side(done, benchmark) for done in (official, recipe)]

@@ -20,6 +20,7 @@ from snellen.run.card_entries import (
     card_checkpoint,
     card_entries,
     further_figures,
+    plain_name,
 )
 from snellen.run.card_rows import adjusted, card_row
 from snellen.run.declarations import checked
@@ -338,6 +339,20 @@ def _run(entry: CardEntry, runner: PlanRunner) -> None:
         entry.fail(error)
 
 
+def _no_figure(request: CardRequest, recipe: recipes.Recipe) -> str:
+    """The note on a card that has figures, but none of its checkpoint."""
+    wanted = plain_name(request.checkpoint_name)
+    if any(plain_name(figure.checkpoint) == wanted for figure in recipe.figures):
+        return (
+            f"{request.recipe} has no figure of {request.checkpoint_name} for the benchmarks of "
+            "this card, only for others, so the card has no differences."
+        )
+    return (
+        f"{request.model_name} has no published figure, so the card has no differences. Name "
+        "the checkpoint with --checkpoint."
+    )
+
+
 def _card(
     request: CardRequest, entries: Sequence[CardEntry], checkpoint: str | None, against: str
 ) -> Card:
@@ -345,10 +360,7 @@ def _card(
     rows = adjusted([card_row(entry, checkpoint, against) for entry in entries])
     notes = []
     if checkpoint is None and any(row.figures for row in rows):
-        notes.append(
-            f"{request.model_name} has no published figure, so the card has no differences. Name "
-            "the checkpoint with --checkpoint."
-        )
+        notes.append(_no_figure(request, recipe))
     if checkpoint is None:
         notes += further_figures(request)
     if any(entry.ask is not None and entry.ask.manner.fault for entry in entries):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.analysis.comparing import LoadedSide
@@ -25,6 +26,7 @@ from snellen.analysis.gap import (
     with_adjusted_pairs,
     with_partner,
 )
+from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.metrics import is_mean
@@ -33,7 +35,7 @@ from snellen.run.plan import Finished, Plan
 from snellen.run.selected_rows import loaded_side
 from snellen.run.ways import SCORING, TwoWays, against
 from snellen.stats import FEWEST_CLUSTERS
-from snellen.store import FORMAT
+from snellen.store import FORMAT, Run
 
 if TYPE_CHECKING:
     import numpy as np
@@ -265,7 +267,28 @@ class GapRun:
                 self.notes.append(f"{self._name(way)}: stopped: {finished.stopped}")
                 return False
             self._keep(way, loaded_side(finished, self._benchmark, self.ways.scoring(way)))
+        self._check_judged()
         return True
+
+    def _check_judged(self) -> None:
+        """Check that no reply of the runs waits for a judge. The scores of the others would give a
+        gap of fewer, and perhaps easier, questions.
+
+        Raises:
+            UsageError: replies wait for a judge.
+        """
+        waiting: dict[Path, int] = {}
+        for way in self.scores:
+            done = self.finished[_sent(way)]
+            if done.result is not None and (n := not_judged(done.result, self.ways.scoring(way))):
+                waiting[done.run] = n
+        if waiting:
+            commands = (f"`{Run(run).command('judge', '--judge', 'MODEL')}`" for run in waiting)
+            raise UsageError(
+                f"{self._benchmark.name}: {sum(waiting.values()):,} replies wait for a judge, so the "
+                f"gap cannot be explained yet. Run {' and '.join(commands)}. Then run the same "
+                "command again."
+            )
 
     def _keep(self, way: Fields, side: LoadedSide) -> None:
         self.scoring = self.scoring or side.scoring
@@ -432,6 +455,14 @@ def question_scores(side: LoadedSide) -> dict[str, float]:
         for name, total, n in zip(side.ids, sums, counts, strict=True)
         if n
     }
+
+
+def not_judged(result: Result, scoring: str | None) -> int:
+    """The number of replies that wait for a judge by a scoring, or by the headline scoring if
+    `scoring` is None."""
+    if not result.report.scorings:
+        return 0
+    return result.scoring(scoring).readings.get("not-judged", 0)
 
 
 def _sent(way: Fields) -> Fields:

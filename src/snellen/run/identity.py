@@ -23,6 +23,7 @@ from snellen.media import video
 from snellen.run import Settings, own_prompt
 from snellen.run.data_notes import data_notes
 from snellen.run.effort import effort_notes, sent_fields
+from snellen.run.recipe_notes import replaced_notes
 from snellen.run.run_config import RunConfig
 from snellen.run.token_limit import raised_to
 
@@ -143,6 +144,7 @@ def manifest_of(
         "packages": dict(_versions()),
     }
     notes = [*benchmark.notes, *data_notes(benchmark), *_prompt_notes(benchmark)]
+    notes += replaced_notes(config.replaced)
     notes += getattr(opened.model, "notes", ())
     if "prompt" in identity:
         notes.append("asked with the model's own prompt (use_custom_prompt), not the benchmark's")

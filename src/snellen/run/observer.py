@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from time import monotonic
 
@@ -158,12 +159,18 @@ class RunningScore(Observer):
             self._progress.refused += scoring.zero_is_wrong
             return
         reading = self._parse(reply, sample)
+        if scoring.judge is not None and scoring.judge.when(reading):
+            return  # as in the report, which counts the reply once a judge has decided
+        readings = [reading]
         if reading.undecided:
-            return  # this reply cannot be scored alone
-        score = total_score(scoring.score(reading, sample))
-        if score is not None:
-            self._progress.score_sum += score
+            # The report draws one of the candidates at random. This mean is what to expect of it.
+            readings = [replace(reading, answer=answer) for answer in reading.candidates]
+        scores = [total_score(scoring.score(option, sample)) for option in readings]
+        known = [score for score in scores if score is not None]
+        if known:
+            self._progress.score_sum += sum(known) / len(known)
             self._progress.score_n += 1
+            self._progress.drawn += reading.undecided
 
 
 class ReplyCallback(Observer):

@@ -12,7 +12,7 @@ from snellen.run.scheduler import Job
 
 COUNTED = (
     *("reused", "requests", "retries", "input_tokens", "output_tokens", "reasoning_tokens"),
-    *("cost", "priced", "unpriced", "score_sum", "score_n", "refused"),
+    *("cost", "priced", "unpriced", "score_sum", "score_n", "drawn", "refused"),
 )
 """The fields of a progress that count events. They are added up when a process continues the work
 of another one."""

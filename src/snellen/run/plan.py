@@ -23,6 +23,7 @@ from snellen.run.declarations import declarations, with_defaults
 from snellen.run.effort import sent_fields
 from snellen.run.options import RunOptions
 from snellen.run.parts import check_divisible
+from snellen.run.recipe_notes import without_note
 from snellen.run.run_config import RunConfig, Source, resolve, with_options
 from snellen.run.unused_options import (
     check_benchmark_object,
@@ -228,7 +229,12 @@ class Plan:
                 for field, source in config.origins.items()
             },
         }
-        return replace(config, origins=cast(Mapping[str, Source], origins))
+        replaced = [
+            field
+            for field in sorted(by_recipe)
+            if origins[field] != "recipe" and _differs(config, profile, field)
+        ]
+        return replace(config, origins=cast(Mapping[str, Source], origins), replaced=replaced)
 
     def _check(self) -> None:
         for benchmark in self.benchmarks:
@@ -360,8 +366,7 @@ def _by_recipe(benchmark: Benchmark, options: RunOptions) -> Benchmark:
     assert recipe is not None
     benchmark = in_words_of_recipe(benchmark, recipe, registry.recipe)
     if options["recipe_without"]:
-        left_out = ", ".join(options["recipe_without"])
-        benchmark = with_note(benchmark, f"without these settings of the recipe: {left_out}")
+        benchmark = with_note(benchmark, without_note(options["recipe_without"]))
     return benchmark
 
 
@@ -384,6 +389,13 @@ def _load(spec: str, preset: str | None, data: Path | None, options: RunOptions)
         columns=columns,
         options=own,
     )
+
+
+def _differs(config: RunConfig, profile: Profile, field: str) -> bool:
+    """Whether a run sends another value of a field than the profile has. For a field that is not
+    in the profile, its origin decides, so the answer is yes."""
+    sent = getattr(config.settings.generation, field, None)
+    return sent is None or sent != getattr(profile, field, None)
 
 
 def _with_address(profile: Profile, options: RunOptions) -> Profile:

@@ -55,6 +55,9 @@ class Progress:
     """The sum of the headline scores of single replies."""
     score_n: int = 0
     """The number of scores in `score_sum`."""
+    drawn: int = 0
+    """The number of replies in `score_n` for which the scoring draws an answer at random after the
+    run. Each of them counts with the mean score of the possible answers."""
     refused: int = 0
     """The number of refused replies, which count as wrong in the running score."""
     started: float = field(default_factory=monotonic)

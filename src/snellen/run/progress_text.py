@@ -9,7 +9,7 @@ from typing import Any
 
 from snellen.errors import plain
 from snellen.run.progress import Progress
-from snellen.text.amounts import duration, money
+from snellen.text.amounts import counted, duration, money
 
 FIRST, EVERY = 1.0, 10.0
 """Seconds until the first line is printed, and between two lines."""
@@ -36,11 +36,12 @@ def line(run: Progress) -> str:
     if run.failed:
         parts.append(f"{run.failed:,} failed")
     if run.retries:
-        parts.append(f"{run.retries:,} retries")
+        parts.append(counted(run.retries, "retry", "retries"))
     if run.in_flight:
         parts.append(f"{run.in_flight} in flight")
     if run.score is not None:
-        parts.append(f"score {run.score:.3f}{' of the new ones' if run.kept else ''}")
+        about = "about " if run.drawn else ""
+        parts.append(f"score {about}{run.score:.3f}{' of the new ones' if run.kept else ''}")
     if run.input_tokens or run.output_tokens:
         thought = f" ({run.reasoning_tokens:,} reasoning)" if run.reasoning_tokens else ""
         parts.append(f"tokens {run.input_tokens:,} in, {run.output_tokens:,} out{thought}")

@@ -20,8 +20,20 @@ SHARE = 0.05
 NOTICED = "noticed"
 """The manifest field that contains messages about faults, which become notes of the result."""
 
+TRUNCATED = "truncated"
+"""The message about replies that are cut, in the manifest field `NOTICED`."""
+
+THINKING = ", although thinking was turned "
+"""The part of a message which says that replies have thoughts, or none, contrary to the
+settings."""
+
 RAISED = "raised"
 """The manifest field that contains the raised token limit."""
+
+
+def is_about_thoughts(note: str) -> bool:
+    """Whether a run's note says that replies have thoughts, or none, contrary to the settings."""
+    return THINKING in note
 
 
 class ReplyWatch(Observer):
@@ -50,7 +62,7 @@ class ReplyWatch(Observer):
         self._is_over = False
         # From this count on, the share of all watched replies is certain to be above SHARE.
         self._too_many = int(SHARE * self._watched) + 1
-        self._was_noticed = "truncated" in run.manifest().get(NOTICED, {})
+        self._was_noticed = TRUNCATED in run.manifest().get(NOTICED, {})
 
     def reply_stored(self, turn: Turn, reply: Reply, seconds: float) -> None:
         if self._is_over or turn.cut_at is not None:
@@ -80,7 +92,7 @@ class ReplyWatch(Observer):
             self._limit.raise_to(to)
             self._store(RAISED, to)
             self._notice(
-                "truncated",
+                TRUNCATED,
                 f"{self._cut_replies(self._truncated)} at {_limit_text(limit)}. Further replies "
                 f"may have {to:,} tokens, and these questions are asked again (--on-truncation)",
             )
@@ -101,14 +113,15 @@ class ReplyWatch(Observer):
                 "limit will not help, and they are not asked again: look for a limit of the server "
                 "itself, such as its context length"
             )
-        self._notice("truncated", "; ".join(parts))
+        self._notice(TRUNCATED, "; ".join(parts))
         if self._on_truncation == "stop" and not self._was_noticed:
             what = self._cut_replies(self._truncated + len(self._early))
             how = "" if self._early else f" at {_limit_text(limit)}"
             self._stop.set(f"{what}{how} (--on-truncation stop)", interrupted=True, patient=True)
 
     def _cut_replies(self, n: int) -> str:
-        return f"{n:,} of the first {self._n:,} replies were cut"
+        first = "the first reply" if self._n == 1 else f"{n:,} of the first {self._n:,} replies"
+        return f"{first} {'was' if n == 1 else 'were'} cut"
 
     def _check_thoughts(self, reply: Reply) -> None:
         in_text = thoughts_in(reply.text)
@@ -124,7 +137,7 @@ class ReplyWatch(Observer):
             )
             self._notice(
                 "thoughts",
-                f"reply {self._n:,} has thoughts, although thinking was turned off. Either the "
+                f"reply {self._n:,} has thoughts{THINKING}off. Either the "
                 "server ignores the setting, or the model always thinks. To see what was sent, "
                 "look at `thinking` in the run's manifest. Then set --effort."
                 f"{parser if in_text else ''}",
@@ -132,8 +145,8 @@ class ReplyWatch(Observer):
         if self._is_over and self._expects_thoughts and not self._thoughtful:
             self._notice(
                 "thoughts",
-                f"none of the first {self._n:,} replies has thoughts, although thinking was turned "
-                "on. If the server hides thoughts, start it with a reasoning parser. Otherwise, "
+                f"none of the first {self._n:,} replies has thoughts{THINKING}on. "
+                "If the server hides thoughts, start it with a reasoning parser. Otherwise, "
                 "set --effort, and check that the model's chat template reads it",
             )
 

@@ -3,7 +3,7 @@ origins."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -66,6 +66,8 @@ class RunConfig:
     """How requests are sent."""
     origins: Mapping[str, Source]
     """The origin of each value, keyed by the name of its option or profile field."""
+    replaced: Sequence[str] = ()
+    """The names of the recipe's values that the user's options replaced with other values."""
 
 
 def resolve(

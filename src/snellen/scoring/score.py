@@ -66,7 +66,12 @@ def score_run(
         judging=judging or {},
         judged_by=judged_by or {},
     )
-    noticed = manifest.get("noticed", {}).values()
+    noticed = [
+        text
+        for kind, text in manifest.get("noticed", {}).items()
+        # Of some rows, the report itself counts the cut replies. The message is about others, too.
+        if kind != "truncated" or row_indices is None
+    ]
     notes = [*manifest.get("notes", []), *noticed, *dict.fromkeys(run.notes), *_lost(run), *notes]
     report = tally.report_on(source, notes)
     if is_stored:

@@ -17,6 +17,14 @@ from snellen.text.amounts import counted
 TRUNCATED_SHARE = 0.02
 """The maximum share of truncated replies. If the share is larger, the report gets a note."""
 EMPTY_SHARE = 0.02
+"""The same for empty replies."""
+WITHHELD = " withheld by the service and "
+"""The part of a note which says how replies that the service withheld count."""
+
+
+def is_withheld(note: str) -> bool:
+    """Whether a note of a report says how replies that the service withheld count."""
+    return WITHHELD in note
 
 
 class Flag(IntFlag):
@@ -69,11 +77,12 @@ class ReplyStatesSection:
         if refused:
             how = _how_refused_count(scorer, refused)
             withheld = counted(refused, "reply was", "replies were")
-            notes.append(f"{withheld} withheld by the service and {how}")
+            notes.append(f"{withheld}{WITHHELD}{how}")
         notes += _raised_notes(self._limits.data)
         if n and (empty := states.get("empty", 0)) / n > EMPTY_SHARE:
+            verb, they = ("is", "it is") if empty == 1 else ("are", "they are")
             notes.append(
-                f"{empty:,} of {n:,} replies are empty ({100 * empty / n:.1f} %); they are scored "
+                f"{empty:,} of {n:,} replies {verb} empty ({100 * empty / n:.1f} %); {they} scored "
                 "like other replies"
             )
         limit = draft.source.identity.get("generation", {}).get("max_tokens")
@@ -93,25 +102,33 @@ def _truncated_notes(
     early = [(output, own or limit) for output, own, _ in cut if is_cut_early(output, own or limit)]
     if at_limit := len(cut) - len(early):
         yield (
-            f"{at_limit:,} of {n:,} replies ({100 * at_limit / n:.1f} %) were cut at the token "
-            "limit: increase --max-tokens, or ask these questions again with "
-            "--retry-truncated N"
+            f"{_share(at_limit, n)} cut at the token limit: increase --max-tokens, or ask these "
+            "questions again with --retry-truncated N"
         )
     thinking = sum(thinks for output, own, thinks in cut if not is_cut_early(output, own or limit))
     if thinking:
         yield (
-            f"{thinking:,} of these were cut while the model was still thinking, and contain no "
-            "answer: set token_floor in the model's profile to allow more tokens"
+            f"{thinking:,} of these {_were(thinking)} cut while the model was still thinking, "
+            "without an answer: set token_floor in the model's profile to allow more tokens"
         )
     if early:
         most = max(output or 0 for output, _ in early)
         limits = " or ".join(f"{tokens:,}" for tokens in sorted({own or 0 for _, own in early}))
         yield (
-            f"{len(early):,} of {n:,} replies ({100 * len(early) / n:.1f} %) were cut by the "
-            f"server after at most {most:,} tokens, below the requested limit of {limits}. A "
-            "higher limit will not help, and --retry-truncated does not ask these questions "
-            "again. Look for a limit of the server itself, such as its context length"
+            f"{_share(len(early), n)} cut by the server after at most {most:,} tokens, below the "
+            f"requested limit of {limits}. A higher limit will not help, and --retry-truncated "
+            "does not ask these questions again. Look for a limit of the server itself, such as "
+            "its context length"
         )
+
+
+def _share(count: int, n: int) -> str:
+    """`1 of 12 replies (8.3 %) was`"""
+    return f"{count:,} of {n:,} replies ({100 * count / n:.1f} %) {_were(count)}"
+
+
+def _were(n: int) -> str:
+    return "was" if n == 1 else "were"
 
 
 def _raised_notes(limits: Sequence[tuple[int, bool, bool]]) -> list[str]:
