@@ -157,6 +157,22 @@ def test_a_figure_of_another_checkpoint_is_listed_without_a_difference(card: Com
     assert row(chosen.json, "pope")["published"]["value"] == 90.0
 
 
+def test_a_checkpoint_with_figures_of_other_benchmarks_alone_is_not_told_to_name_another(
+    card: Command,
+) -> None:
+    with serving(completion("A")) as server:
+        done = card(*at("Mine-72B", server), "-b", "mmmu", "--json")
+    [note] = done.json["notes"]
+    assert "no figure of openai/Mine-72B for the benchmarks of this card, only for others" in note
+    assert "--checkpoint" not in note
+
+
+def test_two_models_are_refused(card: Command) -> None:
+    done = card("-m", "baseline/first", "-m", "baseline/random")
+    assert done.code == 2
+    assert "a single model, but -m names baseline/first, baseline/random." in done.err
+
+
 def test_a_checkpoint_without_figures_is_an_error_that_lists_them(card: Command) -> None:
     done = card("-m", "baseline/first", "--checkpoint", "Mine-3B")
     assert done.code == 2
@@ -167,6 +183,9 @@ def test_a_setting_to_leave_out_must_be_one_of_the_card(card: Command) -> None:
     done = card("-m", "baseline/first", "--recipe-without", "top_k", "--json")
     assert "reason" not in row(done.json, "mmmu_val")
     assert "by_recipe" in row(done.json, "pope")  # which has no such setting
+    left_out = "recipe: without these settings of the recipe: top_k"
+    assert left_out in row(done.json, "mmmu_val")["notes"]
+    assert left_out not in row(done.json, "pope")["notes"]
     wrong = card("-m", "baseline/first", "--recipe-without", "top_q")
     assert wrong.code == 2
     assert "--recipe-without top_q: no data set of the card has this setting." in wrong.err

@@ -37,6 +37,15 @@ def test_a_benchmark_is_listed_with_its_facts(snellen: Snellen) -> None:
     assert "* needs a judge" in out
 
 
+def test_a_recipe_is_listed_with_its_data_sets_and_figures(snellen: Snellen) -> None:
+    titles = {
+        row["name"]: row["title"] for row in snellen("list", "recipes", "--json").json["recipes"]
+    }
+    # Counted in the files: `figures` under `[[asks]]`, and at the top.
+    assert titles["minicpm-v-4.5"].startswith("MiniCPM-V 4.5: 22 data sets, 1 published figure (")
+    assert titles["eagle2.5"].startswith("Eagle2.5: 0 data sets, 18 published figures (")
+
+
 @pytest.mark.parametrize(
     ("filters", "within", "without"),
     [

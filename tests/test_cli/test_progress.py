@@ -50,6 +50,10 @@ def end(progress: Progress) -> None:
             {"ended": True, "total": 40, "done": 40, "score_sum": 30.0, "score_n": 40},
             "mine × m  40/40  4.0/s  score 0.750",
         ),
+        (
+            {"total": 4, "done": 2, "retries": 1, "score_sum": 1.25, "score_n": 2, "drawn": 1},
+            "mine × m  2/4  0.2/s  10 s left  1 retry  score about 0.625",
+        ),
         ({"name": "a\x1b[2Jb\n", "total": 1}, "a\ufffd[2Jb   0/1  0.0/s"),
     ],
 )

@@ -93,6 +93,7 @@ def test_the_run_says_who_asked_so_and_where_each_value_is_from(snellen: Snellen
     assert stored["origins"]["images.min_pixels"] == "recipe"
     assert stored["origins"]["temperature"] == "flag"
     assert bodies(server)[0]["temperature"] == 0.5
+    assert "note: settings of the recipe that options replaced: temperature\n" in done.out
     assert set(stored["identity"]["recipe"]) == {"prompt"}
 
 

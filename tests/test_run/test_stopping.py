@@ -15,9 +15,11 @@ import pytest
 
 from snellen.api import Plan, evaluate, load_run, run_plan
 from snellen.api import ask as ask_once
+from snellen.core.benchmark import vary
 from snellen.core.model import Reply, Request, Usage
 from snellen.core.profile import Prices, Profile
 from snellen.core.sample import Sample
+from snellen.core.scoring import Judge, Line, Reading, ReplyTable, Resolution
 from snellen.errors import DataError, Overloaded, Rejected, StoreError, UsageError
 from snellen.registry import Opened
 from snellen.run import Progress, attempts, observer, scheduler, selection
@@ -307,6 +309,49 @@ def test_a_withheld_reply_is_wrong_in_the_running_score_as_in_the_result(tmp_pat
 
     assert states(finished) == {"ok": 3, "refused": 1}
     assert finished.progress.score == load_run(finished.run).headline.value == 3 / 4
+
+
+def test_a_guess_counts_in_the_running_score_with_the_mean_of_its_candidates(
+    tmp_path: Path,
+) -> None:
+    """The scoring draws yes or no for a reply that is neither, so half a point is to be expected.
+    A reply that waits for a judge counts in neither score."""
+    tiny = benchmark(4)
+    official = tiny.scorings["official"]
+
+    def parse(reply: Reply, sample: Sample) -> Reading:
+        if reply.text == "perhaps":
+            return Reading(answer=None, rule="undecided")
+        if reply.text == "mumble":
+            return Reading(answer=None, rule="drawn", guessed=True, candidates=("yes", "no"))
+        return official.parse(reply, sample)
+
+    def resolve(table: ReplyTable) -> Resolution:
+        lines = (line for line in table.lines if line.reading.undecided)
+        return Resolution(readings={line.sample.id: drawn(line) for line in lines})
+
+    def drawn(line: Line) -> Reading:
+        return replace(line.reading, answer="no")
+
+    judge = Judge(
+        name="judge",
+        prompt=lambda sample, reply: (),
+        parse=lambda text, sample: Reading(answer=None, rule="none"),
+        when=lambda reading: reading.rule == "undecided",
+    )
+    scoring = replace(official, parse=parse, resolve=resolve, judge=judge)
+    replies = dict(enumerate(("yes", "yes", "mumble", "perhaps")))
+
+    finished = run(
+        tmp_path,
+        Says(lambda request: replies[int(request.messages[0].text[-1])]),
+        vary(tiny, scorings={"official": scoring}),
+    )
+
+    assert finished.progress.score == pytest.approx(2.5 / 3)
+    assert finished.progress.drawn == 1
+    headline = load_run(finished.run).headline
+    assert (headline.n, headline.value) == (3, pytest.approx(2 / 3))
 
 
 def test_every_attempt_is_journaled_with_its_number(tmp_path: Path) -> None:

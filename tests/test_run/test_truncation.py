@@ -439,9 +439,9 @@ def test_replies_cut_by_the_server_and_at_the_limit_are_counted_apart(tmp_path: 
         finished = ask(rows, server, tmp_path / "runs")
 
     (noticed,) = [note for note in finished.progress.notes if "of the first" in note]
-    assert noticed.startswith("1 of the first 10 replies were cut at 512 tokens. Raise the limit")
+    assert noticed.startswith("1 of the first 10 replies was cut at 512 tokens. Raise the limit")
     assert "; 2 of the first 10 replies were cut by the server after at most 24 tok" in noticed
-    assert "1 of 50 replies (2.0 %) were cut at the token limit" in notes(finished)
+    assert "1 of 50 replies (2.0 %) was cut at the token limit" in notes(finished)
     assert "2 of 50 replies (4.0 %) were cut by the server" in notes(finished)
 
 
@@ -458,8 +458,8 @@ def test_shares_of_cut_and_empty_replies_are_of_the_replies_that_there_are(tmp_p
         finished = ask(rows, server, tmp_path / "runs")
 
     assert states(finished) == {"failed": 5, "ok": 8, "empty": 1, "truncated": 1}
-    assert "1 of 10 replies (10.0 %) were cut" in notes(finished)
-    assert "1 of 10 replies are empty (10.0 %)" in notes(finished)
+    assert "1 of 10 replies (10.0 %) was cut" in notes(finished)
+    assert "1 of 10 replies is empty (10.0 %)" in notes(finished)
 
 
 # -- thoughts

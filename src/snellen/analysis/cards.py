@@ -168,9 +168,6 @@ def card_table(card: Card) -> CardTable:
 
 
 VALUE_HEADINGS = ("benchmark", "setting", "value", "95 % interval", "n", "failed", "unparsed")
-UNUSUAL = {"guessed": "guessed", "not_judged": "not judged", "cut": "cut", "empty": "empty"}
-"""The further counts, with the headings of their columns. A table has such a column only if a count
-in it is not 0."""
 
 
 def value_table(card: Card) -> CardTable:
@@ -188,29 +185,19 @@ def figure_table(card: Card) -> CardTable:
 def _value_rows(card: Card, names: tuple[str, str]) -> CardTable:
     """Build a table with a row for each result in the fields `names`; empty if there are no
     results."""
-    results = [
-        (row, name, setting)
-        for row in card.rows
-        for name, setting in zip(names, ("recipe", card.against), strict=True)
-        if getattr(row, name) is not None
-    ]
-    further = [
-        field
-        for field in UNUSUAL
-        if any(getattr(row.counts[name], field) for row, name, _ in results)
-    ]
-    rows: CardTable = []
-    for row, name, setting in results:
-        cells, counts = shown(getattr(row, name)), row.counts[name]
-        numbers = [getattr(counts, field) for field in ("failed", "unparsed", *further)]
-        rows.append(
-            (
-                *(row.data_set, setting, _number(cells.value), cells.interval, cells.n),
-                *(f"{number:,}" for number in numbers),
-            )
-        )
-    headings = (*VALUE_HEADINGS, *(UNUSUAL[field] for field in further))
-    return [headings, *rows] if rows else []
+    rows = []
+    for row in card.rows:
+        for name, setting in zip(names, ("recipe", card.against), strict=True):
+            metric: MetricReport | None = getattr(row, name)
+            if metric is not None:
+                cells, counts = shown(metric), row.counts[name]
+                rows.append(
+                    (
+                        *(row.data_set, setting, _number(cells.value), cells.interval, cells.n),
+                        *(f"{counts.failed:,}", f"{counts.unparsed:,}"),
+                    )
+                )
+    return [VALUE_HEADINGS, *rows] if rows else []
 
 
 def value_lines(card: Card) -> Iterator[str]:

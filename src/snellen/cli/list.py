@@ -77,9 +77,12 @@ def _title(recipe: recipes.Recipe) -> str:
     data_sets = {data_set for data_set, _ in recipe.asks}
     provider = "" if recipe.provider == "bundled" else f" From {recipe.provider}."
     family = "any model" if recipe.family == "any" else recipe.family
+    # The data sets have their figures. The others are of benchmarks that no source says how to ask.
+    figures = sum(len(ask.manner.figures) for ask in recipe.asks.values())
+    figures += sum(not figure.data_set for figure in recipe.figures)
     sizes = [
         counted(len(data_sets), "data set", "data sets"),
-        counted(len(recipe.figures), "published figure", "published figures"),
+        counted(figures, "published figure", "published figures"),
     ]
     return f"{family}: {', '.join(sizes)} ({recipe.evidence}).{provider}"
 

@@ -14,7 +14,7 @@ from snellen.run.plan import Finished
 from snellen.run.recipe_notes import is_change_of_recipe
 from snellen.run.reply_watch import is_about_thoughts
 from snellen.scoring.sections.failures import is_failure
-from snellen.scoring.sections.reply_states import EMPTY_SHARE, TRUNCATED_SHARE, is_withheld
+from snellen.scoring.sections.reply_states import is_withheld
 from snellen.store import Run
 
 NOTED_SHARE = 0.05
@@ -29,8 +29,8 @@ COUNTED = {
         0.0,
         "guessed by the rule of the scoring {scoring}: {counts} replies, which count in the score",
     ),
-    "cut": (TRUNCATED_SHARE, "cut at a token limit: {counts} replies"),
-    "empty": (EMPTY_SHARE, "empty: {counts} replies"),
+    "cut": (0.0, "cut at a token limit: {counts} replies"),
+    "empty": (0.0, "empty: {counts} replies"),
 }
 """For each count, the largest share of replies without a note, and the text of the note."""
 EXPLAINING = (is_change_of_recipe, is_about_thoughts, is_withheld, is_failure)
@@ -93,13 +93,13 @@ def _short_of(entry: CardEntry, result: Result, setting: str) -> Iterator[str]:
 
 
 def _unjudged(result: Result, replies: str) -> str:
-    """The note on a result whose replies wait for a judge, with the command that asks it."""
+    """The note on replies that wait for a judge, with the command that asks it."""
     command = (
         "snellen judge RUN --judge MODEL"
         if result.run is None
         else Run(result.run).command("judge", "--judge", "MODEL")
     )
-    return f"incomplete: waiting for a judge: {replies}: `{command}`"
+    return f"incomplete: {replies} wait for a judge: `{command}`"
 
 
 def _explaining(results: Mapping[str, Result]) -> Iterator[str]:
@@ -115,7 +115,7 @@ def _explaining(results: Mapping[str, Result]) -> Iterator[str]:
 
 
 def _count_notes(entry: CardEntry, results: Mapping[str, Result]) -> Iterator[str]:
-    """Yield a note on each kind of unusual replies of which a run has many."""
+    """Yield a note on each kind of unusual replies."""
     for field, (share, text) in COUNTED.items():
         counts: list[str] = []
         scoring = ""

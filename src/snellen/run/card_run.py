@@ -341,8 +341,9 @@ def _run(entry: CardEntry, runner: PlanRunner) -> None:
 
 def _no_figure(request: CardRequest, recipe: recipes.Recipe) -> str:
     """The note on a card that has figures, but none of its checkpoint."""
-    wanted = plain_name(request.checkpoint_name)
-    if any(plain_name(figure.checkpoint) == wanted for figure in recipe.figures):
+    of_asks = [figure for ask in recipe.asks.values() for figure in ask.manner.figures]
+    names = {plain_name(figure.checkpoint) for figure in (*recipe.figures, *of_asks)}
+    if plain_name(request.checkpoint_name) in names:
         return (
             f"{request.recipe} has no figure of {request.checkpoint_name} for the benchmarks of "
             "this card, only for others, so the card has no differences."

@@ -285,8 +285,8 @@ class GapRun:
         if waiting:
             commands = (f"`{Run(run).command('judge', '--judge', 'MODEL')}`" for run in waiting)
             raise UsageError(
-                f"{self._benchmark.name}: {sum(waiting.values()):,} replies wait for a judge, so the "
-                f"gap cannot be explained yet. Run {' and '.join(commands)}. Then run the same "
+                f"{self._benchmark.name}: {sum(waiting.values()):,} replies wait for a judge, so "
+                f"the gap cannot be explained yet. Run {' and '.join(commands)}. Then run the same "
                 "command again."
             )
 
