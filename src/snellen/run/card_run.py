@@ -341,9 +341,9 @@ def _run(entry: CardEntry, runner: PlanRunner) -> None:
 
 def _no_figure(request: CardRequest, recipe: recipes.Recipe) -> str:
     """The note on a card that has figures, but none of its checkpoint."""
-    of_asks = [figure for ask in recipe.asks.values() for figure in ask.manner.figures]
-    names = {plain_name(figure.checkpoint) for figure in (*recipe.figures, *of_asks)}
-    if plain_name(request.checkpoint_name) in names:
+    names = {figure.checkpoint for figure in recipe.figures}
+    names |= {figure.checkpoint for ask in recipe.asks.values() for figure in ask.manner.figures}
+    if plain_name(request.checkpoint_name) in map(plain_name, names):
         return (
             f"{request.recipe} has no figure of {request.checkpoint_name} for the benchmarks of "
             "this card, only for others, so the card has no differences."
