@@ -179,10 +179,14 @@ def test_every_form_of_a_card_says_what_is_unusual_about_the_replies(
     with serving(answer) as server:
         words = ("card", recipe, *at(server), "--data", data, "--concurrency", "1")
         first, kept = (snellen(*words, "--json").json["rows"][0] for _ in range(2))
+        part = snellen(*words, "--limit", "4", "--json").json["rows"][0]
         shown = snellen(*words).out
         for ending in ("md", "html", "tex"):
             snellen(*words, "-o", f"card.{ending}")
     assert first == kept
+    # A message about the first eight replies is not about a card of four.
+    assert any("1 of the first" in note for note in kept["report_notes"]["by_recipe"])
+    assert not any("of the first" in note for note in part["report_notes"]["by_recipe"])
     assert {(counts["cut"], counts["empty"]) for counts in kept["counts"].values()} == {(1, 2)}
     notes = [
         "cut at a token limit: 1 of 8 (recipe) and 1 of 8 (official) replies",
