@@ -31,9 +31,7 @@ def sample(task: str, answer: Any, prompt: str = COLORS, **fields: Any) -> Sampl
     return to_sample(Row({**row, "meta_data": {"difficulty": 2}, **fields}, 0), FILE)
 
 
-def scored(
-    task: str, answer: Any, words: str, prompt: str = COLORS, **fields: Any
-) -> float | None:
+def scored(task: str, answer: Any, words: str, prompt: str = COLORS, **fields: Any) -> float | None:
     item = sample(task, answer, prompt, **fields)
     reading = extraction(words, item)
     assert isinstance(reading.answer, str)

@@ -9,7 +9,6 @@ first line of output is null, or a JSON text that says why the library cannot be
 
 import atexit
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,8 +18,15 @@ from snellen.errors import UsageError, install
 
 LIMIT_S = 30.0
 """The most seconds for one comparison, as in VLMEvalKit."""
+START_LIMIT_S = 600.0
+"""The most seconds to load the library, which can be slow on a busy machine."""
 MEMORY = 4 << 30
 """The most memory that the process gets, in bytes."""
+RUN = (
+    "import runpy, sys; _, module, *sys.path = sys.argv; "
+    "runpy.run_module(module, run_name='__main__')"
+)
+"""Runs a module, which is looked for in the same folders as here."""
 
 
 class Uncompared(Exception):
@@ -49,46 +55,49 @@ class WorkerProcess:
             UsageError: the library cannot be used.
         """
         with self._lock:
-            process = self._process
-            if process is None or process.poll() is not None:
-                process = self._start()
-            assert process.stdin is not None and process.stdout is not None
-            timer = Timer(LIMIT_S, process.kill)
-            timer.start()
-            line = ""
-            try:
-                process.stdin.write(json.dumps(arguments) + "\n")
-                process.stdin.flush()
-                line = process.stdout.readline()
-            finally:
-                timer.cancel()
-                if not line:  # Otherwise, a late answer would be taken for the next one.
-                    self.close()
+            if self._process is None or self._process.poll() is not None:
+                self._start()
+            line = self._answer(json.dumps(arguments) + "\n", LIMIT_S)
             if not line:  # It was killed because of the time, or ended because of its memory.
                 raise Uncompared
             return bool(json.loads(line))
 
-    def _start(self) -> subprocess.Popen[str]:
+    def _start(self) -> None:
         self.close()
-        process = subprocess.Popen(
+        self._process = subprocess.Popen(
             # -P: files in the current folder hide no modules.
-            [sys.executable, "-P", "-m", self._module],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            [sys.executable, "-P", "-c", RUN, self._module, *filter(None, sys.path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             encoding="utf-8",
         )
-        assert process.stdout is not None
-        self._process = process
-        reason = json.loads(process.stdout.readline() or '"the process ended"')
+        reason = json.loads(self._answer("", START_LIMIT_S) or '"the process ended"')
         if reason is not None:
             self.close()
             raise UsageError(
                 f"{self._use}, which cannot be used: {reason.rstrip('.')}. Install it, then score "
                 f"the run again: {install('latex')}"
             )
-        return process
+
+    def _answer(self, question: str, limit_s: float) -> str:
+        """The next line of the process's output. Empty if there is none within the time. The
+        process is then ended, also after an interruption, since a late line would be taken for
+        the next answer."""
+        process = self._process
+        assert process is not None and process.stdin is not None and process.stdout is not None
+        timer = Timer(limit_s, process.kill)
+        timer.start()
+        line = ""
+        try:
+            process.stdin.write(question)
+            process.stdin.flush()
+            line = process.stdout.readline()
+        finally:
+            timer.cancel()
+            if not line:
+                self.close()
+        return line
 
     def close(self) -> None:
         """End the process, if it runs."""
