@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import snellen
 from snellen.benchmarks import tir_bench as file
 from snellen.benchmarks.families.tir_judge import extraction, layout
 from snellen.benchmarks.families.tir_rules import (
@@ -187,11 +188,16 @@ def test_a_number_on_which_math_verify_stops_for_the_time_is_wrong() -> None:
     assert not MATH_VERIFY.same(answer="9^9^9^9", right="3", limit_s=0.1)
 
 
-def test_a_number_on_which_math_verify_does_not_stop_has_no_score(
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_reply_on_which_math_verify_does_not_stop_counts_as_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("snellen.benchmarks.families.worker_process.LIMIT_S", 0.1)
-    assert score("9^9^9^9", sample("math", "3")) is None
+    path = tmp_path / "model.json"
+    row = {"task": "math", "model_response": "It is 9^9^9^9.", "extracted_answer": "9^9^9^9"}
+    path.write_text(json.dumps({"4": row}))
+    official = snellen.score(path, tir_bench(BUNDLED)).report.scorings["official"]
+    assert official.readings == {"not-judged": 1}
+    assert official.metrics["accuracy"].value is None
 
 
 def test_without_math_verify_no_number_is_scored(

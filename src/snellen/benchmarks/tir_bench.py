@@ -19,9 +19,9 @@ Scoring  `official`: agents-x-project/TIR-Bench@f79c7562b59e4f8142b0437fc725eb3e
          the data (calculate_score.py#L94-L98). Accuracy is over all questions, and by task.
          Numbers that are not written alike are compared with math-verify 0.9.0
          (`pip install 'snellen[latex]'`); the authors state no version. As in their code, a number
-         on which math-verify stops with an error or reaches its limit of 5 seconds is wrong, where
-         we count seconds of the processor. If it does not stop within 30 seconds, the reply counts
-         as not judged.
+         is wrong if math-verify stops with an error or exceeds its limit of 5 seconds. We count the
+         processor's seconds, so that other programs on the machine change no score. A reply counts
+         as not judged if math-verify does not end within 30 seconds.
          The current script stops with an error at the task `ocr` unless its rows have a field
          `extracted_answer`, which the first script does not write.
          `robust`: our own rules, without a judge, and with the authors' credit for a part.

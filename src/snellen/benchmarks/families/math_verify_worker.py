@@ -1,7 +1,7 @@
 """Compare numbers with the package math-verify, in a process of its own (`worker_process.py`).
 
 The calls are those of agents-x-project/TIR-Bench@f79c7562b59e4f8142b0437fc725eb3ee1aec76c:tools.py
-#L121-L125 and #L144-L148. An error or a time limit of math-verify means that the texts differ, as
+#L121-L126 and #L144-L149. An error or a time limit of math-verify means that the texts differ, as
 in the authors' code.
 
 math-verify's own time limit counts the seconds of the clock, so that a score would depend on what
