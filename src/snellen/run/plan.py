@@ -354,9 +354,7 @@ def load_benchmarks(
 
 
 def _by_recipe(benchmark: Benchmark, options: RunOptions) -> Benchmark:
-    from snellen.transforms.recipe import (
-        in_words_of_recipe,
-    )  # imported on use: most runs have no recipe
+    from snellen.transforms.recipe import in_words_of_recipe  # few runs have a recipe
 
     recipe = options["recipe"]
     assert recipe is not None
