@@ -19,6 +19,7 @@ def same(answer: bool, seconds: float = 0.0, fault: str = "") -> bool:
 
 
 def load() -> None:
+    time.sleep(float(os.environ.get("START_S", "0")))
     if "WITHOUT_LIBRARY" in os.environ:
         raise ImportError("No module named 'library'")
 

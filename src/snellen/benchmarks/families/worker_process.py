@@ -55,16 +55,19 @@ class WorkerProcess:
             UsageError: the library cannot be used.
         """
         with self._lock:
-            if self._process is None or self._process.poll() is not None:
-                self._start()
-            line = self._answer(json.dumps(arguments) + "\n", LIMIT_S)
+            # Taken out while it is in use: after an interruption, a late line of the same process
+            # would be taken for the next answer.
+            process, self._process = self._process, None
+            if process is None or process.poll() is not None:
+                process = self._start()
+            line = next_line(process, json.dumps(arguments) + "\n", LIMIT_S)
             if not line:  # It was killed because of the time, or ended because of its memory.
                 raise Uncompared
+            self._process = process
             return bool(json.loads(line))
 
-    def _start(self) -> None:
-        self.close()
-        self._process = subprocess.Popen(
+    def _start(self) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
             # -P: files in the current folder hide no modules.
             [sys.executable, "-P", "-c", RUN, self._module, *filter(None, sys.path)],
             stdin=subprocess.PIPE,
@@ -72,39 +75,43 @@ class WorkerProcess:
             text=True,
             encoding="utf-8",
         )
-        reason = json.loads(self._answer("", START_LIMIT_S) or '"the process ended"')
+        reason = json.loads(next_line(process, "", START_LIMIT_S) or '"the process ended"')
         if reason is not None:
-            self.close()
+            end(process)
             raise UsageError(
                 f"{self._use}, which cannot be used: {reason.rstrip('.')}. Install it, then score "
                 f"the run again: {install('latex')}"
             )
-
-    def _answer(self, question: str, limit_s: float) -> str:
-        """The next line of the process's output. Empty if there is none within the time. The
-        process is then ended, also after an interruption, since a late line would be taken for
-        the next answer."""
-        process = self._process
-        assert process is not None and process.stdin is not None and process.stdout is not None
-        timer = Timer(limit_s, process.kill)
-        timer.start()
-        line = ""
-        try:
-            process.stdin.write(question)
-            process.stdin.flush()
-            line = process.stdout.readline()
-        finally:
-            timer.cancel()
-            if not line:
-                self.close()
-        return line
+        return process
 
     def close(self) -> None:
         """End the process, if it runs."""
         if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
+            end(self._process)
             self._process = None
+
+
+def next_line(process: subprocess.Popen[str], question: str, limit_s: float) -> str:
+    """The next line of a process's output, after it gets a question. Without a line within the
+    time, the process is ended, and the line is empty."""
+    assert process.stdin is not None and process.stdout is not None
+    timer = Timer(limit_s, process.kill)
+    line = ""
+    try:
+        timer.start()
+        process.stdin.write(question)
+        process.stdin.flush()
+        line = process.stdout.readline()
+    finally:
+        timer.cancel()
+        if not line:
+            end(process)
+    return line
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.communicate()
 
 
 def serve(same: Callable[..., bool], load: Callable[[], object]) -> None:
