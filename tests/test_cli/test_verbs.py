@@ -184,7 +184,7 @@ def test_doctor_knows_the_packages_and_extras_of_the_project() -> None:
     project = tomllib.loads(PROJECT.read_text())["project"]
 
     def names(wanted: list[str]) -> tuple[str, ...]:
-        return tuple(requirement.partition(">")[0] for requirement in wanted)
+        return tuple(re.split("[=>]", requirement)[0] for requirement in wanted)
 
     assert names(project["dependencies"]) == doctor.CORE
     extras = project["optional-dependencies"]
