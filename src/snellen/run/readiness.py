@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import importlib.util
+from collections.abc import Iterator, Sequence
 
 from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.data import Facts
-from snellen.errors import DataError, SnellenError, UsageError
+from snellen.errors import DataError, SnellenError, UsageError, install
 from snellen.run.plan import Plan
 
 
-def judge_note(benchmarks: Iterable[Benchmark]) -> str | None:
-    """A note on the benchmarks whose headline scoring needs a judge; None if there are none."""
-    names = dict.fromkeys(benchmark.name for benchmark in benchmarks if needs_judge(benchmark))
-    if not names:
-        return None
-    return (
-        f"{', '.join(names)}: the headline scoring needs a judge for replies that its rules leave "
-        "undecided. After the run, ask one with `snellen judge RUN --judge MODEL`"
-    )
+def needs(benchmarks: Sequence[Benchmark]) -> Iterator[str]:
+    """Yield a note on the benchmarks whose headline scoring needs a judge, and a note on those that
+    show videos if the package that reads videos is missing. Some models do not need the package."""
+    judged = dict.fromkeys(benchmark.name for benchmark in benchmarks if needs_judge(benchmark))
+    if judged:
+        yield (
+            f"{', '.join(judged)}: the headline scoring needs a judge for replies that its rules "
+            "leave undecided. After the run, ask one with `snellen judge RUN --judge MODEL`"
+        )
+    shown = dict.fromkeys(benchmark.name for benchmark in benchmarks if benchmark.procedure.frames)
+    if shown and importlib.util.find_spec("av") is None:
+        yield (
+            f"{', '.join(shown)}: models that are shown frames of videos need the extra `video`: "
+            f"{install('video')}"
+        )
 
 
 def needs_judge(benchmark: Benchmark) -> bool:
@@ -58,14 +65,14 @@ def facts_of_all(benchmarks: Sequence[Benchmark]) -> list[tuple[Benchmark, Facts
     """Each benchmark with the size and the digest of its rows.
 
     Raises:
-        DataError: rows are missing or cannot be read. The message lists all these benchmarks.
+        SnellenError: rows are missing or cannot be read. The message lists all these benchmarks.
     """
     read: list[tuple[Benchmark, Facts]] = []
     errors: list[SnellenError] = []
     for benchmark in benchmarks:
         try:
             read.append((benchmark, benchmark.data.facts()))
-        except DataError as error:
+        except (DataError, UsageError) as error:  # a usage error: a package is missing
             errors.append(error)
     if errors:
         raise combined(errors)
@@ -75,7 +82,7 @@ def facts_of_all(benchmarks: Sequence[Benchmark]) -> list[tuple[Benchmark, Facts
 def _unreadable(benchmarks: Sequence[Benchmark]) -> list[SnellenError]:
     try:
         facts_of_all(benchmarks)
-    except DataError as error:
+    except SnellenError as error:
         return [error]
     return []
 
