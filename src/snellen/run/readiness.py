@@ -37,16 +37,17 @@ def needs_judge(benchmark: Benchmark) -> bool:
 
 def check_settings(plan: Plan, settings: Sequence[Plan]) -> None:
     """Check that the packages of the plan's models are installed. If the plan's settings are run
-    one after another, or if a package is missing, also check that all rows can be read.
+    one after another, also check that all rows can be read.
 
     Raises:
-        SnellenError: something is missing. The message lists all that is missing.
+        SnellenError: something is missing. The message lists all that is missing. If a package is
+            missing, it also lists the missing files, but no row is read.
     """
     errors = missing_packages(plan)
-    if errors or len(settings) > 1:
-        errors += _unreadable(plan.benchmarks)
     if errors:
-        raise combined(errors)
+        raise combined([*errors, *_missing_files(plan.benchmarks)])
+    if len(settings) > 1:
+        facts_of_all(plan.benchmarks)
 
 
 def missing_packages(plan: Plan) -> list[SnellenError]:
@@ -79,12 +80,14 @@ def facts_of_all(benchmarks: Sequence[Benchmark]) -> list[tuple[Benchmark, Facts
     return read
 
 
-def _unreadable(benchmarks: Sequence[Benchmark]) -> list[SnellenError]:
-    try:
-        facts_of_all(benchmarks)
-    except SnellenError as error:
-        return [error]
-    return []
+def _missing_files(benchmarks: Sequence[Benchmark]) -> Iterator[SnellenError]:
+    """Yield the errors of the benchmarks whose file of rows does not exist."""
+    for benchmark in benchmarks:
+        try:
+            if benchmark.interop.files is not None:
+                _ = benchmark.interop.files.path
+        except DataError as error:
+            yield error
 
 
 def combined(errors: Sequence[SnellenError]) -> SnellenError:
