@@ -16,9 +16,10 @@ from snellen.errors import UsageError
 from snellen.media.content import Frame, Image, Video
 from snellen.media.layout import laid_out
 from snellen.recipes import load
+from snellen.registry import models
 from snellen.run.recipe_settings import with_recipe
 from tests.servers import Server, completion, serving
-from tests.test_cli.conftest import Snellen
+from tests.test_cli.conftest import Snellen, copied_rows
 
 RUN = ("run", "-b", "pope", "--data", "synthetic", "-m", "openai/m", "--limit", "2")
 QWEN = ("--recipe", "qwen2-vl")
@@ -131,6 +132,24 @@ def test_each_benchmark_has_its_own_settings(snellen: Snellen) -> None:
     }
     assert limits["pope"]["min_pixels"] == 1003520
     assert limits["ocrbench"]["min_pixels"] == 78400
+
+
+def test_all_missing_data_are_named_before_the_first_benchmark_is_asked(
+    snellen: Snellen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "EXTRAS", {"vllm": ("vllm", ("vllm_that_is_nowhere",))})
+    copied_rows(tmp_path / "data", "pope")
+    with serving(completion("A")) as server:
+        ask = ("-b", "pope", "-b", "ocrbench", "-b", "mmmu", "-m", "openai/m", *QWEN)
+        done = snellen("run", *ask, "--data", "data", "--base-url", server.url)
+        plain = snellen("run", *ask[:-2], "--data", "data", "--base-url", server.url)
+    package = snellen("run", *ask[:6], "-m", "vllm/m", "--data", "data")
+
+    assert "vllm/m needs vllm_that_is_nowhere" in package.err
+    for result in (done, plain, package):
+        assert result.code == 2
+        assert "ocrbench: no " in result.err and "mmmu: no " in result.err
+    assert server.requests == []
 
 
 def test_a_mode_of_the_source_is_named(snellen: Snellen) -> None:
