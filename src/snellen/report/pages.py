@@ -215,7 +215,7 @@ def _run(result: Result, number: str) -> dict[str, Any]:
         ],
         "disagreements": [
             (
-                table_rows.differ(disagreement),
+                table_rows.differ(result, disagreement),
                 table(
                     "Rules that fired",
                     table_rows.rule_headings(disagreement),
