@@ -130,16 +130,16 @@ def _headlines(results: Sequence[Result]) -> Figure | None:
                 (f"{plain(model)}\n{_counted(result)}", [result.headline])
                 for model, result in there
             ]
-            baselines = first.report.baselines
-            chance = None if baselines is None else baselines.chance
-            panels.append((f"{benchmark}: {metric}", rows, chance))
+            panels.append((f"{benchmark}: {metric}", rows, first.report.baselines))
     if not panels:
         return None
     heights = [len(rows) * ROW + EDGES for _, rows, _ in panels]
     figure = _figure(sum(heights))
     axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
-    for on, (title, rows, chance) in zip(axes, panels, strict=True):
-        _dots(on, rows, title, line=chance, line_label="by chance")
+    for on, (title, rows, blind) in zip(axes, panels, strict=True):
+        chance, draws = (None, None) if blind is None else (blind.chance, blind.draws)
+        label = f"by chance ({draws} draws)" if draws else "by chance"
+        _dots(on, rows, title, line=chance, line_label=label)
     return figure
 
 
