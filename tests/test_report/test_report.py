@@ -172,13 +172,13 @@ official and robust score 3 replies differently by accuracy, such as those to 7,
 """  # noqa: E501
 
 CSV = """\
-benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason,run,remark,named,failed,not_judged,cost_per_question,currency,median_seconds,in_flight,failed_requests
-mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
-mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
-mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
-mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
-mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
-mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
+benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason,run,remark,named,failed,not_judged,cost_per_question,currency,median_seconds,in_flight,failed_requests,better
+mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,,
+mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,,
+mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,,
+mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,,
+mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,,
+mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,,
 """  # noqa: E501
 
 TERMINAL = """
@@ -787,7 +787,7 @@ def columns(rows: Sequence[str]) -> list[int]:
 def test_every_row_of_the_csv_has_every_column() -> None:
     text = report.csv([everywhere('a,b"c"\nd')])
 
-    assert set(columns(text.splitlines())) == {24}
+    assert set(columns(text.splitlines())) == {25}
 
 
 def test_the_result_prints_itself_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

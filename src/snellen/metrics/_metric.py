@@ -51,9 +51,9 @@ class Metric:
     averages_scores: bool = False
     """Whether the metric is a mean of scores, over all rows or over categories. Its value for
     expected scores is then its expected value, so the chance level is exact. Such a metric has the
-    same better direction as the scores, which may be distances. If `better` is None and the metric is reported under the name
-    `accuracy`, higher is better. Under any other name, the scoring must state the direction:
-    `Metric(mean, better="higher")`."""
+    same better direction as the scores, which may be distances. If `better` is None and the metric
+    is reported under the name `accuracy`, higher is better. Under any other name, the scoring must
+    state the direction: `Metric(mean, better="higher")`."""
 
     def __post_init__(self) -> None:
         check_direction(self.better, self.name or getattr(self.compute, "__name__", ""))

@@ -16,7 +16,7 @@ from snellen.analysis.comparing import (
     p_value,
     shown_difference,
 )
-from snellen.analysis.result import shown
+from snellen.analysis.result import metric_label, shown
 from snellen.scoring import MetricReport
 
 SIDES = ("model", "benchmark", "replies", "failed", "where")
@@ -70,7 +70,7 @@ def differences(
         cells = shown_difference(metric.difference)
         values = shown(metric.a).value, shown(metric.b).value
         ps = p_value(metric.p), p_value(metric.adjusted)
-        rows.append((name, *values, *cells[:2], *ps, *cells[2:]))
+        rows.append((metric_label(name, metric.a.better), *values, *cells[:2], *ps, *cells[2:]))
     return (heading, comparison.a, comparison.b, *DIFFERENCE), rows
 
 
@@ -111,6 +111,7 @@ def by_benchmark(of: Comparisons) -> tuple[list[str], list[list[str]]]:
     }
     models = dict.fromkeys(name for name, _ in cells)
     names = [board.benchmark for board in of.leaderboards]
-    return ["model", *names], [
+    headings = [metric_label(board.benchmark, board.direction) for board in of.leaderboards]
+    return ["model", *headings], [
         [it, *(cells.get((it, name), "") for name in names)] for it in models
     ]

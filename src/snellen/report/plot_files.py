@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.analysis.comparing import Comparisons
-from snellen.analysis.result import Result
+from snellen.analysis.result import Result, metric_label
 from snellen.errors import UsageError, install, plain
 from snellen.report import by_tokens, side_by_side, table_rows
 from snellen.report._differences import in_points
@@ -125,7 +125,7 @@ def _headlines(results: Sequence[Result]) -> Figure | None:
         ]
         if there:
             first = there[0][1]
-            metric = next(iter(first.scoring().metrics))
+            metric = first.headline_label
             rows: list[Row] = [
                 (f"{plain(model)}\n{_counted(result)}", [result.headline])
                 for model, result in there
@@ -160,8 +160,8 @@ def _categories(result: Result) -> Figure | None:
     rows: list[Row] = [(f"all\n{_counted(result)}", [result.headline])]
     rows += [(label, [metric]) for label, metric in result.by(tag).items()]
     figure = _figure(len(rows) * ROW + EDGES)
-    metric = next(iter(result.scoring().metrics))
-    _dots(figure.subplots(), rows, f"{side_by_side.title(result)}: {metric} by {tag}")
+    title = f"{side_by_side.title(result)}: {result.headline_label} by {tag}"
+    _dots(figure.subplots(), rows, title)
     return figure
 
 
@@ -262,7 +262,8 @@ def _differences(compared: Comparisons) -> Iterator[tuple[str, Figure]]:
             f"{comparison.b} minus {comparison.a}",
             [in_points(metric_difference.difference)],
         )
-        groups.setdefault((comparison.benchmark, comparison.scoring, metric), []).append(row)
+        label = metric_label(metric, comparison.direction)
+        groups.setdefault((comparison.benchmark, comparison.scoring, label), []).append(row)
     for (benchmark, scoring, metric), rows in groups.items():
         if not any(
             metric and metric.value is not None for _, metrics in rows for metric in metrics

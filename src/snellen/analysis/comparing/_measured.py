@@ -15,6 +15,7 @@ from snellen import stats
 from snellen.analysis.comparing._document import MetricDifference
 from snellen.analysis.comparing._pairing import Pairing
 from snellen.analysis.comparing.sides import LoadedSide
+from snellen.analysis.result import metric_label
 from snellen.metrics import Columns, Direction
 from snellen.scoring import MetricReport, averaged, metric_report
 from snellen.stats import Estimate, Influence, Sums
@@ -71,8 +72,10 @@ class View:
     @cached_property
     def headline(self) -> MetricValue:
         """The first metric, computed on all rows."""
-        return _metric_value(
-            [self._scoring.metrics[self.first](columns) for columns in self._slots], self._common
+        return self._value(
+            self.first,
+            [self._scoring.metrics[self.first](columns) for columns in self._slots],
+            self._common,
         )
 
     @cached_property
@@ -81,8 +84,8 @@ class View:
         values = {self.first: self.headline}
         for name, metric in self._scoring.metrics.items():
             if name != self.first:
-                values[name] = _metric_value(
-                    [metric(columns) for columns in self._slots], self._common
+                values[name] = self._value(
+                    name, [metric(columns) for columns in self._slots], self._common
                 )
         if self._scoring.extra_metrics is not None:
             every = [self._scoring.extra_metrics(columns) for columns in self._slots]
@@ -92,24 +95,38 @@ class View:
                 )
         return values
 
+    def _value(
+        self, name: str, estimates: Sequence[Estimate], common: NDArray[np.bool_]
+    ) -> MetricValue:
+        """The value of one of the scoring's metrics, with the metric's direction."""
+        value = _metric_value(estimates, common)
+        better = value.report.better or self._scoring.direction(name)
+        return replace(value, report=with_fields(value.report, better=better))
+
     @cached_property
     def breakdown(self) -> Mapping[str, Mapping[str, MetricValue]]:
-        """For each tag, the first metric of each category. Categories in which the metric includes
-        no sample are left out."""
+        """For each tag, the first metric of each category. If this metric includes no sample of a
+        category, the first other metric that does is used, and the category's name is followed by
+        this metric: `cn (chinese)`. Categories that no metric includes are left out."""
         return {
             tag: dict(self._categories(tag))
             for tag in self._side.benchmark.presentation.break_down_by
         }
 
     def _categories(self, tag: str) -> Iterator[tuple[str, MetricValue]]:
-        metric = self._scoring.metrics[self.first]
         column = self._slots[0].tags[tag]
         for name in sorted(filter(None, column.names)):
             parts = [columns.tagged(tag, (name,)) for columns in self._slots]
-            estimates = [metric(part) for part in parts if part.n]
-            if estimates and estimates[0].n:
-                rows = column.codes == column.names.index(name)
-                yield name, _metric_value(estimates, self._common[rows])
+            parts = [part for part in parts if part.n]
+            rows = column.codes == column.names.index(name)
+            for metric_name, metric in self._scoring.metrics.items():
+                estimates = [metric(part) for part in parts]
+                if estimates and estimates[0].n:
+                    better = self._scoring.direction(metric_name)
+                    other = f" ({metric_label(metric_name, better)})"
+                    label = name if metric_name == self.first else name + other
+                    yield label, self._value(metric_name, estimates, self._common[rows])
+                    break
 
     @cached_property
     def capabilities(self) -> Mapping[str, MetricValue]:

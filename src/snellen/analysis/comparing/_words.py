@@ -15,7 +15,7 @@ from snellen.analysis.comparing._document import (
     RankFlip,
     Side,
 )
-from snellen.analysis.result import MetricText
+from snellen.analysis.result import MetricText, metric_label
 from snellen.analysis.result import shown as shown_value
 from snellen.errors import StoreError, plain
 from snellen.metrics import Direction
@@ -266,7 +266,8 @@ def summary(document: Comparisons) -> str:
     """Summarize a comparison in lines of plain text."""
     lines_of_text = []
     for board in document.leaderboards:
-        title = f"{board.benchmark} · {board.scoring} {board.metric}"
+        metric = metric_label(board.metric, board.direction)
+        title = f"{board.benchmark} · {board.scoring} {metric}"
         lines_of_text.append(f"{title}, on the {board.samples:,} samples that all sides have")
         for standing in board.standings:
             cells = shown_value(standing.value)
