@@ -15,6 +15,7 @@ from rich.console import Console
 from snellen import report
 from snellen.analysis.result import MetricText, Result, shown
 from snellen.registry import BUNDLED
+from snellen.report.companions import companions
 from snellen.scoring import (
     Baselines,
     CapabilityReport,
@@ -519,6 +520,45 @@ def test_a_remark_in_the_singular_and_in_the_plural_is_one() -> None:
 
     assert text.count("too few of them") == 1
     assert " too few independent clusters: too few of them" in text
+
+
+def by_language(model: str = "openai/m") -> Result:
+    """A scoring whose first metric is about English questions alone."""
+    metrics = {
+        "english": metric(0.25, n=4),
+        "chinese": metric(0.5, n=2),
+        "score": metric(0.4, n=9),
+        "english/en": metric(0.25, n=4),
+        "score/en": metric(0.25, n=4),
+        "chinese/cn": metric(0.5, n=2),
+        "score/cn": metric(0.5, n=2),
+        "score/mixed": metric(0.6, n=3),
+    }
+    own = ScoringReport(version=1, source="ours", metrics=metrics, readings={"answered": 9})
+    breakdown = {"language": ["cn", "en", "mixed"]}
+    return Result(
+        report_of(model=model, scorings={"official": own}, breakdown=breakdown, disagreements=[])
+    )
+
+
+def test_a_breakdown_has_the_categories_that_the_first_metric_does_not_count() -> None:
+    table = """\
+| language | official english | 95 % interval | n | remark |
+| --- | --- | --- | --- | --- |
+| cn (chinese) | 50.00 % |  | 2 |  |
+| en | 25.00 % |  | 4 |  |
+| mixed (score) | 60.00 % |  | 3 |  |
+"""
+    assert table in report.markdown([by_language()])
+    both = [by_language(), by_language("hf/other")]
+    for text in (report.html(both), report.latex(both)):
+        assert all(label in text for label in ("cn (chinese)", "mixed (score)"))
+    rows = companions(both, ["language"])
+    assert [row[2:4] for row in rows[:3]] == [
+        ("chinese, language=cn", "50.00 %"),
+        ("english, language=en", "25.00 %"),
+        ("score, language=mixed", "60.00 %"),
+    ]
 
 
 def test_one_reply_is_told_of_as_one() -> None:

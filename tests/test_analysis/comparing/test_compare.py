@@ -23,6 +23,7 @@ from snellen.errors import CatalogError, Rejected, UsageError
 from snellen.metrics import Metric, macro_average, mean
 from snellen.metrics.circular import circular
 from snellen.metrics.groups import share_of_groups
+from snellen.metrics.only_tagged import only_tagged
 from snellen.scoring import MetricReport
 from snellen.scoring.replies import replies_of
 from snellen.store import Run
@@ -133,6 +134,25 @@ def test_categories_are_compared_and_their_p_adjusted_over_their_tag(
     assert sorted(difference.adjusted or 0.0 for difference in kinds.values()) == pytest.approx(
         [min(1, 2 * low), max(min(1, 2 * low), high)]
     )
+
+
+def test_categories_that_the_first_metric_does_not_count_are_compared_by_another(
+    tmp_path: Path,
+) -> None:
+    metrics = {name: Metric(only_tagged(mean, "kind", [name]), better="higher") for name in "ab"}
+    own = with_metrics(24, **metrics)
+    sides = [
+        tiny.run(tmp_path, Says(lambda request, text=text: text, text), own).run
+        for text in ("yes", "no")
+    ]
+
+    pair = compare(*sides, benchmark=own).first
+
+    (kinds,) = pair.breakdown.values()
+    assert {name: difference.difference.value for name, difference in kinds.items()} == {
+        "a": -1.0,
+        "b (b)": -1.0,
+    }
 
 
 def test_nothing_of_a_run_is_written(two: tuple[Path, Path]) -> None:
