@@ -438,7 +438,7 @@ def pages_with_tables(n: int, with_table: int) -> Columns:
     none = Category(codes=np.zeros(n, dtype=np.int32), names=("",))
     return Columns(
         score=np.zeros(n),
-        cluster=np.arange(n),
+        cluster=np.arange(n, dtype=np.int32),
         tags={"parts": none},
         answer=answers,
         target=answers,

@@ -127,8 +127,9 @@ def tools_facts_of(result: Result) -> dict[str, str]:
 
 def test_results_that_begin_with_error_are_refused_calls(tmp_path: Path) -> None:
     def refuses(request: Request) -> Reply:
-        results = [ToolResult(call=call(), parts=(text,)) for text in ("Error: no box.", "red")]
-        return Reply(text="A", steps=(Step(results=(*results, ToolResult(call=call()))),))
+        texts = ("Error: no box.", "red", "")
+        results = tuple(ToolResult(call=call(), parts=(text,)) for text in texts)
+        return Reply(text="A", steps=(Step(results=results),))
 
     result = evaluated(tmp_path, refuses)
     assert result.report.tools is not None
@@ -146,7 +147,7 @@ def calling(per_call: int) -> Callable[[Request], Reply]:
     def say(request: Request) -> Reply:
         assert request.origin is not None
         is_third = int(request.origin.sample.removeprefix("letters-")) % 3 == 0
-        results = [ToolResult(call=call())] * per_call * is_third
+        results = (ToolResult(call=call()),) * (per_call * is_third)
         return Reply(text="A", times=Times(total=0.5), steps=(Step(results=results),))
 
     return say

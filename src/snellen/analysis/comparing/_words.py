@@ -137,8 +137,8 @@ def cost_lines(benchmark: str, names: Sequence[str], sides: Sequence[Side]) -> I
     for name in costs:
         if (tools := own[name].tools) is not None:
             means = [(label, mean) for label, _, mean in per_question(tools)]
-            for label, text in (*means, *not_carried_out(tools)):
-                with_tools.setdefault(label, []).append(f"{name} {text}")
+            for label, words in (*means, *not_carried_out(tools)):
+                with_tools.setdefault(label, []).append(f"{name} {words}")
     yield from (f"{label}: {', '.join(texts)}" for label, texts in with_tools.items())
 
 
