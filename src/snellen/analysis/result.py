@@ -178,7 +178,7 @@ class Result:
         if not self.report.scorings:
             return f"<pre>{escape(summary(self))}</pre>"
         rows = [
-            (name, *shown(metric)[:3])
+            (metric_label(name, metric.better), *shown(metric)[:3])
             for name, metric in self.scoring().metrics.items()
             if "/" not in name
         ]
@@ -210,7 +210,8 @@ def summary(result: Result) -> str:
                 *(cells.value, cells.interval, f"n {cells.n}"),
                 *(unqualified, cells.remark),
             )
-            lines.append(f"  {label:<10} {metric_name:<12} {'  '.join(filter(None, cells_text))}")
+            marked = metric_label(metric_name, metric.better)
+            lines.append(f"  {label:<10} {marked:<12} {'  '.join(filter(None, cells_text))}")
             first = False
         readings = ", ".join(f"{n:,} {state}" for state, n in scoring.readings.items())
         lines.append(f"  {'':<10} {'readings':<12} {readings}")

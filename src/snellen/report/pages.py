@@ -328,7 +328,7 @@ def _ladder(result: Result, tag: str, number: str) -> LadderFigure | None:
     caption = "Share right at each level"
     caption += ", with 95 % intervals." if any(metric.ci95 for metric in levels.values()) else "."
     if end is not None:
-        cells = shown(end)
+        cells, name = shown(end), metric_label(name, end.better)
         if end.value is None:
             caption += f" {name}: {cells.remark}."
         else:

@@ -175,7 +175,8 @@ def _by_tag(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure | None
         return None
     figure = _figure(len(rows) * max(ROW, 0.13 * len(by)) + EDGES)
     on = figure.subplots()
-    _dots(on, rows, f"{benchmark} by {tag}", names=list(by))
+    metric = of[next(iter(by))].headline_label
+    _dots(on, rows, f"{benchmark}: {metric} by {tag}", names=list(by))
     return figure
 
 

@@ -204,7 +204,7 @@ def ladder_lines(result: Result, tag: str) -> list[str]:
     if end is not None:
         cells = shown(end)
         text = " ".join(filter(None, (cells.value, cells.interval, cells.remark)))
-        lines.append(f" {name} {text}")
+        lines.append(f" {metric_label(name, end.better)} {text}")
     return lines
 
 
