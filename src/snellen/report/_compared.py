@@ -22,7 +22,7 @@ from snellen.analysis.comparing import (
     verdict,
 )
 from snellen.analysis.result import metric_label, shown
-from snellen.report._differences import by_benchmark, standings
+from snellen.report._differences import by_benchmark, by_label, row_name, standings
 
 BOARD = ("rank", "model", "value", "95 % interval", "ranks", "group", "n", "remark")
 PAIRS = (
@@ -128,7 +128,7 @@ def _pair(comparison: Comparison, document: Comparisons) -> Iterator[Part]:
     yield Part(
         title,
         [verdict(comparison)],
-        _table(comparison.scoring, comparison.metrics),
+        _table(comparison.scoring, by_label(comparison.metrics)),
         [
             f"{comparison.samples:,} samples in {comparison.clusters:,} clusters",
             *lines(comparison, document.sides),
@@ -137,8 +137,7 @@ def _pair(comparison: Comparison, document: Comparisons) -> Iterator[Part]:
     metric = metric_label(next(iter(comparison.metrics)), comparison.direction)
     for tag, categories in comparison.breakdown.items():
         yield from _category_parts(f"{metric} by {tag}", tag, categories)
-    capability = "capability"
-    yield from _category_parts(f"by {capability}", capability, comparison.capabilities)
+    yield from _category_parts("by capability", "capability", comparison.capabilities)
 
 
 def _category_parts(
@@ -157,8 +156,7 @@ def _table(heading: str, differences: Mapping[str, MetricDifference]) -> list[Se
         cells = shown_difference(difference.difference, difference.a)
         ps = p_value(difference.p), p_value(difference.adjusted)
         sides = shown(difference.a).value, shown(difference.b).value
-        label = metric_label(name, difference.a.better)
-        rows.append((label, *sides, *cells[:2], *ps, cells.n, cells.remark))
+        rows.append((row_name(name, difference), *sides, *cells[:2], *ps, cells.n, cells.remark))
     headings = (heading, *DIFFERENCES)
     adjusted_column = headings.index("adjusted p")
     if not any(row[adjusted_column] for row in rows):

@@ -70,8 +70,21 @@ def differences(
         cells = shown_difference(metric.difference)
         values = shown(metric.a).value, shown(metric.b).value
         ps = p_value(metric.p), p_value(metric.adjusted)
-        rows.append((metric_label(name, metric.a.better), *values, *cells[:2], *ps, *cells[2:]))
+        rows.append((row_name(name, metric), *values, *cells[:2], *ps, *cells[2:]))
     return (heading, comparison.a, comparison.b, *DIFFERENCE), rows
+
+
+def row_name(name: str, difference: MetricDifference) -> str:
+    """The name of a metric or category. The name of a category whose row shows another metric than
+    the first is followed by this metric: `cn (chinese)`."""
+    if not difference.other_metric:
+        return name
+    return f"{name} ({metric_label(difference.other_metric, difference.a.better)})"
+
+
+def by_label(metrics: Mapping[str, MetricDifference]) -> dict[str, MetricDifference]:
+    """The differences of metrics, keyed by the metrics' names as tables show them."""
+    return {metric_label(name, metric.a.better): metric for name, metric in metrics.items()}
 
 
 def in_points(metric: MetricReport) -> MetricReport:

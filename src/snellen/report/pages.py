@@ -422,9 +422,10 @@ def _verdicts(of: Comparisons) -> Iterator[tuple[str, list[tuple[str, list[str]]
 
 
 def _pair(comparison: Comparison, of: Comparisons, number: str) -> dict[str, Any]:
-    tables = [_differences_table("metric", comparison, comparison.metrics)]
+    metrics = _differences.by_label(comparison.metrics)
+    tables = [_differences_table("metric", comparison, metrics)]
     tables += [
-        _differences_table(tag, comparison, differences)
+        _differences_table(tag, comparison, differences, metric=next(iter(metrics)))
         for tag, differences in comparison.breakdown.items()
         if differences
     ]
@@ -447,17 +448,19 @@ def _pair(comparison: Comparison, of: Comparisons, number: str) -> dict[str, Any
 
 
 def _differences_table(
-    heading: str, comparison: Comparison, differences: Mapping[str, MetricDifference]
+    heading: str,
+    comparison: Comparison,
+    differences: Mapping[str, MetricDifference],
+    metric: str = "",
 ) -> PageTable:
     """A table of differences by metric or category. Differences that have the same unit as the
-    first difference are also drawn, with a line at 0."""
+    first difference are also drawn, with a line at 0. `metric` is the metric of categories."""
     in_points = [_differences.in_points(metric.difference) for metric in differences.values()]
     drawn = [metric if metric.unit == in_points[0].unit else None for metric in in_points]
     headings, rows = _differences.differences(heading, comparison, differences)
     zeros = {n: 0.0 for n, metric in enumerate(drawn) if metric is not None}
-    return table(
-        f"{comparison.b} minus {comparison.a}, by {heading}", headings, rows, drawn, blind=zeros
-    )
+    caption = f"{comparison.b} minus {comparison.a}, {f'{metric} ' * bool(metric)}by {heading}"
+    return table(caption, headings, rows, drawn, blind=zeros)
 
 
 def _best_of(best_setting: BestOf) -> dict[str, Any]:

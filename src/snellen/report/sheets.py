@@ -10,6 +10,7 @@ from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result
 from snellen.errors import plain
 from snellen.report import side_by_side
+from snellen.report._differences import row_name
 from snellen.scoring import CostReport
 from snellen.scoring.sections.cost import cost_per_question
 
@@ -83,7 +84,8 @@ def compared_csv(of: Comparisons) -> str:
             for name, metric_difference in differences.items():
                 less = metric_difference.difference
                 row = (
-                    comparison.benchmark, comparison.scoring, comparison.a, comparison.b, by, name,
+                    comparison.benchmark, comparison.scoring, comparison.a, comparison.b, by,
+                    row_name(name, metric_difference),
                     metric_difference.a.value, metric_difference.b.value, less.value, less.unit,
                     *(less.ci95 or (None, None)), metric_difference.p, metric_difference.adjusted,
                     metric_difference.detectable, less.n, metric_difference.method, less.reason,

@@ -15,7 +15,7 @@ from snellen.analysis.result import Result, metric_label, shown
 from snellen.errors import plain
 from snellen.report import side_by_side, table_rows
 from snellen.report._compared import Part
-from snellen.report._differences import differences
+from snellen.report._differences import by_label, differences
 
 SIGNS = str.maketrans(
     {
@@ -142,7 +142,7 @@ def _differences_of(compared: Comparisons, pairs: Sequence[Comparison]) -> Itera
             f" The first metric's p is adjusted by Holm's method over {compared.tests} comparisons."
         )
     for n, comparison in enumerate(pairs, start=1):
-        headings, rows = differences("metric", comparison, comparison.metrics)
+        headings, rows = differences("metric", comparison, by_label(comparison.metrics))
         headings = ("metric", "a", "b", *headings[3:])  # names would make the table too wide
         caption = (
             f"{comparison.b} (b) minus {comparison.a} (a) on {comparison.benchmark} "

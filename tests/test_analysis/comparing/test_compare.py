@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import report
 from snellen.analysis.comparing import Comparison, Comparisons, shown_difference, significant
 from snellen.analysis.comparing.sides import LoadedSide, load
 from snellen.api import compare
@@ -143,13 +144,15 @@ def test_categories_that_the_first_metric_does_not_count_are_compared_by_another
     own = with_metrics(24, **metrics)
     sides = run(tmp_path, "right", range(24), own), run(tmp_path, "wrong", (), own)
 
-    pair = compare(*sides, benchmark=own).first
+    document = compare(*sides, benchmark=own).comparisons
 
-    (kinds,) = pair.breakdown.values()
-    assert {name: difference.difference.value for name, difference in kinds.items()} == {
-        "a": -1.0,
-        "b (b)": -1.0,
+    (kinds,) = document.comparisons[0].breakdown.values()
+    assert {name: (kind.other_metric, kind.difference.value) for name, kind in kinds.items()} == {
+        "a": ("", -1.0),
+        "b": ("b", -1.0),
     }
+    assert "| b (b) | 100.00 % | 0.00 % |" in report.compared_markdown(document)
+    assert "kind,b (b),1.0,0.0,-1.0" in report.compared_csv(document)
 
 
 def test_nothing_of_a_run_is_written(two: tuple[Path, Path]) -> None:

@@ -15,7 +15,6 @@ from snellen import stats
 from snellen.analysis.comparing._document import MetricDifference
 from snellen.analysis.comparing._pairing import Pairing
 from snellen.analysis.comparing.sides import LoadedSide
-from snellen.analysis.result import metric_label
 from snellen.metrics import Columns, Direction
 from snellen.scoring import MetricReport, averaged, metric_report
 from snellen.stats import Estimate, Influence, Sums
@@ -40,6 +39,9 @@ class MetricValue:
     common: int
     """The number of items behind the metric that all sides have. Replies are counted by sample and
     repeat. A metric of other items has the number of the metric's items on this side."""
+    other_metric: str = ""
+    """In a category that the scoring's first metric does not include, the name of the metric that
+    is used instead; otherwise empty."""
 
 
 class View:
@@ -106,8 +108,8 @@ class View:
     @cached_property
     def breakdown(self) -> Mapping[str, Mapping[str, MetricValue]]:
         """For each tag, the first metric of each category. If this metric includes no sample of a
-        category, the first other metric that does is used, and the category's name is followed by
-        this metric: `cn (chinese)`. Categories that no metric includes are left out."""
+        category, the first other metric that does is used. Categories that no metric includes are
+        left out."""
         return {
             tag: dict(self._categories(tag))
             for tag in self._side.benchmark.presentation.break_down_by
@@ -122,10 +124,9 @@ class View:
             for metric_name, metric in self._scoring.metrics.items():
                 estimates = [metric(part) for part in parts]
                 if estimates and estimates[0].n:
-                    better = self._scoring.direction(metric_name)
-                    other = f" ({metric_label(metric_name, better)})"
-                    label = name if metric_name == self.first else name + other
-                    yield label, self._value(metric_name, estimates, self._common[rows])
+                    value = self._value(metric_name, estimates, self._common[rows])
+                    other = "" if metric_name == self.first else metric_name
+                    yield name, replace(value, other_metric=other)
                     break
 
     @cached_property
@@ -236,7 +237,7 @@ def differ(a: MetricValue, b: MetricValue) -> MetricDifference:
 
     unit, n = a.report.unit, min(a.common, b.common)
     without = partial(MetricReport, unit=unit, n=n, stderr=None, ci95=None)
-    result = partial(MetricDifference, a=a.report, b=b.report)
+    result = partial(MetricDifference, a=a.report, b=b.report, other_metric=a.other_metric)
     value_a, value_b = a.report.value, b.report.value
     if value_a is None or value_b is None:
         reason = a.report.reason if value_a is None else b.report.reason
