@@ -6,6 +6,7 @@ import pytest
 
 from snellen import registry
 from snellen.data import verification
+from snellen.data.mismatches import is_mismatch
 from snellen.errors import SnellenError
 from snellen.run import check, chosen, select
 
@@ -65,4 +66,4 @@ def test_data_of_another_benchmark_are_refused_or_noted(name: str) -> None:
             notes = read(name, ROWS / other.replace("-", "_") / file)
         except SnellenError:
             continue
-        assert any(map(verification.is_mismatch, notes)), (name, file)
+        assert any(map(is_mismatch, notes)), (name, file)

@@ -10,6 +10,7 @@ import pytest
 
 import snellen as package
 from snellen.errors import UsageError
+from snellen.registry import models
 from tests.gap_cases import GapCase, fields_of, rule, target, write_recipe, write_rows
 from tests.servers import Answer, ReceivedRequest, Server, completion, serving, status
 from tests.test_cli.conftest import CommandResult, Snellen, copied_rows
@@ -113,6 +114,34 @@ def test_what_cannot_be_run_stands_in_the_table_with_the_reason(card: Command) -
     assert "does not support these settings of the recipe mine: top_k = 5" in refused["reason"]
     assert "by_recipe" not in refused
     assert refused["official"]["n"] == 12
+
+
+def test_all_that_is_missing_is_said_before_anything_is_asked(
+    snellen: Snellen, tmp_path: Path, data: Path
+) -> None:
+    names = ("mathvista_testmini", "mme", "ocrbench", "pope")
+    ask = '[[asks]]\ndata_sets = ["{}"]\nprompt = "yes"\n'
+    head = RECIPE.partition("[[asks]]")[0]
+    (tmp_path / "mine.toml").write_text(head + "".join(map(ask.format, names)))
+    copied_rows(data, "mathvista")
+    with serving(completion("A")) as server:
+        done = snellen("card", "mine.toml", "--data", data, *at("m", server), "--limit", "2")
+
+    lines = done.err[: done.err.index("pope × openai/m")].splitlines()
+    start = lines.index("2 of 4 benchmarks cannot be run as requested:")
+    assert lines[start + 1].startswith("- mme: ") and lines[start + 2].startswith("- ocrbench: ")
+    assert "mathvista: the headline scoring needs a judge" in lines[start + 3]
+
+
+def test_a_missing_package_is_said_with_the_missing_data(
+    snellen: Snellen, recipe: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "EXTRAS", {"vllm": ("vllm", ("vllm_that_is_nowhere",))})
+    data = copied_rows(Path("data"), "pope")
+    done = snellen("card", recipe, "--data", data, "-m", "vllm/m", "-q")
+    assert done.code == 2
+    assert "vllm/m needs vllm_that_is_nowhere" in done.err
+    assert "mmmu: no " in done.err
 
 
 def test_a_card_without_any_data_is_an_error(snellen: Snellen, recipe: Path) -> None:

@@ -762,6 +762,28 @@ def test_a_file_that_is_not_the_published_one_is_named_in_every_result(
     assert not any("is not the published" in note for note in bundle.json["notes"])
 
 
+def test_data_of_another_split_are_noted_wherever_the_score_is(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    shutil.copytree(bundled("mathvista") or Path(), tmp_path / "rows")
+    name = "rows/testmini.json has another name than the published files of mathvista (test.json)"
+    size = "the data have 16 of the 5,141 questions of mathvista"
+    ask = ("-b", "mathvista:split=test", "--data", "rows/testmini.json", "--out", "runs")
+
+    for model in ("baseline/first", "baseline/random"):
+        done = snellen("run", *ask, "-m", model)
+        assert f"mathvista × {model}: {name}" in done.err
+        assert f"mathvista × {model}: {size}" in done.err
+    shown = snellen("show", *ask[1:4])
+    compared = snellen("compare", "runs", "--json").json["notes"]
+    table = snellen("report", "runs")
+    score = snellen("report", *map(str, Path("runs").glob("*/*first/*")), "--json").json["notes"]
+
+    for text in (shown.out, " ".join(compared), " ".join(score)):
+        assert name in text and size in text
+    assert "the data are not the published data" in table.out
+
+
 def test_a_picture_that_lies_there_already_is_not_taken_for_a_packed_one(
     snellen: Snellen, tmp_path: Path
 ) -> None:

@@ -322,6 +322,23 @@ def test_labels_that_cannot_be_meant_are_refused_before_anybody_is_asked(
     assert not (run / "labels.jsonl").exists()
 
 
+def test_a_folder_stands_for_its_runs_and_those_without_a_judge_are_left_out(
+    snellen: Snellen, run: Path
+) -> None:
+    shutil.copytree(run, f"runs/words/other/{run.name}")
+    snellen("run", "-b", "eyechart:tasks=letters,n=12", "-m", "baseline/first", "--no-score")
+    with judge(mild) as (_, ask):
+        done = snellen("judge", "runs", *ask, "--json")
+
+    assert done.code == 0
+    assert [result["benchmark"] for result in done.json] == ["words", "words"]
+    assert all(result["scorings"]["judged"]["readings"]["answered"] for result in done.json)
+    assert "eyechart has no scoring with a judge" in done.err
+    assert "eyechart" in snellen("judge", "runs/eyechart", "--judge", "openai/m").err
+    several = snellen("judge", "runs", "--against", "labels.csv")
+    assert several.code == 2 and "labels of a single RUN" in several.err
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -153,6 +153,34 @@ def test_a_floor_for_a_category_that_is_not_there_is_met_with_those_that_are(
     assert "no metric accuracy/nothing to compare with 0. Metrics: accuracy\n" in done.err
 
 
+def test_a_run_that_needs_a_judge_says_so_before_and_how_after(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    (tmp_path / "plan.toml").write_text(
+        'benchmarks = ["mathvista"]\nmodels = ["baseline/first"]\ndata = "synthetic"\n'
+    )
+    for ask in (["-b", "mathvista", "-m", "baseline/first", "--data", "synthetic"], ["plan.toml"]):
+        err = snellen("run", *ask).err
+        before, _, after = err.partition("16/16")
+        assert "mathvista: the headline scoring needs a judge" in before
+        (command,) = re.findall(r"8 replies wait for a judge; run `snellen (.+)`", after)
+    verb, run, *rest = command.split()
+    assert (verb, rest) == ("judge", ["--judge", "MODEL"])
+    assert (Path(run) / "manifest.json").exists()
+    assert "needs a judge" not in snellen(*FIRST[:-1], "eyechart:tasks=letters,n=12").err
+
+
+def test_a_package_that_videos_may_need_is_named_before_anything_is_asked(
+    snellen: Snellen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = ("run", "-b", "video-mme", "-m", "baseline/first", "--data", "synthetic", "--limit", "2")
+    assert "extra `video`" not in snellen(*ask).err
+    monkeypatch.setitem(sys.modules, "av", None)
+    before, _, after = snellen(*ask).err.partition("2/2")
+    assert "video-mme: models that are shown frames of videos need the extra `video`" in before
+    assert after
+
+
 def test_pictures_that_are_missing_are_one_reason(snellen: Snellen, rows: Path) -> None:
     lines = [
         {
@@ -546,6 +574,39 @@ def test_all_runs_in_a_folder_are_a_table_with_the_way_to_each(
     assert lines == ["baseline/first", "baseline/longest"]
     path = re.findall(r"RUN is its folder, such as (\S+)", out)[0]
     assert snellen("report", path, "--json").json["model"] == "baseline/first"
+
+
+def test_the_runs_of_a_folder_are_scored_and_checked_as_a_run_is(
+    snellen: Snellen, rows: Path
+) -> None:
+    for model in ("baseline/first", "baseline/longest"):
+        snellen(*FIRST, "-m", model)
+
+    below = snellen("score", "runs", "--fail-under", "accuracy=0.67", "--json")
+    assert below.code == 1
+    assert [result["model"] for result in below.json] == ["baseline/first", "baseline/longest"]
+    for model in ("baseline/first", "baseline/longest"):
+        assert f"mine × {model}: accuracy is 0.666667; at least 0.67 is required" in below.err
+    assert snellen("score", "runs", "--fail-under", "accuracy=0.66").code == 0
+    for words, message in (
+        ("--fail-under f1=0.5", "no such metric 'f1'. Metrics: accuracy"),
+        ("--fail-under accuracy=66", "accuracy lies between 0 and 1; for 66 % write 0.66"),
+        ("--fail-over accuracy=0.5", "higher is better for accuracy"),
+    ):
+        done = snellen("score", "runs", *words.split())
+        assert done.code == 2 and message in done.err
+
+
+def test_a_run_of_a_folder_that_cannot_be_scored_is_left_out(snellen: Snellen, rows: Path) -> None:
+    for model in ("baseline/first", "baseline/longest"):
+        snellen(*FIRST, "-m", model)
+    (broken,) = Path("runs").glob("*/*longest/*/manifest.json")
+    broken.write_text("{")
+
+    done = snellen("score", "runs", "--json")
+    assert (done.code, [result["model"] for result in [done.json]]) == (1, ["baseline/first"])
+    assert "left out: " in done.err
+    assert snellen("score", broken.parent).code == 2
 
 
 def test_a_misspelt_task_is_put_right(snellen: Snellen, rows: Path) -> None:

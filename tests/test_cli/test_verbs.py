@@ -90,6 +90,27 @@ def test_the_sheet_shows_options_scorings_sources_and_an_example(snellen: Snelle
     assert "target: \\frac{3}{8}" in out
 
 
+def test_the_sheet_has_the_facts_of_the_list(snellen: Snellen) -> None:
+    out = snellen("show", "mathvista:split=test").out
+    sheet = snellen("show", "mathvista", "--json").json
+    (listed,) = [
+        entry
+        for entry in snellen("list", "benchmarks", "--json").json["benchmarks"]
+        if entry["name"] == "mathvista"
+    ]
+
+    for line in (
+        "questions      5,141\n",
+        "kind           mixed: answers of several of these kinds; needs a judge\n",
+        "languages      English, Chinese, Persian\n",
+        "license        CC-BY-SA-4.0\n",
+        "proof          published outputs: equal to the authors' results",
+    ):
+        assert line in out
+    names = ("n", "kind", "needs_judge", "languages", "license", "proof")
+    assert {name: sheet[name] for name in names} == {name: listed[name] for name in names}
+
+
 def test_the_sheet_counts_rows_where_the_data_is(snellen: Snellen) -> None:
     rows = (registry.ROWS / "mathvision" / "testmini.jsonl").read_text().splitlines()
     sheet = snellen("show", "mathvision:split=testmini", "--data", "synthetic", "--json").json
@@ -184,7 +205,7 @@ def test_doctor_knows_the_packages_and_extras_of_the_project() -> None:
     project = tomllib.loads(PROJECT.read_text())["project"]
 
     def names(wanted: list[str]) -> tuple[str, ...]:
-        return tuple(requirement.partition(">")[0] for requirement in wanted)
+        return tuple(re.split("[=>]", requirement)[0] for requirement in wanted)
 
     assert names(project["dependencies"]) == doctor.CORE
     extras = project["optional-dependencies"]

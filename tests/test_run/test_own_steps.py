@@ -17,6 +17,7 @@ from PIL import Image as pillow
 
 import snellen
 from snellen.analysis.result import Result
+from snellen.api import explain
 from snellen.core.benchmark import History
 from snellen.core.model import Reply, Request, Step, Times, Usage
 from snellen.core.outputs import check_reply
@@ -102,6 +103,16 @@ def test_the_steps_are_stored_with_the_digests_of_their_pictures(tmp_path: Path)
     assert second.results[0].call.arguments == "[1"
     journal = b"".join(path.read_bytes() for path in result.run.glob("replies*.jsonl"))
     assert len(journal) < 12 * 3_000  # no pixels
+
+
+def test_the_steps_are_explained_with_the_sizes_of_their_results(tmp_path: Path) -> None:
+    result = evaluated(tmp_path)
+    assert result.run is not None
+    (story,) = explain(result.run, "letters-0")
+    zoom, look = story.calls
+    assert (zoom.step, zoom.name, json.loads(zoom.arguments)) == (0, "zoom", {"box": [*BOX]})
+    assert (zoom.characters, zoom.pictures) == (len("The middle:"), 1)
+    assert (look.step, look.arguments, look.characters) == (1, "[1", 0)
 
 
 def test_the_report_counts_the_steps_and_calls(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ streamed: servers that call rightly and wrongly."""
 
 import base64
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from io import BytesIO
@@ -13,9 +14,10 @@ import numpy as np
 import pytest
 from PIL import Image as pillow
 
-from snellen.api import Finished, Plan, run_plan
+from snellen.api import Finished, Plan, explain, run_plan
 from snellen.core.profile import Profile
 from snellen.registry import benchmark
+from snellen.report import story as shown
 from snellen.store import Key, ReplyRecord, Run
 from tests.servers import Answer, ReceivedRequest, serving
 from tests.vendor_tools import TOOL_VENDORS, Call, ToolVendor
@@ -137,6 +139,23 @@ def test_each_way_of_calling_ends_as_it_must(
     assert {record.key for record in records} == {
         Key(f"q{i}", step=k) for i in range(N) for k in range(steps)
     }
+
+
+@all_vendors
+def test_the_calls_are_explained_with_the_sizes_of_their_results(
+    vendor: ToolVendor, rows: Path
+) -> None:
+    wrong: Utterance = ("", [("call_a", "crop", "{}")])
+    finished, _ = ask(vendor, [LOOKS, wrong, ANSWERS], rows, streamed=False)
+
+    (story,) = explain(finished.run, "q0")
+    first, second = story.calls
+    assert (first.step, first.name, json.loads(first.arguments)) == (0, "zoom", json.loads(ZOOM))
+    assert (first.pictures, second.pictures) == (1, 0)
+    assert first.characters and second.characters
+    assert (second.step, second.name) == (1, "crop")
+    assert [role for role, _ in story.messages].count("user") < 3
+    assert re.search(r"call 1 +\(step 1\) zoom \{.+\}: \d+ characters, 1 picture\n", shown(story))
 
 
 @all_vendors

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from snellen.run.compare_runs import compare as compare
     from snellen.run.cost_estimate import CostEstimate as CostEstimate, estimate as estimate
     from snellen.run.gap_run import GAP_BUDGET as GAP_BUDGET
-    from snellen.run.judge_run import judge_run as judge_run
+    from snellen.run.judge_run import NothingToJudge as NothingToJudge, judge_run as judge_run
     from snellen.run.lifecycle import run_async as run_async
     from snellen.run.paired_runs import (
         compare_with_plain as compare_with_plain,
@@ -48,6 +48,7 @@ _FILES = {
     "Detectable": ".run.power",
     "GAP_BUDGET": ".run.gap_run",
     "Finished": ".run.plan",
+    "NothingToJudge": ".run.judge_run",
     "Observed": ".run.power",
     "Plan": ".run.plan",
     "Power": ".run.power",

@@ -33,7 +33,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import authors_files, pins
 from snellen.benchmarks.families.judged import for_the_judge, prompts
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.tasks import is_target, parse_verbatim
@@ -68,7 +68,6 @@ SIZE = 8000
 OTHER_SIZES = {"split=val": 18000}
 COMMIT = "2cf80aeb4e45955e53404e1716d3b9c0b1cbd72f"
 RAW = f"https://raw.githubusercontent.com/MILVLG/activitynet-qa/{COMMIT}/dataset"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 CHATGPT = (
     "mbzuai-oryx/Video-ChatGPT@659e04b2ce4bb518b663eb06f7db27b4971e8bde:quantitative_evaluation/"
     "evaluate_activitynet_qa.py#L28-L69 and #L170-L194"
@@ -122,7 +121,7 @@ def activitynet_qa(
         scorings={
             "video-chatgpt": judged(CHATGPT, "gpt-3.5-turbo", full_text),
             "lmms-eval": judged(
-                f"{LMMS}:lmms_eval/tasks/activitynetqa/utils.py#L85-L171",
+                f"{pins.LMMS_EVAL}:lmms_eval/tasks/activitynetqa/utils.py#L85-L171",
                 "gpt-4o-2024-11-20",
                 first_braces,
                 on_request=True,

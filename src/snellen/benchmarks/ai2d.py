@@ -34,12 +34,12 @@ from pathlib import Path
 from string import ascii_uppercase, punctuation
 from typing import Literal
 
-from snellen.benchmarks.families import choice_sets
+from snellen.benchmarks.families import choice_sets, pins
 from snellen.core import Benchmark, Interop, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 
-LMMS_EVAL = f"{choice_sets.LMMS}:lmms_eval/tasks/ai2d/utils.py#L52-L79"
+LMMS_EVAL = f"{pins.LMMS_EVAL}:lmms_eval/tasks/ai2d/utils.py#L52-L79"
 KIND = "choice"
 LANGUAGES = ("en",)
 LICENSE = "CC-BY-SA"

@@ -39,7 +39,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.mmmu import (
     Late,
@@ -74,7 +74,6 @@ from snellen.media.content import Message, user
 from snellen.metrics import Metric, macro_average, mean
 
 AUTHORS = "zeyofu/BLINK_Benchmark@2d6a779be4aa1ad0d38d7aa539bcb43b6dd81592"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIND = "choice"
 NEEDS_JUDGE = True
 LANGUAGES = ("en",)
@@ -289,7 +288,7 @@ def scorings() -> dict[str, Scoring]:
             judge=judge,
         ),
         "lmms-eval": choice_sets.rule(
-            f"{LMMS}:lmms_eval/tasks/blink/utils.py#L10-L28", first_letter
+            f"{pins.LMMS_EVAL}:lmms_eval/tasks/blink/utils.py#L10-L28", first_letter
         ),
         "vlmevalkit": choice_sets.scorings()["vlmevalkit"],
     }

@@ -43,6 +43,7 @@ from snellen.benchmarks.families import (
     choice_sets,
     clue_judge,
     clues,
+    pins,
     video_choices,
 )
 from snellen.benchmarks.families.intervals import mean_of_scored, reaching
@@ -71,7 +72,6 @@ PROOF = "authors' code"
 SIZE = 3000
 COMMIT = "f826608752443a13b21f214c2d9c4156c526f030"
 SOURCE = f"CG-Bench/CG-Bench@{COMMIT}:run/utils.py#L103-L156 and #L400-L452"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 RAW = f"https://raw.githubusercontent.com/CG-Bench/CG-Bench/{COMMIT}"
 FILES_PUBLISHED = (
     File(
@@ -193,7 +193,7 @@ def choice_scorings() -> dict[str, Scoring]:
         metrics={"accuracy": mean_of_scored},
     )
     letter = choice_sets.parser(lambda text, _: lmms_eval_letter(text, ALL_LETTERS))
-    lmms = choice_sets.rule(f"{LMMS}:lmms_eval/tasks/cgbench/utils.py#L115-L119", letter)
+    lmms = choice_sets.rule(f"{pins.LMMS_EVAL}:lmms_eval/tasks/cgbench/utils.py#L115-L119", letter)
     robust = choice_sets.scorings()["robust"]
     return {"official": official, "lmms-eval": lmms, "robust": robust}
 

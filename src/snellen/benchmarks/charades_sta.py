@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from snellen.benchmarks.families import authors_files, intervals
+from snellen.benchmarks.families import authors_files, intervals, pins
 from snellen.benchmarks.families.choice_sets import Parse
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.video_choices import clip
@@ -54,8 +54,7 @@ LANGUAGES = ("en",)
 LICENSE = "unknown"
 PROOF = "toolkit's code"
 SIZE = 3720
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
-TASK = f"{LMMS}:lmms_eval/tasks/charades_sta"
+TASK = f"{pins.LMMS_EVAL}:lmms_eval/tasks/charades_sta"
 ALIASES: dict[str, dict[str, object]] = {"temporal_grounding_charades": {}}
 NAMES = ("charades_sta_test.txt", "charades_sta_test.jsonl", "test-00000-of-00001.parquet")
 FOLDERS = ("Charades_v1_480", "Charades_v1", "videos", "")

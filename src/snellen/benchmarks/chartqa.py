@@ -42,7 +42,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.answers.value import cleaned, number
-from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import authors_files, pins
 from snellen.benchmarks.families.tasks import parse_phrase, parse_value, parse_verbatim
 from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
@@ -68,7 +68,6 @@ SOURCE = (
     "google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:"
     "pix2struct/metrics.py#L81-L119"
 )
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 KIND = "words"
 LANGUAGES = ("en",)
 LICENSE = "GPL-3.0"
@@ -148,7 +147,7 @@ def scorings() -> dict[str, Scoring]:
         ),
         "vlmevalkit": Scoring(
             version=1,
-            source=f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L253-L278",
+            source=f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/vqa_eval.py#L253-L278",
             parse=parse_verbatim,
             score=kit_score,
             metrics=metrics,

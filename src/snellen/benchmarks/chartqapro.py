@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Literal
 
 from snellen.answers.value import cleaned, number
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families.edit_distance import similarity
 from snellen.benchmarks.families.judged import prompts
 from snellen.benchmarks.families.judges import PERFECT
@@ -58,7 +58,6 @@ LICENSE = "unknown"
 PROOF = "authors' code"
 SIZE = 1948
 AUTHORS = "vis-nlp/ChartQAPro@4b422c658270aff1d3105fd0fb39b1dd5de9f08c"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 ALIASES = {
     "ChartQAPro": {"prompt": "direct"},
     "ChartQAPro_CoT": {"prompt": "cot"},
@@ -244,7 +243,11 @@ SCORINGS = {
         )
         for name, source, score in (
             ("official", f"{AUTHORS}:evaluate_predictions.py#L14-L150", official_score),
-            ("lmms-eval", f"{LMMS}:lmms_eval/tasks/chartqapro/utils.py#L62-L177", lmms_score),
+            (
+                "lmms-eval",
+                f"{pins.LMMS_EVAL}:lmms_eval/tasks/chartqapro/utils.py#L62-L177",
+                lmms_score,
+            ),
         )
     },
     "robust": Scoring(

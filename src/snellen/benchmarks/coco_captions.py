@@ -45,7 +45,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import authors_files, pins
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -65,7 +65,6 @@ from snellen.metrics.captions import caption_metrics
 from snellen.text.ptb import tokens
 
 COCO = "tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 KIND = "caption"
 LANGUAGES = ("en",)
 LICENSE = "CC-BY-4.0"
@@ -127,7 +126,7 @@ def coco_captions(
             ),
             "vlmevalkit": Scoring(
                 version=1,
-                source=f"{KIT}:vlmeval/dataset/image_caption.py#L61-L76",
+                source=f"{pins.VLMEVALKIT}:vlmeval/dataset/image_caption.py#L61-L76",
                 parse=as_written,
                 score=lambda *_: None,
                 metrics=caption_metrics(str),

@@ -29,7 +29,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import choice_sets, tasks
+from snellen.benchmarks.families import choice_sets, pins, tasks
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.core import Benchmark, Check, Interop, Reading, Sample, Scoring
 from snellen.data import DataFile, Row, find
@@ -39,8 +39,8 @@ OFFICIAL = (
     "google-research/big_vision@0127fb6b337ee2a27bf4e54dea79cff176527356:"
     "big_vision/evaluators/proj/paligemma/transfers/tallyqa.py#L70-L79"
 )
-KIT = f"{choice_sets.KIT}:vlmeval/dataset/image_vqa.py#L3300-L3315"
-LMMS_EVAL = f"{choice_sets.LMMS}:lmms_eval/tasks/countbench/utils.py#L27-L54"
+KIT = f"{pins.VLMEVALKIT}:vlmeval/dataset/image_vqa.py#L3300-L3315"
+LMMS_EVAL = f"{pins.LMMS_EVAL}:lmms_eval/tasks/countbench/utils.py#L27-L54"
 KIND = "number"
 LANGUAGES = ("en",)
 LICENSE = "unknown"

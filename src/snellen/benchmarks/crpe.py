@@ -28,7 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import choice_sets
+from snellen.benchmarks.families import choice_sets, pins
 from snellen.benchmarks.families.tasks import is_target, parse_verbatim
 from snellen.core import (
     Benchmark,
@@ -51,7 +51,7 @@ LANGUAGES = ("en",)
 LICENSE = "Apache-2.0"
 PROOF = "authors' code"
 AUTHORS = "OpenGVLab/all-seeing@5cb8cea069286efb0bfba9e4926ad77f353c9214:all-seeing-v2"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval"
+KIT = f"{pins.VLMEVALKIT}:vlmeval"
 HUB = "https://huggingface.co/datasets/petter12321/crpe_vlmevalkit/resolve/main"
 ALIASES = {"CRPE_RELATION": {"part": "relation"}, "CRPE_EXIST": {"part": "exist"}}
 MD5 = {"relation": "bad7094cde0b572288f4b119c2d0c656", "exist": "315584e23ac1ff7f8719ed3b7ad90f08"}

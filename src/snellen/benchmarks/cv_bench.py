@@ -33,14 +33,14 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
 
-from snellen.benchmarks.families import choice_sets
+from snellen.benchmarks.families import choice_sets, pins
 from snellen.benchmarks.families.authors_files import Joined
 from snellen.core import Benchmark, Interop, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.metrics import Metric, macro_average, mean
 
-LMMS_EVAL = f"{choice_sets.LMMS}:lmms_eval/tasks/cv_bench/utils.py#L6-L52"
+LMMS_EVAL = f"{pins.LMMS_EVAL}:lmms_eval/tasks/cv_bench/utils.py#L6-L52"
 KIND = "choice"
 LANGUAGES = ("en",)
 LICENSE = "Apache-2.0"

@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families import video_choices as videos
 from snellen.benchmarks.families import video_letters as rules
 from snellen.benchmarks.families.choice_sets import rule
@@ -37,12 +37,11 @@ LANGUAGES = ("en",)
 LICENSE = "unknown"
 PROOF = "toolkit's code"
 SIZE = 500
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 ALIASES = {"egoschema_subset": {"split": "subset"}}
 SCORINGS = videos.with_robust(
     {
         "lmms-eval": replace(
-            rule(f"{LMMS}:lmms_eval/tasks/egoschema/utils.py#L93-L161", rules.egoschema),
+            rule(f"{pins.LMMS_EVAL}:lmms_eval/tasks/egoschema/utils.py#L93-L161", rules.egoschema),
             resolve=by_id("lmms-eval sets no seed for them."),
         )
     }

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families.spatial_letters import VLMEVALKIT, first_letter, settled_letter
 from snellen.core import Benchmark, Capabilities, Interop, Presentation, Sample
 from snellen.core.prompts import lettered
@@ -32,10 +32,7 @@ from snellen.data import DataFile, Row, find, json_list, jsonl
 from snellen.data.published import File
 from snellen.media.content import Message, user
 
-LMMS_EVAL = (
-    "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:"
-    "lmms_eval/tasks/embspatial/utils.py#L23-L41"
-)
+LMMS_EVAL = f"{pins.LMMS_EVAL}:lmms_eval/tasks/embspatial/utils.py#L23-L41"
 REVISION = "e2733cacf0f20371518c687176e881d79644e61e"
 KIND = "choice"
 LANGUAGES = ("en",)

@@ -31,7 +31,7 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.others import LMMS_EVAL, lmms_eval_letter
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families.tasks import as_reading
 from snellen.core import (
     UNMAPPED,
@@ -45,7 +45,6 @@ from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import Message, Part, user
 
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 KIND = "choice"
 LANGUAGES = ("en",)
 LICENSE = "unknown"
@@ -144,7 +143,7 @@ RULES = {
         lambda reply, _: as_reading(lmms_eval_letter(reply.text, "ABCD")),
     ),
     "vlmevalkit": choice_sets.rule(
-        f"{KIT}:vlmeval/dataset/erqa.py#L133-L165",
+        f"{pins.VLMEVALKIT}:vlmeval/dataset/erqa.py#L133-L165",
         lambda reply, sample: choice_sets.only_letter(reply.text, sample),
     ),
 }

@@ -71,7 +71,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import authors_files, pins
 from snellen.benchmarks.families import questions as _questions
 from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.benchmarks.families.vqa import blip_question
@@ -105,9 +105,7 @@ LLAVA = "haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd"
 LAVIS = "salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7"
 OLDER_LAVIS = "salesforce/LAVIS@b38a7ac3bf70044c2ab0c192a0aca6122437e968"
 MMPRETRAIN = "open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 QWEN = "QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599"
-LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIND = "words"
 LANGUAGES = ("en",)
 LICENSE = "CC-BY-4.0"
@@ -373,14 +371,14 @@ def scorings(data_file: DataFile, split: Split) -> dict[str, Scoring]:
             f"{MMPRETRAIN}:mmpretrain/evaluation/metrics/gqa.py#L53-L78", normalize, normalize
         ),
         "vlmevalkit": scoring(
-            f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L279-L282",
+            f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/vqa_eval.py#L279-L282",
             trimmed,
             trimmed,
             version=2,
             missing="wrong",
         ),
         "lmms-eval": scoring(
-            f"{LMMS_EVAL}:lmms_eval/api/metrics.py#L188-L220", unpunctuated, unpunctuated
+            f"{pins.LMMS_EVAL}:lmms_eval/api/metrics.py#L188-L220", unpunctuated, unpunctuated
         ),
         "qwen-vl": scoring(f"{QWEN}:eval_mm/evaluate_vqa.py#L401-L420", cut, trimmed),
         "robust": Scoring(

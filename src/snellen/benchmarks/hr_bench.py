@@ -31,7 +31,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import choice_sets
+from snellen.benchmarks.families import choice_sets, pins
 from snellen.benchmarks.families.judged import for_the_judge
 from snellen.benchmarks.families.tasks import parse_letter_as_vlmevalkit_2024
 from snellen.core import Benchmark, Interop, Judge, Reading, Reply, Sample, Scoring
@@ -115,7 +115,7 @@ def scorings() -> dict[str, Scoring]:
         ),
     )
     lmms = choice_sets.rule(
-        f"{choice_sets.LMMS}:lmms_eval/tasks/hrbench/hrbench_evals.py#L42-L95",
+        f"{pins.LMMS_EVAL}:lmms_eval/tasks/hrbench/hrbench_evals.py#L42-L95",
         parse_letter_as_vlmevalkit_2024,
         metrics,
     )

@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import authors_files, pins
 from snellen.benchmarks.families.judged import for_the_judge
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.results import of_json
@@ -66,7 +66,6 @@ PROOF = "published outputs"
 SIZE = 448
 REVISION = "e5795f17189ce1243231250af7d8c112ae2c5a57"
 SOURCE = f"Yijia-Xiao/LogicVista@{REVISION}:eval/extract_accuracy.py#L74-L155"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 FILES_PUBLISHED = (
     own_sheet("LogicVista", md5="41c5d33adf33765c399e0e6ae588c061"),
     File(
@@ -229,7 +228,7 @@ def scorings() -> dict[str, Scoring]:
         ),
         "vlmevalkit": Scoring(
             version=1,
-            source=f"{KIT}:vlmeval/dataset/utils/logicvista.py#L11-L70",
+            source=f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/logicvista.py#L11-L70",
             parse=for_the_judge,
             score=same_letters,
             metrics={"accuracy": mean},

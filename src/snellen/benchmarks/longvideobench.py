@@ -29,7 +29,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families import video_choices as videos
 from snellen.benchmarks.families import video_letters as rules
 from snellen.benchmarks.families.choice_sets import rule
@@ -43,7 +43,6 @@ LANGUAGES = ("en",)
 LICENSE = "CC-BY-NC-SA-4.0"
 PROOF = "toolkit's code"
 SIZE = 1337
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 ALIASES: dict[str, dict[str, object]] = {"longvideobench_val_v": {}, "LongVideoBench": {}}
 LEAVES = {
     # Letters: scene, text, event, object, and attribute as referred to and asked for.
@@ -55,7 +54,10 @@ LEAVES = {
 SCORINGS = videos.with_robust(
     {
         "lmms-eval": replace(
-            rule(f"{LMMS}:lmms_eval/tasks/longvideobench/utils.py#L187-L213", rules.longvideobench),
+            rule(
+                f"{pins.LMMS_EVAL}:lmms_eval/tasks/longvideobench/utils.py#L187-L213",
+                rules.longvideobench,
+            ),
             resolve=by_id("lmms-eval sets no seed for them."),
         )
     }

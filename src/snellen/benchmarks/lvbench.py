@@ -20,7 +20,7 @@ Proof    For 1,200 generated replies, every letter equals that of the authors' a
 
 from pathlib import Path
 
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families import video_choices as videos
 from snellen.benchmarks.families import video_letters as rules
 from snellen.benchmarks.families.choice_sets import rule
@@ -33,7 +33,6 @@ LICENSE = "CC-BY-NC-SA-4.0"
 PROOF = "authors' code"
 SIZE = 1549
 AUTHORS = "THUDM/LVBench@1dd4612d63907c2836627c665a7bbccc050df3b8"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 NAMES = ("data/video_info.meta.jsonl", "video_info.meta.jsonl", "train-00000-of-00001.parquet")
 LEAVES = {
     "entity recognition": "perception/object",
@@ -46,7 +45,9 @@ LEAVES = {
 SCORINGS = videos.with_robust(
     {
         "official": rule(f"{AUTHORS}:lvbench/utils/answer_util.py#L1-L18", rules.lvbench),
-        "lmms-eval": rule(f"{LMMS}:lmms_eval/tasks/lvbench/utils.py#L44-L65", rules.shared_rule),
+        "lmms-eval": rule(
+            f"{pins.LMMS_EVAL}:lmms_eval/tasks/lvbench/utils.py#L44-L65", rules.shared_rule
+        ),
     }
 )
 

@@ -28,7 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import results
+from snellen.benchmarks.families import pins, results
 from snellen.benchmarks.families.judged import for_the_judge
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.mathverse_judge import JUDGE, KIT
@@ -50,10 +50,7 @@ from snellen.metrics import mean
 
 REVISION = "937b090597aeafb8e82b35d310a4bc5b9e2ea29d"
 SOURCE = f"ZrrSkywalker/MathVerse@{REVISION}:evaluation/score_answer_s2.py#L22-L127"
-VLMEVALKIT = (
-    "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:"
-    "vlmeval/dataset/utils/mathverse.py"
-)
+VLMEVALKIT = f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/mathverse.py"
 VERSIONS = {
     "text-dominant": "Text Dominant",
     "text-lite": "Text Lite",

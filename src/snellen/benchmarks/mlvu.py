@@ -32,7 +32,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families import mlvu_generation as generation
 from snellen.benchmarks.families import video_choices as videos
 from snellen.benchmarks.families import video_letters as rules
@@ -52,7 +52,6 @@ SIZE = 2174
 OTHER_SIZES = {"task=sub_scene": 201, "task=summary": 217}
 COMMIT = "fd060c10a43ea48a35100a22688a927b8e531199"
 AUTHORS = f"JUNJIE99/MLVU@{COMMIT}"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 ALIASES = {"mlvu_dev": {"prompt": "lmms-eval"}, "MLVU_MCQ": {"prompt": "official"}}
 SYSTEM = (
     "Carefully watch this video and pay attention to every detail. Based on your observations, "
@@ -75,7 +74,7 @@ SCORINGS = videos.with_robust(
     {
         "official": rule(SOURCE, rules.mlvu, METRICS),
         "lmms-eval": rule(
-            f"{LMMS}:lmms_eval/tasks/mlvu/utils.py#L65-L86", rules.shared_rule, METRICS
+            f"{pins.LMMS_EVAL}:lmms_eval/tasks/mlvu/utils.py#L65-L86", rules.shared_rule, METRICS
         ),
     },
     METRICS,

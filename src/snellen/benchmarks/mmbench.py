@@ -63,6 +63,7 @@ from pathlib import Path
 from typing import Literal
 
 from snellen.answers.others import VLMEVALKIT, VLMEVALKIT_2024
+from snellen.benchmarks.families import pins
 from snellen.benchmarks.families.judges import matching
 from snellen.benchmarks.families.tasks import (
     is_target,
@@ -90,7 +91,6 @@ from snellen.media.content import user
 from snellen.metrics import Metric, mean
 from snellen.metrics.circular import circular, vanilla
 
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 KIND = "choice"
 LANGUAGES = ("en", "zh")
 LICENSE = "Apache-2.0"
@@ -245,7 +245,7 @@ def scorings() -> dict[str, Scoring]:
         ),
         "judged": Scoring(
             version=1,
-            source=f"{KIT}:vlmeval/dataset/utils/multiple_choice.py#L359-L420",
+            source=f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/multiple_choice.py#L359-L420",
             parse=parse_letter_as_vlmevalkit,
             score=is_target,
             metrics=metrics,

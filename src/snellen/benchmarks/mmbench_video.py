@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from snellen.benchmarks.families import pins
 from snellen.benchmarks.families.judged import for_the_judge, prompts
 from snellen.benchmarks.families.judges import graded
 from snellen.benchmarks.families.video_choices import clip, video_of
@@ -54,7 +55,6 @@ LANGUAGES = ("en",)
 LICENSE = "unknown"
 PROOF = "authors' code"
 SIZE = 1998
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 ALIASES: dict[str, dict[str, object]] = {"MMBench-Video": {}}
 NAME = "MMBench-Video.tsv"
 FILES_PUBLISHED = (
@@ -109,7 +109,7 @@ def mmbench_video(data: Path | None = None) -> Benchmark:
         scorings={
             "official": Scoring(
                 version=1,
-                source=f"{KIT}:vlmeval/dataset/utils/mmbench_video.py#L7-L71",
+                source=f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/mmbench_video.py#L7-L71",
                 parse=for_the_judge,
                 score=lambda reading, _: (
                     reading.answer if isinstance(reading.answer, float) else None

@@ -50,10 +50,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from snellen import stats
+from snellen.benchmarks.families import pins
 from snellen.benchmarks.families.tasks import is_target
 from snellen.benchmarks.families.yes_no import (
     KIT_RULE,
-    LMMS,
     SHORT,
     YES_NO,
     robust_answer,
@@ -166,7 +166,9 @@ def mme(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
                 on_missing=ON_MISSING,
             ),
             "vlmevalkit": scoring(KIT_RULE, vlmevalkit_answer),
-            "lmms-eval": scoring(f"{LMMS}:lmms_eval/tasks/mme/utils.py#L48-L122", lmms_answer),
+            "lmms-eval": scoring(
+                f"{pins.LMMS_EVAL}:lmms_eval/tasks/mme/utils.py#L48-L122", lmms_answer
+            ),
             "robust": scoring("ours", robust_answer),
         },
         max_answer_tokens=128,

@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen import stats
-from snellen.benchmarks.families import authors_files, choice_sets, results
+from snellen.benchmarks.families import authors_files, choice_sets, pins, results
 from snellen.benchmarks.families.capital_letters import (
     BARE,
     MORE_PHRASES,
@@ -55,8 +55,6 @@ from snellen.stats import Estimate
 
 REVISION = "bee58edb82c883843ae93be61c2ae3b452c781d1"
 SCORER = f"MME-Benchmarks/MME-RealWorld@{REVISION}:evaluation/eval_your_results.py"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 KIND = "choice"
 LANGUAGES = ("en", "zh")
 LICENSE = "research only"
@@ -222,12 +220,12 @@ RULES = {
         METRICS,
     ),
     "lmms-eval": choice_sets.rule(
-        f"{LMMS}:lmms_eval/tasks/mme_realworld/utils.py#L80-L105",
+        f"{pins.LMMS_EVAL}:lmms_eval/tasks/mme_realworld/utils.py#L80-L105",
         lambda reply, _: first_capital(reply.text, (*PHRASES, *MORE_PHRASES), BARE),
         METRICS,
     ),
     "vlmevalkit": choice_sets.rule(
-        f"{KIT}:vlmeval/dataset/image_mcq.py#L1053-L1090",
+        f"{pins.VLMEVALKIT}:vlmeval/dataset/image_mcq.py#L1053-L1090",
         lambda reply, _: first_capital(in_tags(reply.text), (*PHRASES, *MORE_PHRASES), BARE),
         METRICS,
     ),

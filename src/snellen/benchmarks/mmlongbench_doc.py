@@ -33,7 +33,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files, choice_sets, documents
+from snellen.benchmarks.families import authors_files, choice_sets, documents, pins
 from snellen.benchmarks.families.judged import judged, prompts
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.long_documents import (
@@ -76,8 +76,8 @@ PROOF = "authors' code"
 SIZE = 1082
 REVISION = "d73f0dc0be7e0a2ff6a403d5fe65fcd96461f384"
 AUTHORS = f"mayubo2333/MMLongBench-Doc@{REVISION}"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks"
+KIT = f"{pins.VLMEVALKIT}:vlmeval/dataset"
+LMMS = f"{pins.LMMS_EVAL}:lmms_eval/tasks"
 ALIASES = {"MMLongBench_DOC": {"prompt": "official"}}
 FILES_PUBLISHED = (
     File(

@@ -58,6 +58,7 @@ from typing import Any, Literal
 
 from snellen.answers.others import vlmevalkit_letter
 from snellen.answers.value import cleaned, number, same_value
+from snellen.benchmarks.families import pins
 from snellen.benchmarks.families.authors_files import of_json, texts
 from snellen.benchmarks.families.draws import by_id, in_sequence, letter_by_id
 from snellen.benchmarks.families.mmmu import (
@@ -65,7 +66,6 @@ from snellen.benchmarks.families.mmmu import (
     CAPABILITIES,
     DOMAIN_OF,
     HOST,
-    KIT,
     LMMS_DRAWS,
     LMMS_PARSER,
     Late,
@@ -215,7 +215,7 @@ def scorings() -> dict[str, Scoring]:
         ),
         "vlmevalkit": Scoring(
             version=1,
-            source=f"{KIT}:vlmeval/dataset/utils/multiple_choice.py#L62-L74",
+            source=f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/multiple_choice.py#L62-L74",
             parse=kit_answer,
             score=kit_score,
             metrics=metrics,

@@ -49,15 +49,14 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.others import vlmevalkit_letter
+from snellen.benchmarks.families import pins
 from snellen.benchmarks.families.draws import by_id
 from snellen.benchmarks.families.mmmu import (
     AUTHORS,
     CAPABILITIES,
     DOMAIN_OF,
     HOST,
-    KIT,
     LMMS_DRAWS,
-    LMMS_EVAL,
     MARK,
     Late,
     choices_of,
@@ -194,7 +193,7 @@ def scorings(mode: Mode, *, vision: bool) -> dict[str, Scoring]:
         ),
         "lmms-eval": Scoring(
             version=1,
-            source=f"{LMMS_EVAL}:lmms_eval/tasks/mmmu_pro/utils.py#L96-L105",
+            source=f"{pins.LMMS_EVAL}:lmms_eval/tasks/mmmu_pro/utils.py#L96-L105",
             parse=lmms_vision_answer if vision else lmms_answer,
             score=is_target,
             metrics=metrics,
@@ -202,7 +201,7 @@ def scorings(mode: Mode, *, vision: bool) -> dict[str, Scoring]:
         ),
         "vlmevalkit": Scoring(
             version=1,
-            source=f"{KIT}:vlmeval/dataset/image_mcq.py#L632-L664",
+            source=f"{pins.VLMEVALKIT}:vlmeval/dataset/image_mcq.py#L632-L664",
             parse=kit_answer_behind if mode == "cot" else parse_letter_as_vlmevalkit,
             score=is_target,
             metrics=metrics,

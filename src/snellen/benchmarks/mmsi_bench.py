@@ -28,7 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NoReturn
 
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families.spatial_letters import VLMEVALKIT, settled_letter
 from snellen.core import Benchmark, Capabilities, Interop, Presentation, Reading, Reply, Sample
 from snellen.data import DataFile, Row, find
@@ -40,10 +40,7 @@ SOURCE = (
     "InternRobotics/MMSI-Bench@5de2f3d2eb0159dbcc76790074029aa400143603:"
     "vlmeval/dataset/mmsi_bench.py#L131-L242"
 )
-LMMS_EVAL = (
-    "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:"
-    "lmms_eval/tasks/mmsi_bench/utils.py#L79-L120"
-)
+LMMS_EVAL = f"{pins.LMMS_EVAL}:lmms_eval/tasks/mmsi_bench/utils.py#L79-L120"
 KIND = "choice"
 LANGUAGES = ("en",)
 LICENSE = "CC-BY-NC-4.0"

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Literal
 
 from snellen import stats
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families.judged import for_the_judge
 from snellen.core import (
     Benchmark,
@@ -54,7 +54,6 @@ from snellen.metrics.groups import NONE_COMPLETE, groups
 from snellen.stats import Estimate
 
 AUTHORS = "tsb0601/MMVP@763500597e65c3446f09047837ceda76f4e264bf"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIND = "choice"
 NEEDS_JUDGE = True
 LANGUAGES = ("en",)
@@ -196,6 +195,8 @@ RULES = {
         ),
     ),
     "lmms-eval": choice_sets.rule(
-        f"{LMMS}:lmms_eval/tasks/mmvp/utils.py#L32-L67 and #L209-L256", lmms_answer, METRICS
+        f"{pins.LMMS_EVAL}:lmms_eval/tasks/mmvp/utils.py#L32-L67 and #L209-L256",
+        lmms_answer,
+        METRICS,
     ),
 }

@@ -31,7 +31,7 @@ from string import punctuation
 from typing import Literal
 
 from snellen.answers.phrase import final_phrase
-from snellen.benchmarks.families import authors_files, choice_sets, mmvu_judge
+from snellen.benchmarks.families import authors_files, choice_sets, mmvu_judge, pins
 from snellen.benchmarks.families import video_choices as videos
 from snellen.benchmarks.families.judges import PERFECT, graded, perfect_grade
 from snellen.benchmarks.families.tasks import parse_letter, plain_words, wrong_letter
@@ -43,7 +43,6 @@ LANGUAGES = ("en",)
 LICENSE = "unknown"
 PROOF = "toolkit's code"
 SIZE = 1000
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 ALIASES: dict[str, dict[str, object]] = {"mmvu_val": {}}
 RAISED = str.maketrans({sign: f"^{digit}" for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")})
 ORDER = re.compile(r"o\s*\([^)]+\)")
@@ -60,7 +59,7 @@ Preset = Literal["lmms-eval", "cot", "direct"]
 
 def mmvu(prompt: Preset = "lmms-eval", data: Path | None = None) -> Benchmark:
     data_file = find(data, "mmvu", ("data/validation.json", "validation.json"))
-    rule = choice_sets.rule(f"{LMMS}:lmms_eval/tasks/mmvu/utils.py#L163-L274", lmms_eval)
+    rule = choice_sets.rule(f"{pins.LMMS_EVAL}:lmms_eval/tasks/mmvu/utils.py#L163-L274", lmms_eval)
     by_judge = {"official": mmvu_judge.scoring(on_request=prompt == "lmms-eval")}
     by_rule = {"lmms-eval": rule, "robust": choice_sets.rule("ours", robust)}
     first = "lmms-eval" if prompt == "lmms-eval" else "official"

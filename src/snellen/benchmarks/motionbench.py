@@ -19,7 +19,7 @@ Proof    For 1,200 generated replies, every letter equals that of lmms-eval's co
 
 from pathlib import Path
 
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families import video_choices as videos
 from snellen.benchmarks.families import video_letters as rules
 from snellen.benchmarks.families.choice_sets import rule
@@ -31,7 +31,6 @@ LANGUAGES = ("en",)
 LICENSE = "unknown"
 PROOF = "toolkit's code"
 SIZE = 4018
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 ALIASES: dict[str, dict[str, object]] = {"motionbench_full": {}}
 NAMES = ("MotionBench/video_info.meta.jsonl", "video_info.meta.jsonl")
 FOLDERS = ("MotionBench/public-dataset", "MotionBench/self-collected", "videos", "")
@@ -41,7 +40,11 @@ LEAVES = {
     "Location-related Motion": "perception/spatial",
 }
 SCORINGS = videos.with_robust(
-    {"lmms-eval": rule(f"{LMMS}:lmms_eval/tasks/motionbench/utils.py#L350-L384", rules.motionbench)}
+    {
+        "lmms-eval": rule(
+            f"{pins.LMMS_EVAL}:lmms_eval/tasks/motionbench/utils.py#L350-L384", rules.motionbench
+        )
+    }
 )
 
 

@@ -29,7 +29,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import authors_files, pins
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.questions import WRONG, Unfolded
 from snellen.benchmarks.families.tasks import parse_phrase, parse_verbatim
@@ -51,7 +51,6 @@ from snellen.metrics import Metric, macro_average, mean
 from snellen.text.literals import literal
 
 SOURCE = "bytedance/MTVQA@efc6a78a701516a76649430e1100c98e2904a7d8:scripts/acc.py#L6-L29"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 KIND = "words"
 LANGUAGES = ("ar", "de", "fr", "it", "ja", "ko", "ru", "th", "vi")
 LICENSE = "unknown"
@@ -78,7 +77,7 @@ def mtvqa(data: Path | None = None) -> Benchmark:
     )
     kit = replace(
         official,
-        source=f"{KIT}:vlmeval/dataset/image_vqa.py#L2109-L2137",
+        source=f"{pins.VLMEVALKIT}:vlmeval/dataset/image_vqa.py#L2109-L2137",
         score=lambda reading, sample: contains(reading, sample, keep_stops=False),
         metrics={"accuracy": mean},
     )

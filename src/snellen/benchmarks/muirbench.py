@@ -31,14 +31,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import choice_sets, draws, mmmu
+from snellen.benchmarks.families import choice_sets, draws, mmmu, pins
 from snellen.core import Benchmark, Capabilities, Interop, Presentation, Reading, Reply, Sample
 from snellen.core.prompts import lettered
 from snellen.data import DataFile, Row, find
 from snellen.media.content import Message
 
 AUTHORS = "muirbench/MuirBench@840b85fe960ab6160cd566fe8360bfa80f9164db"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks"
+LMMS = f"{pins.LMMS_EVAL}:lmms_eval/tasks"
 KIND = "choice"
 LANGUAGES = ("en",)
 LICENSE = "unknown"

@@ -30,7 +30,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families import video_choices as videos
 from snellen.benchmarks.families import video_letters as rules
 from snellen.benchmarks.families.choice_sets import Parse
@@ -42,8 +42,6 @@ LANGUAGES = ("en",)
 LICENSE = "MIT"
 PROOF = "authors' code"
 SIZE = 4000
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 ALIASES = {"MVBench": {"prompt": "official"}, "MVBench_MP4": {"prompt": "official"}}
 PERCEPTION, CLEVRER = "perception/videos", "clevrer/video_validation"
 FOLDERS = {
@@ -130,13 +128,14 @@ def scorings() -> dict[str, Scoring]:
             rules.mvbench_internvl,
         ),
         "vlmevalkit": rule(
-            f"{KIT}:vlmeval/dataset/utils/mvbench.py#L36-L51", rules.mvbench_vlmevalkit
+            f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/mvbench.py#L36-L51", rules.mvbench_vlmevalkit
         ),
         "vlmevalkit-advanced": rule(
-            f"{KIT}:vlmeval/dataset/utils/mvbench.py#L74-L109", rules.mvbench_vlmevalkit_advanced
+            f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/mvbench.py#L74-L109",
+            rules.mvbench_vlmevalkit_advanced,
         ),
         "lmms-eval": rule(
-            f"{LMMS}:lmms_eval/tasks/mvbench/utils.py#L97-L146", rules.mvbench_lmms_eval
+            f"{pins.LMMS_EVAL}:lmms_eval/tasks/mvbench/utils.py#L97-L146", rules.mvbench_lmms_eval
         ),
     }
     return videos.with_robust(own)

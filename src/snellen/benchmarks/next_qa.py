@@ -41,7 +41,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files, choice_sets, wups
+from snellen.benchmarks.families import authors_files, choice_sets, pins, wups
 from snellen.benchmarks.families import video_choices as videos
 from snellen.benchmarks.families.choice_sets import rule
 from snellen.benchmarks.families.draws import by_id
@@ -72,7 +72,6 @@ SIZE = 8564
 OTHER_SIZES = {"split=val": 4996, "task=open": 9178, "task=open,split=val": 5343}
 COMMIT = "6b92588ab4496268fa1caab9414a8b998ee063c5"
 RAW = f"https://raw.githubusercontent.com/doc-doc/NExT-QA/{COMMIT}/dataset/nextqa"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 OPEN_COMMIT = "a83f8f581191da07675e0fc83074e0dfcf907273"
 OPEN_RAW = f"https://raw.githubusercontent.com/doc-doc/NExT-OE/{OPEN_COMMIT}/dataset/nextqa"
 ALIASES = {
@@ -107,7 +106,7 @@ PRESENTATION = Presentation(
 SCORINGS = videos.with_robust(
     {
         "lmms-eval": replace(
-            rule(f"{LMMS}:lmms_eval/tasks/nextqa/utils.py#L72-L139", last_mention),
+            rule(f"{pins.LMMS_EVAL}:lmms_eval/tasks/nextqa/utils.py#L72-L139", last_mention),
             resolve=by_id("lmms-eval sets no seed for them."),
         )
     }

@@ -44,7 +44,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import authors_files, pins
 from snellen.benchmarks.families import questions as _questions
 from snellen.benchmarks.families.tasks import parse_verbatim
 from snellen.core import (
@@ -68,7 +68,6 @@ SOURCE = (
     "google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:"
     "pix2struct/metrics.py#L135-L138"
 )
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 KIND = "words"
 LANGUAGES = ("en",)
 LICENSE = "unknown"
@@ -113,7 +112,7 @@ def ocr_vqa(split: Split = "test", prompt: Preset = "llava", data: Path | None =
         ),
         "vlmevalkit": Scoring(
             version=1,
-            source=f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L279-L282",
+            source=f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/vqa_eval.py#L279-L282",
             parse=parse_verbatim,
             score=is_answer_in_any_case,
             metrics={"accuracy": mean},

@@ -40,7 +40,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import authors_files, pins
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import parse_phrase, parse_verbatim
 from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
@@ -65,7 +65,6 @@ from snellen.metrics.points import points
 
 REVISION = "794c36d6423cf1d5764081128bcaeb46b240def6"
 SOURCE = f"Yuliang-Liu/MultimodalOCR@{REVISION}:OCRBench/example.py#L120-L151"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIND = "words"
 LANGUAGES = ("en",)
 LICENSE = "MIT"
@@ -124,7 +123,7 @@ def ocrbench(
             ),
             "lmms-eval": Scoring(
                 version=1,
-                source=f"{LMMS}:lmms_eval/tasks/ocrbench/utils.py#L47-L79",
+                source=f"{pins.LMMS_EVAL}:lmms_eval/tasks/ocrbench/utils.py#L47-L79",
                 parse=parse_verbatim,
                 score=lmms_score,
                 metrics=metrics,

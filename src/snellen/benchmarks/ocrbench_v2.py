@@ -35,7 +35,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import authors_files, pins
 from snellen.benchmarks.families import ocrbench_v2_rules as rules
 from snellen.benchmarks.families.ocrbench_v2_boxes import bounds
 from snellen.benchmarks.families.results import by_row
@@ -64,13 +64,10 @@ LICENSE = "unknown"
 PROOF = "authors' code"
 SIZE = 10000
 AUTHORS = "Yuliang-Liu/MultimodalOCR@794c36d6423cf1d5764081128bcaeb46b240def6:OCRBench_v2"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks"
+LMMS = f"{pins.LMMS_EVAL}:lmms_eval/tasks"
 SOURCES: Mapping[rules.Tool, str] = {
     "official": f"{AUTHORS}/eval_scripts/eval.py#L33-L366",
-    "vlmevalkit": (
-        "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/utils/"
-        "Ocrbench_v2/vqa_metric.py"
-    ),
+    "vlmevalkit": f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/Ocrbench_v2/vqa_metric.py",
     "lmms-eval": f"{LMMS}/ocrbench_v2/utils.py#L93-L452",
     "evalscope": (
         "modelscope/evalscope@fde259d2a32ab8a4cdb3af44dc8b18f504f1e277:evalscope/benchmarks/"

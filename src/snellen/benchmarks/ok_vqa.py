@@ -41,7 +41,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import vqa
+from snellen.benchmarks.families import pins, vqa
 from snellen.core import Benchmark, Capabilities, Check, Interop, Presentation, Procedure, Sample
 from snellen.data import Row, find
 from snellen.data.published import File
@@ -52,7 +52,6 @@ SOURCE = (
     "GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:"
     "PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172"
 )
-LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIND = "words"
 LANGUAGES = ("en",)
 LICENSE = "unknown"
@@ -112,7 +111,7 @@ def ok_vqa(prompt: Preset = "llava", data: Path | None = None) -> Benchmark:
         scorings={
             "official": vqa.scoring(SOURCE, vqa_accuracy, missing="wrong"),
             "lmms-eval": vqa.scoring(
-                f"{LMMS_EVAL}:lmms_eval/tasks/ok_vqa/utils.py#L13-L41", textvqa_accuracy
+                f"{pins.LMMS_EVAL}:lmms_eval/tasks/ok_vqa/utils.py#L13-L41", textvqa_accuracy
             ),
             "robust": vqa.robust(vqa_accuracy_always),
         },

@@ -32,10 +32,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import authors_files, mmmu, results
-from snellen.benchmarks.families.olympiad_judge import USUAL, Uncompared, is_right
+from snellen.benchmarks.families import authors_files, mmmu, pins, results
+from snellen.benchmarks.families.olympiad_judge import USUAL, is_right
 from snellen.benchmarks.families.questions import Unfolded
 from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
+from snellen.benchmarks.families.worker_process import Uncompared
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -58,7 +59,7 @@ from snellen.stats import Estimate
 from snellen.text.literals import literal
 
 AUTHORS = "OpenBMB/OlympiadBench@ba5b26a7e2849940b598a9159c1190daa2b9175f:inference"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval"
+KIT = f"{pins.VLMEVALKIT}:vlmeval"
 KIND = "mixed"
 LANGUAGES = ("en", "zh")
 LICENSE = "unknown"

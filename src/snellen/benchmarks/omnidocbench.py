@@ -34,7 +34,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import choice_sets
+from snellen.benchmarks.families import choice_sets, pins
 from snellen.benchmarks.families.judged import prompts
 from snellen.benchmarks.families.page_metrics import EDITS, page_answer, page_mean
 from snellen.benchmarks.families.page_scores import annotated_parts, as_markdown, score_page
@@ -61,9 +61,7 @@ LANGUAGES = ("en", "zh")
 LICENSE = "unknown"
 PROOF = "authors' code"
 SIZE = 981
-SOURCE = (
-    "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/OmniDocBench"
-)
+SOURCE = f"{pins.VLMEVALKIT}:vlmeval/dataset/OmniDocBench"
 ALIASES = {"OmniDocBench": {"prompt": "vlmevalkit"}}
 FILES_PUBLISHED = (
     File(

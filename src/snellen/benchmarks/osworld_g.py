@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.answers.places import single_answer
-from snellen.benchmarks.families import authors_files, grounding
-from snellen.benchmarks.families.grounding import KIT, LMMS_EVAL, inside, places
+from snellen.benchmarks.families import authors_files, grounding, pins
+from snellen.benchmarks.families.grounding import inside, places
 from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     Benchmark,
@@ -115,9 +115,13 @@ def scorings() -> dict[str, Scoring]:
         for name, metric in of_boxes.items()
     }
     return {
-        "lmms-eval": places(f"{LMMS_EVAL}/osworld_g/utils.py#L31-L171", parse_point, score_point),
+        "lmms-eval": places(
+            f"{pins.LMMS_EVAL}:lmms_eval/tasks/osworld_g/utils.py#L31-L171",
+            parse_point,
+            score_point,
+        ),
         "vlmevalkit": places(
-            f"{KIT}:vlmeval/dataset/GUI/osworld_g.py#L314-L367",
+            f"{pins.VLMEVALKIT}:vlmeval/dataset/GUI/osworld_g.py#L314-L367",
             grounding.parse_click_in_thousandths,
             partial(score_box, less=0),
             metrics=metrics,

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families import video_choices as videos
 from snellen.benchmarks.families.choice_sets import rule
 from snellen.benchmarks.families.video_letters import reading
@@ -39,7 +39,6 @@ LANGUAGES = ("en",)
 LICENSE = "CC-BY-4.0"
 PROOF = "toolkit's code"
 SIZE = 19140
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 ALIASES = {"perceptiontest_val_mc": {"cut": False}}
 STORE = "https://storage.googleapis.com/dm-perception-test"
 CUTS = "cut_frame_mapping_valid.json"
@@ -67,7 +66,7 @@ def published(split: Split = "valid", **_: object) -> tuple[File, ...]:
 def perceptiontest(split: Split = "valid", cut: bool = True, data: Path | None = None) -> Benchmark:
     name = f"mc_question_{split}.json"
     data_file = find(data, "perceptiontest", (name, f"annotations/{name}"), published(split))
-    source = f"{LMMS}:lmms_eval/tasks/perceptiontest/val/utils.py#L91-L117"
+    source = f"{pins.LMMS_EVAL}:lmms_eval/tasks/perceptiontest/val/utils.py#L91-L117"
     scorings = videos.with_robust({"lmms-eval": rule(source, first_alone)})
     with_cuts = cut and split == "valid"
     return videos.choice_benchmark(

@@ -30,8 +30,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files, grounding
-from snellen.benchmarks.families.grounding import LMMS_EVAL, places
+from snellen.benchmarks.families import authors_files, grounding, pins
+from snellen.benchmarks.families.grounding import places
 from snellen.benchmarks.families.masks import (
     STOPS,
     a_point_of,
@@ -139,7 +139,7 @@ def pointbench(prompt: Preset = "molmo", data: Path | None = None) -> Benchmark:
 
 def scorings(prompt: Preset = "molmo") -> dict[str, Scoring]:
     """The scorings, keyed by name. The headline scoring comes first."""
-    source = f"{LMMS_EVAL}/pointbench/utils.py#L139-L252"
+    source = f"{pins.LMMS_EVAL}:lmms_eval/tasks/pointbench/utils.py#L139-L252"
     rules = {}
     for name, parse in {"lmms-eval": tuples, "lmms-eval-json": grid_points}.items():
         rules[name] = places(source, parse, share, partial=True)

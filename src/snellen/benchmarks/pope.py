@@ -48,10 +48,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen import stats
+from snellen.benchmarks.families import pins
 from snellen.benchmarks.families.tasks import is_target
 from snellen.benchmarks.families.yes_no import (
     KIT_RULE,
-    LMMS,
     SHORT,
     YES_NO,
     robust_answer,
@@ -174,7 +174,7 @@ def pope(
             ),
             "vlmevalkit": scoring(KIT_RULE, vlmevalkit_answer, otherwise=0.0),
             "lmms-eval": scoring(
-                f"{LMMS}:lmms_eval/tasks/pope/utils.py#L17-L84",
+                f"{pins.LMMS_EVAL}:lmms_eval/tasks/pope/utils.py#L17-L84",
                 lmms_answer,
                 otherwise=0.0,
                 answered_only=True,

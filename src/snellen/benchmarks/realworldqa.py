@@ -31,12 +31,12 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.others import lmms_eval_letter
-from snellen.benchmarks.families import choice_sets, tasks
+from snellen.benchmarks.families import choice_sets, pins, tasks
 from snellen.core import Benchmark, Interop, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 
-LMMS_EVAL = f"{choice_sets.LMMS}:lmms_eval/tasks/realworldqa/utils.py#L34-L51"
+LMMS_EVAL = f"{pins.LMMS_EVAL}:lmms_eval/tasks/realworldqa/utils.py#L34-L51"
 KIND = "mixed"
 LANGUAGES = ("en",)
 LICENSE = "CC-BY-ND-4.0"

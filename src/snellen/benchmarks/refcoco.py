@@ -36,11 +36,9 @@ from math import isfinite, isnan
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from snellen.benchmarks.families import authors_files, grounding
+from snellen.benchmarks.families import authors_files, grounding, pins
 from snellen.benchmarks.families.grounding import (
     EVALSCOPE,
-    KIT,
-    LMMS_EVAL,
     NO_BOX,
     Box,
     center,
@@ -177,18 +175,24 @@ def scorings(prompt: Preset = "internvl") -> dict[str, Scoring]:
         "average": share_at(0.5, average=macro_average("split")),
         "average_iou": Metric(macro_average("split"), better="higher"),
     }
-    lmms_eval = f"{LMMS_EVAL}/refcoco/utils_rec.py#L56-L160"
+    lmms_eval = f"{pins.LMMS_EVAL}:lmms_eval/tasks/refcoco/utils_rec.py#L56-L160"
     scope = f"{EVALSCOPE}/refcoco/refcoco_adapter.py#L179-L197"
     return {
         "internvl": overlap(INTERNVL, internvl_box, score_iou32),
         "qwen-vl": overlap(QWEN_VL, qwen_vl_box, score_iou32),
         "vlmevalkit": overlap(
-            f"{KIT}:vlmeval/dataset/refcoco.py#L489-L561", kit_box, score_iou, metrics=averages
+            f"{pins.VLMEVALKIT}:vlmeval/dataset/refcoco.py#L489-L561",
+            kit_box,
+            score_iou,
+            metrics=averages,
         ),
         "lmms-eval": overlap(lmms_eval, share_box, score_shares, metrics=several),
         "lmms-eval-center": places(lmms_eval, share_box, score_center),
         "lmms-eval-grounding": overlap(
-            f"{LMMS_EVAL}/refcoco_grounding/utils.py#L58-L217", best_box, score_iou, metrics=several
+            f"{pins.LMMS_EVAL}:lmms_eval/tasks/refcoco_grounding/utils.py#L58-L217",
+            best_box,
+            score_iou,
+            metrics=several,
         ),
         "evalscope": overlap(scope, pixel_box, score_shares, metrics=several),
         "evalscope-center": places(scope, pixel_box, score_center_of_reference),

@@ -32,8 +32,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files, grounding
-from snellen.benchmarks.families.grounding import KIT, LMMS_EVAL, places
+from snellen.benchmarks.families import authors_files, grounding, pins
+from snellen.benchmarks.families.grounding import places
 from snellen.benchmarks.families.masks import (
     OUTSIDE,
     STOPS,
@@ -148,7 +148,7 @@ def scorings(prompt: Preset = "official") -> dict[str, Scoring]:
     authors = partial(places, AUTHORS, partial=True, metrics=evaluated)
     lmms_eval = partial(
         places,
-        f"{LMMS_EVAL}/refspatial/utils.py#L46-L112",
+        f"{pins.LMMS_EVAL}:lmms_eval/tasks/refspatial/utils.py#L46-L112",
         score=lambda reading, sample: share_inside(reading, sample.data["bright"]),
         metrics=every,
         partial=True,
@@ -168,7 +168,7 @@ def scorings(prompt: Preset = "official") -> dict[str, Scoring]:
             parse=lambda reply, sample: json_pairs(reply.text, *mask_size(sample))
         ),
         "vlmevalkit": places(
-            f"{KIT}:vlmeval/dataset/utils/spatial_bench/tools/utils.py#L280-L503",
+            f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/spatial_bench/tools/utils.py#L280-L503",
             kit_points,
             lambda reading, sample: share_inside(reading, sample.data["mask"], clip=True),
             metrics=every,

@@ -33,10 +33,8 @@ from math import inf, isnan
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files, grounding
+from snellen.benchmarks.families import authors_files, grounding, pins
 from snellen.benchmarks.families.grounding import (
-    KIT,
-    LMMS_EVAL,
     NO_BOX,
     Box,
     center,
@@ -162,14 +160,14 @@ def scorings(version: Version, prompt: Preset = "seeclick") -> dict[str, Scoring
     rules = {
         "official": places(f"{SOURCE}#L69-L108", seeclick_point, grounding.in_box, metrics=metrics),
         "vlmevalkit": places(
-            f"{KIT}:vlmeval/dataset/GUI/screenspot.py#L340-L439",
+            f"{pins.VLMEVALKIT}:vlmeval/dataset/GUI/screenspot.py#L340-L439",
             grounding.parse_click,
             grounding.score_click,
             metrics=metrics,
         ),
     }
     if version == "v1":
-        source = f"{LMMS_EVAL}/screenspot/utils_rec.py#L19-L188"
+        source = f"{pins.LMMS_EVAL}:lmms_eval/tasks/screenspot/utils_rec.py#L19-L188"
         shares = shares_at(0.5, 0.1, 0.3, 0.7, 0.9)
         overlap = {**shares, "iou": Metric(mean, better="higher")}
         return {
@@ -178,7 +176,7 @@ def scorings(version: Version, prompt: Preset = "seeclick") -> dict[str, Scoring
             "lmms-eval-center": places(source, parse_box, score_center),
             **robust,
         }
-    source = f"{LMMS_EVAL}/screenspot_v2/utils.py#L37-L105"
+    source = f"{pins.LMMS_EVAL}:lmms_eval/tasks/screenspot_v2/utils.py#L37-L105"
     return {
         **rules,
         "lmms-eval": places(source, grounding.parse_as_lmms_eval, grounding.in_box),

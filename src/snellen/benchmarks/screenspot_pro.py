@@ -31,8 +31,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families import authors_files, grounding
-from snellen.benchmarks.families.grounding import EVALSCOPE, KIT, LMMS_EVAL, center, places
+from snellen.benchmarks.families import authors_files, grounding, pins
+from snellen.benchmarks.families.grounding import EVALSCOPE, center, places
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -164,7 +164,7 @@ def scorings(prompt: Preset = "gpt") -> dict[str, Scoring]:
         "minicpmv": ("minicpmv.py#L73-L115", minicpmv_point),
         "kimivl": ("kimivl.py#L11-L18, #L99", kimivl_point),
     }
-    kit = f"{KIT}:vlmeval/dataset/GUI/screenspot_pro.py#L330-L387"
+    kit = f"{pins.VLMEVALKIT}:vlmeval/dataset/GUI/screenspot_pro.py#L330-L387"
     return {
         **{
             name: places(f"{AUTHORS}:models/{lines}", parse, grounding.in_box, metrics=metrics)
@@ -174,7 +174,7 @@ def scorings(prompt: Preset = "gpt") -> dict[str, Scoring]:
             kit, grounding.parse_click, partial(grounding.score_click, less=0), metrics=metrics
         ),
         "lmms-eval": places(
-            f"{LMMS_EVAL}/screenspot_pro/utils.py#L31-L136",
+            f"{pins.LMMS_EVAL}:lmms_eval/tasks/screenspot_pro/utils.py#L31-L136",
             grounding.parse_as_lmms_eval,
             grounding.in_box,
         ),

@@ -78,6 +78,7 @@ from typing import Any, Literal
 
 import orjson
 
+from snellen.benchmarks.families import pins
 from snellen.benchmarks.families.tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
 from snellen.core import (
     UNMAPPED,
@@ -102,8 +103,6 @@ from snellen.metrics import Metric, macro_average, mean
 
 AUTHORS = "AILab-CVC/SEED-Bench@991e849be802b0de1cd4d45d929bf18e249f5b54"
 LLAVA = "haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd"
-LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 KIND = "choice"
 LANGUAGES = ("en",)
 LICENSE = "CC-BY-NC-4.0"
@@ -531,14 +530,14 @@ def scorings(version: Version, ask: str, prompt: Preset) -> Mapping[str, Scoring
         ),
         "lmms-eval": Scoring(
             version=1,
-            source=f"{LMMS_EVAL}:lmms_eval/tasks/{LMMS_EVAL_RULES[version]}",
+            source=f"{pins.LMMS_EVAL}:lmms_eval/tasks/{LMMS_EVAL_RULES[version]}",
             parse=lambda reply, _: first_character(reply, any_case=version != "2"),
             score=is_target,
             metrics=METRICS,
         ),
         "vlmevalkit": Scoring(
             version=1,
-            source=f"{KIT}:vlmeval/utils/matching_util.py#L18-L127",
+            source=f"{pins.VLMEVALKIT}:vlmeval/utils/matching_util.py#L18-L127",
             parse=parse_letter_as_vlmevalkit,
             score=is_target,
             metrics=METRICS,

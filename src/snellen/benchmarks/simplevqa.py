@@ -28,7 +28,7 @@ from base64 import b64decode
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import authors_files, pins
 from snellen.benchmarks.families.attempted import figures
 from snellen.benchmarks.families.judged import check, judge_of_all, judged, presentation, prompts
 from snellen.benchmarks.families.judges import CHINESE
@@ -44,7 +44,6 @@ from snellen.metrics import Metric, mean
 from snellen.text.vqa import normalize_textvqa
 
 REVISION = "b94d1f3d05d7f488afcdcf95bfcd69bcb279111e"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIND = "words"
 NEEDS_JUDGE = True
 LANGUAGES = ("zh", "en")
@@ -77,7 +76,7 @@ def simplevqa(prompt: Preset = "official", data: Path | None = None) -> Benchmar
             ),
             "lmms-eval": Scoring(
                 version=1,
-                source=f"{LMMS}:lmms_eval/tasks/simplevqa/utils.py#L34-L38",
+                source=f"{pins.LMMS_EVAL}:lmms_eval/tasks/simplevqa/utils.py#L34-L38",
                 parse=parse_verbatim,
                 score=lambda reading, sample: float(
                     normalize_textvqa(str(reading.answer or ""))

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from snellen.answers.reply import final_text
-from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import authors_files, pins
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.parts import PART, PartsTable, find_parts, published_replies
 from snellen.benchmarks.families.tasks import parse_phrase, parse_verbatim, parse_yes_no
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
 
 AUTHORS = "naver-ai/tablevqabench@87d38e7907e268ea18c7d9c318e95e3a43009cea"
 SOURCE = f"{AUTHORS}:src/evaluate_tablevqa_dataset.py"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 KIND = "words"
 LANGUAGES = ("en",)
 LICENSE = "CC-BY-4.0"
@@ -168,7 +167,7 @@ def scorings() -> dict[str, Scoring]:
         },
         missing="wrong",
     )
-    kit = f"{KIT}:vlmeval/dataset/image_vqa.py#L2367-L2398"
+    kit = f"{pins.VLMEVALKIT}:vlmeval/dataset/image_vqa.py#L2367-L2398"
     robust = replace(official, source="ours", parse=robust_answer, score=robust_score)
     return {
         "official": official,

@@ -46,7 +46,7 @@ from typing import Any, Literal
 
 import orjson
 
-from snellen.benchmarks.families import authors_files, vqa
+from snellen.benchmarks.families import authors_files, pins, vqa
 from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     Benchmark,
@@ -76,7 +76,6 @@ from snellen.media.content import Image, user
 from snellen.metrics.vqa import textvqa_accuracy, textvqa_accuracy_vlmevalkit
 
 SOURCE = f"{vqa.LLAVA}:llava/eval/m4c_evaluator.py#L181-L257"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 KIND = "words"
 LANGUAGES = ("en",)
 LICENSE = "CC-BY-4.0"
@@ -116,7 +115,7 @@ def textvqa(
         scorings={
             "official": vqa.scoring(SOURCE, textvqa_accuracy),
             "vlmevalkit": vqa.scoring(
-                f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L242-L270",
+                f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/vqa_eval.py#L242-L270",
                 textvqa_accuracy_vlmevalkit,
                 missing="wrong",
             ),

@@ -25,7 +25,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families import video_choices as videos
 from snellen.benchmarks.families import video_letters as rules
 from snellen.benchmarks.families.choice_sets import rule
@@ -42,7 +42,6 @@ PROOF = "authors' code"
 SIZE = 1484
 COMMIT = "fe2025f4b9e1ce339618e0eecfd10f09caf67142"
 SOURCE = f"yale-nlp/TOMATO@{COMMIT}:src/parse_result.py#L52-L105"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 NAMES = ("data/count.json", "count.json")
 LEAVES = {
     **{"count": "perception/counting", "visual_cues": "reasoning/temporal"},
@@ -142,7 +141,7 @@ SCORINGS = videos.with_robust(
         "official": replace(RULES, judge=JUDGE),
         "rules": RULES,
         "lmms-eval": rule(
-            f"{LMMS}:lmms_eval/tasks/tomato/utils.py#L217-L270", rules.tomato_lmms_eval
+            f"{pins.LMMS_EVAL}:lmms_eval/tasks/tomato/utils.py#L217-L270", rules.tomato_lmms_eval
         ),
     }
 )

@@ -29,7 +29,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import choice_sets
+from snellen.benchmarks.families import choice_sets, pins
 from snellen.benchmarks.families.capital_letters import (
     BARE,
     MORE_PHRASES,
@@ -52,7 +52,7 @@ from snellen.data.published import File
 from snellen.media.content import Message, system, user
 
 AUTHORS = "Haochen-Wang409/TreeVGR@4823ad8860f13b5eac360bba592f7c3442c6e04c:inference_treebench.py"
-KIT = f"{choice_sets.KIT}:vlmeval/dataset/image_mcq.py"
+KIT = f"{pins.VLMEVALKIT}:vlmeval/dataset/image_mcq.py"
 KIND = "choice"
 LANGUAGES = ("en",)
 LICENSE = "unknown"

@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families import video_choices as videos
 from snellen.benchmarks.families import video_letters as rules
 from snellen.benchmarks.families.choice_sets import rule
@@ -34,7 +34,6 @@ LICENSE = "unknown"
 PROOF = "authors' code"
 SIZE = 2525
 AUTHORS = "daniel-cores/tvbench@c3543228c873a56e835221467ff5e3b728d0785c"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 LEAVES = {
     **dict.fromkeys(
         ("action_antonym", "action_localization", "action_sequence"), "reasoning/temporal"
@@ -50,7 +49,7 @@ SCORINGS = videos.with_robust(
             rule(f"{AUTHORS}:vqa_dataset.py#L163-L178", rules.mvbench), score=rules.fits_target
         ),
         "lmms-eval": rule(
-            f"{LMMS}:lmms_eval/tasks/tvbench/utils.py#L81-L106", rules.tvbench_lmms_eval
+            f"{pins.LMMS_EVAL}:lmms_eval/tasks/tvbench/utils.py#L81-L106", rules.tvbench_lmms_eval
         ),
     }
 )

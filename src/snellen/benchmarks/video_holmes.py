@@ -28,7 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families import video_choices as videos
 from snellen.benchmarks.families.choice_sets import rule
 from snellen.benchmarks.families.draws import by_id
@@ -45,8 +45,6 @@ LICENSE = "Apache-2.0"
 PROOF = "authors' code"
 SIZE = 1837
 AUTHORS = "TencentARC/Video-Holmes@52ef8da286ccad03036a65e7b67c160bc3a24fb9"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 HUB = "https://huggingface.co/datasets/TencentARC/Video-Holmes/resolve/main"
 ALIASES = {"Video_Holmes": {"prompt": "official"}}
 NAME = "test_Video-Holmes.json"
@@ -83,11 +81,15 @@ Preset = Literal["official", "lmms-eval"]
 def video_holmes(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
     data_file = find(data, "video-holmes", (NAME, f"Benchmark/{NAME}"), FILES_PUBLISHED)
     drawn = by_id("lmms-eval sets no seed for them.")
-    by_lmms = rule(f"{LMMS}:lmms_eval/tasks/video_holmes/utils.py#L141-L203", last_mention)
+    by_lmms = rule(
+        f"{pins.LMMS_EVAL}:lmms_eval/tasks/video_holmes/utils.py#L141-L203", last_mention
+    )
     scorings = videos.with_robust(
         {
             "official": rule(f"{AUTHORS}:evaluate.py#L455-L492", official),
-            "vlmevalkit": rule(f"{KIT}:vlmeval/dataset/utils/videoholmes.py#L41-L79", vlmevalkit),
+            "vlmevalkit": rule(
+                f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/videoholmes.py#L41-L79", vlmevalkit
+            ),
             "lmms-eval": replace(by_lmms, resolve=drawn),
         }
     )

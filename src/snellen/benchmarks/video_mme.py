@@ -60,7 +60,7 @@ from typing import Any, Literal
 import orjson
 
 from snellen.answers.others import lmms_eval_letter
-from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import authors_files, pins
 from snellen.benchmarks.families.tasks import as_reading, is_target, parse_letter
 from snellen.benchmarks.families.video_choices import cues_of, subtitle_file
 from snellen.core import (
@@ -86,8 +86,6 @@ from snellen.stats import Estimate
 
 AUTHORS = "thanku-all/parse_answer@afd52cfe3dde5b3685e0d4f760c10c756860c758"
 SOURCE = f"{AUTHORS}:eval_your_results.py#L62-L176"
-LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 KIND = "choice"
 LANGUAGES = ("en",)
 LICENSE = "research only"
@@ -222,14 +220,14 @@ def scorings(prompt: Preset) -> Mapping[str, Scoring]:
         ),
         "lmms-eval": Scoring(
             version=1,
-            source=f"{LMMS_EVAL}:lmms_eval/tasks/videomme/utils.py#L256-L371",
+            source=f"{pins.LMMS_EVAL}:lmms_eval/tasks/videomme/utils.py#L256-L371",
             parse=lambda reply, _: as_reading(lmms_eval_letter(reply.text, LETTERS)),
             score=is_target,
             metrics={"accuracy": mean},
         ),
         "vlmevalkit": Scoring(
             version=1,
-            source=f"{KIT}:vlmeval/dataset/videomme.py#L270-L282",
+            source=f"{pins.VLMEVALKIT}:vlmeval/dataset/videomme.py#L270-L282",
             parse=lambda reply, _: first_letter(reply, DELETED[:-2]),
             score=is_target,
             metrics={"accuracy": mean},

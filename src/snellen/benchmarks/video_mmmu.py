@@ -27,7 +27,7 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.others import lmms_eval_letter
-from snellen.benchmarks.families import authors_files, choice_sets
+from snellen.benchmarks.families import authors_files, choice_sets, pins
 from snellen.benchmarks.families import video_choices as videos
 from snellen.benchmarks.families import video_letters as rules
 from snellen.benchmarks.families.judges import PERFECT
@@ -53,7 +53,6 @@ LICENSE = "unknown"
 PROOF = "authors' code"
 SIZE = 300
 OFFICIAL = "EvolvingLMMs-Lab/VideoMMMU@88b4ac3e:lmms_eval/tasks/videommmu/utils.py"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 TRACKS = ("perception", "comprehension", "adaptation")
 ALIASES = {
     "video_mmmu_perception": {"track": "perception"},
@@ -172,7 +171,7 @@ def scoring(source: str, parse: choice_sets.Parse) -> Scoring:
 
 
 OF_AUTHORS = scoring(OFFICIAL, official)
-OF_LMMS_EVAL = scoring(f"{LMMS}:lmms_eval/tasks/videommmu/utils.py#L280-L548", lmms_eval)
+OF_LMMS_EVAL = scoring(f"{pins.LMMS_EVAL}:lmms_eval/tasks/videommmu/utils.py#L280-L548", lmms_eval)
 # In "A B C D", the authors' rule takes D, whose last mention comes last, and lmms-eval's takes A,
 # with which the reply begins. Each is right for a quarter of the bundled questions.
 # The bundled question of Adaptation is open.

@@ -31,7 +31,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import choice_sets
+from snellen.benchmarks.families import choice_sets, pins
 from snellen.benchmarks.families.authors_files import texts
 from snellen.benchmarks.families.draws import by_id, undecided
 from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
@@ -44,7 +44,7 @@ SOURCE = (
     "neulab/VisualPuzzles@ee212f97864bde4f0b662acca8ec14534e2ce9a7:"
     "lmms-eval/lmms_eval/tasks/VisualPuzzles/utils.py#L24-L105"
 )
-KIT = f"{choice_sets.KIT}:vlmeval/dataset/utils/visualpuzzles.py#L84-L91"
+KIT = f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/visualpuzzles.py#L84-L91"
 KIND = "choice"
 LANGUAGES = ("en",)
 LICENSE = "unknown"

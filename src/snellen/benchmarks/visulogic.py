@@ -30,7 +30,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
 
-from snellen.benchmarks.families import choice_sets, results
+from snellen.benchmarks.families import choice_sets, pins, results
 from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.core import (
     UNMAPPED,
@@ -50,8 +50,6 @@ SCORER = (
     "VisuLogic-Benchmark/VisuLogic-Eval@00fba6ddafdc0d6805a4b9455c8df36502aeda2a:"
     "evaluation/eval_model.py"
 )
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 KIND = "choice"
 NEEDS_JUDGE = True
 LANGUAGES = ("en",)
@@ -215,11 +213,11 @@ RULES = {
         ),
     ),
     "vlmevalkit": choice_sets.rule(
-        f"{KIT}:vlmeval/dataset/utils/visulogic.py#L9-L91",
+        f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/visulogic.py#L9-L91",
         # An error in this version of the code is caught, and the full text counts as the box.
         lambda reply, _: authors_answer(reply, without_box=reply.text),
     ),
     "lmms-eval": choice_sets.rule(
-        f"{LMMS}:lmms_eval/tasks/visulogic/utils.py#L31-L46", lmms_answer
+        f"{pins.LMMS_EVAL}:lmms_eval/tasks/visulogic/utils.py#L31-L46", lmms_answer
     ),
 }

@@ -34,7 +34,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import authors_files, pins
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.tasks import is_target, parse_phrase, parse_verbatim, parse_yes_no
 from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
@@ -59,8 +59,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 AUTHORS = "anguyen8/vision-llms-are-blind@dd2a28d96b3befa4674fc8504a9b944d6ad36fdb"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
-LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIND = "words"
 LANGUAGES = ("en",)
 LICENSE = "MIT"
@@ -94,14 +92,14 @@ def vlms_are_blind(prompt: Preset = "official", data: Path | None = None) -> Ben
     average = Metric(macro_average("task"), better="higher")
     kit = Scoring(
         version=1,
-        source=f"{KIT}:vlmeval/dataset/image_mcq.py#L2538-L2615",
+        source=f"{pins.VLMEVALKIT}:vlmeval/dataset/image_mcq.py#L2538-L2615",
         parse=kit_answer,
         score=kit_score,
         metrics={"average": average, "accuracy": mean},
         missing="wrong",
     )
     lmms_metrics = {"average": by_category("task", lmms_average, "average"), "accuracy": mean}
-    source = f"{LMMS_EVAL}:lmms_eval/tasks/vlmsareblind/utils.py#L42-L112"
+    source = f"{pins.LMMS_EVAL}:lmms_eval/tasks/vlmsareblind/utils.py#L42-L112"
     return Benchmark(
         name="vlms-are-blind",
         asks=1,

@@ -43,7 +43,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import vqa
+from snellen.benchmarks.families import pins, vqa
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -70,7 +70,6 @@ SOURCE = (
 )
 LAVIS = "salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7"
 MMPRETRAIN = "open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90"
-LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIND = "words"
 LANGUAGES = ("en",)
 LICENSE = "CC-BY-4.0"
@@ -137,7 +136,7 @@ def vqav2(split: Split = "val", prompt: Preset = "llava", data: Path | None = No
                 vqa_accuracy_mmpretrain,
             ),
             "lmms-eval": vqa.scoring(
-                f"{LMMS_EVAL}:lmms_eval/tasks/vqav2/utils.py#L15-L50", vqa_accuracy_always
+                f"{pins.LMMS_EVAL}:lmms_eval/tasks/vqav2/utils.py#L15-L50", vqa_accuracy_always
             ),
             "robust": vqa.robust(vqa_accuracy_always),
         },

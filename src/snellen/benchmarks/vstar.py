@@ -30,7 +30,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks.families import choice_sets
+from snellen.benchmarks.families import choice_sets, pins
 from snellen.benchmarks.families.choice_sets import DIRECTLY
 from snellen.core import (
     Benchmark,
@@ -45,7 +45,6 @@ from snellen.core import (
 from snellen.data import DataFile, Row, find
 
 AUTHORS = "penghao-wu/vstar@4ede6647959cfb59eeabd09286adf6a5f9478da0"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIND = "choice"
 LANGUAGES = ("en",)
 LICENSE = "unknown"
@@ -135,7 +134,7 @@ def likeliest(reply: Reply, sample: Sample) -> Reading:
 
 RULES = {
     "lmms-eval": choice_sets.rule(
-        f"{LMMS}:lmms_eval/tasks/vstar_bench/utils.py#L44-L72", lmms_answer
+        f"{pins.LMMS_EVAL}:lmms_eval/tasks/vstar_bench/utils.py#L44-L72", lmms_answer
     ),
     "official": replace(
         choice_sets.rule(f"{AUTHORS}:vstar_bench_eval.py#L117-L165", likeliest), reads="rank"

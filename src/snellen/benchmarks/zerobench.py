@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Literal
 
 from snellen.answers.phrase import final_phrase
-from snellen.benchmarks.families import choice_sets
+from snellen.benchmarks.families import choice_sets, pins
 from snellen.benchmarks.families.authors_files import picture_key
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.tasks import parse_verbatim, plain_words
@@ -121,8 +121,8 @@ def scorings() -> dict[str, Scoring]:
             version=1, source=source, parse=parse, score=score, metrics=metrics, missing="wrong"
         )
 
-    kit = f"{choice_sets.KIT}:vlmeval/dataset/image_vqa.py#L3237-L3268"
-    lmms = f"{choice_sets.LMMS}:lmms_eval/tasks/zerobench/utils.py#L21-L60"
+    kit = f"{pins.VLMEVALKIT}:vlmeval/dataset/image_vqa.py#L3237-L3268"
+    lmms = f"{pins.LMMS_EVAL}:lmms_eval/tasks/zerobench/utils.py#L21-L60"
     return {
         "vlmevalkit": scoring(kit, in_braces, contains),
         "lmms-eval": scoring(lmms, parse_verbatim, is_exact),

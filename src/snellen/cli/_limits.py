@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from typing import TYPE_CHECKING, NamedTuple
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from snellen import core, scoring
 from snellen.cli._exit import DONE, FELL_SHORT, WRONG_USE
+from snellen.cli._groups import Command
 from snellen.cli._run_options import pairs
-from snellen.errors import UsageError
+from snellen.errors import UsageError, plain
 from snellen.run import option_text
 from snellen.stats import Direction
 
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
     from snellen.scoring import MetricReport
 
 UNDER, OVER = "--fail-under", "--fail-over"
+OPTIONS = (
+    (UNDER, "floors", "below X (0.6, not 60 %)", "lower"),
+    (OVER, "ceilings", "above X", "higher"),
+)
+"""The two options: name, parameter, when the check fails, and the metrics that it is not for."""
 FRACTION = "fraction"
 """The unit of metrics between 0 and 1."""
 
@@ -54,6 +61,26 @@ class Limit(NamedTuple):
         return value < self.value if self.option == UNDER else value > self.value
 
 
+def limit_options(option: Callable[..., Callable[[Command], Command]]) -> Callable[..., Any]:
+    """Add --fail-under and --fail-over to a command. `option` creates the options: `click.option`,
+    or a function like it."""
+
+    def add(command: Command) -> Command:
+        for name, destination, words, better in reversed(OPTIONS):
+            command = option(
+                name,
+                destination,
+                multiple=True,
+                metavar="METRIC=X",
+                callback=parse_limits,
+                help=f"Exit with 1 if this metric of the headline scoring is {words}; repeatable. "
+                f"Not for metrics where {better} is better.",
+            )(command)
+        return command
+
+    return add
+
+
 def parse_limits(
     ctx: click.Context, param: click.Parameter, values: Sequence[str]
 ) -> tuple[Limit, ...]:
@@ -83,25 +110,51 @@ def check_limits(
         for metric in benchmark.scorings[benchmark.headline].metrics
     }
     for limit in limits:
-        if limit.stem not in known:
-            raise UsageError(
-                f"{limit.option}: no such metric {limit.metric!r}. Metrics: {', '.join(known)}."
-            )
-        directions = {
-            benchmark.scorings[benchmark.headline].direction(limit.stem) for benchmark in benchmarks
-        }
-        other: Direction = "lower" if limit.better == "higher" else "higher"
-        if other in directions:
-            side = "below" if limit.option == UNDER else "above"
-            raise UsageError(
-                f"{limit.option}: {other} is better for {limit.stem}, so a value {side} "
-                f"{limit.value:g} is not a failure. Use {OVER if limit.option == UNDER else UNDER} "
-                "for it."
-            )
+        _check_metric(
+            limit,
+            known,
+            (
+                benchmark.scorings[benchmark.headline].direction(limit.stem)
+                for benchmark in benchmarks
+            ),
+        )
         if not 0 <= limit.value <= 1 and any(
             _is_fraction(limit.stem, benchmark) for benchmark in benchmarks
         ):
             raise UsageError(_beyond(limit))
+
+
+def check_scored(limits: Sequence[Limit], results: Sequence[Result]) -> None:
+    """Check the values of --fail-under and --fail-over against scored results, which must have each
+    metric, and whose better direction must fit the option."""
+    known = dict.fromkeys(
+        name for result in results for name in metrics_of(result) if "/" not in name
+    )
+    for limit in limits:
+        metrics = [metrics_of(result).get(limit.stem) for result in results]
+        _check_metric(limit, known, (metric.better for metric in metrics if metric is not None))
+
+
+def _check_metric(
+    limit: Limit, known: Collection[str], directions: Iterable[Direction | None]
+) -> None:
+    """Check that a metric is known, and that its better direction fits the option.
+
+    Raises:
+        UsageError: the metric is unknown, or the other option is for it.
+    """
+    if limit.stem not in known:
+        raise UsageError(
+            f"{limit.option}: no such metric {limit.metric!r}. Metrics: {', '.join(known)}."
+        )
+    other: Direction = "lower" if limit.better == "higher" else "higher"
+    if other in directions:
+        side = "below" if limit.option == UNDER else "above"
+        raise UsageError(
+            f"{limit.option}: {other} is better for {limit.stem}, so a value {side} "
+            f"{limit.value:g} is not a failure. Use {OVER if limit.option == UNDER else UNDER} "
+            "for it."
+        )
 
 
 def _is_fraction(metric: str, benchmark: Benchmark) -> bool:
@@ -157,3 +210,16 @@ def shortfalls(limits: Sequence[Limit], result: Result, known: Set[str]) -> tupl
             lines.append(f"{name} is {value:.6g}; {limit.requirement}")
             code = max(code, FELL_SHORT)
     return lines, code
+
+
+def say_shortfalls(limits: Sequence[Limit], results: Sequence[Result]) -> int:
+    """Print each metric that misses its limit to standard error. Returns the exit code."""
+    known = {metric for result in results for metric in metrics_of(result)}
+    code = DONE
+    for result in results:
+        lines, shortfall = shortfalls(limits, result, known)
+        name = " × ".join(filter(None, (result.report.benchmark, result.report.model)))
+        for line in lines:
+            print(plain(f"{name}: {line}"), file=sys.stderr)
+        code = max(code, shortfall)
+    return code

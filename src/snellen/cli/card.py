@@ -16,6 +16,7 @@ from snellen.cli._complete import models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, leave_at_once
 from snellen.cli._form import TERMINAL, form_of, put
 from snellen.cli._groups import GroupedCommand, grouped
+from snellen.cli._judging import unjudged
 from snellen.cli._run_options import options_set, run_option
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.progress_lines import ProgressLines
@@ -170,6 +171,8 @@ def _ending(outcome: api.CardOutcome) -> int:
             _say(f"{run.progress.name}: {failed:,} question{'s' * (failed != 1)} without a reply")
         if run.stopped:
             _say(f"{run.progress.name}: stopped: {run.stopped}")
+        if (judge := unjudged(run)) is not None:
+            _say(judge)
         if failed or (run.stopped and not run.has_goal):
             code = FELL_SHORT
     if outcome.unreadable:

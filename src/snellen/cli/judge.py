@@ -18,6 +18,7 @@ from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
 from snellen.cli._own_benchmark import own_benchmark
 from snellen.cli._places import RUNS
 from snellen.cli._run_options import options_set, run_option, run_options, sources_of
+from snellen.cli._runs import RunArguments
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put, put_results
 from snellen.cli.progress_lines import ProgressLines
@@ -34,6 +35,7 @@ LONGEST_REASON = 300
 PROBED = 40
 """The default number of replies that a probe uses."""
 PATH = click.Path(path_type=Path)
+SINGLE_RUN = "--against takes the labels of a single RUN, and cannot be combined with --probe."
 
 
 @click.command("judge")
@@ -123,7 +125,7 @@ def command(
     **options: Any,  # those of RunOptions
 ) -> int:
     """Ask the judge about replies that the scorings of each RUN leave undecided, and score each
-    RUN.
+    RUN. A folder stands for all runs in it; those that need no judge are left out.
 
     If the command is repeated, only missing verdicts are requested. With --against and without
     --judge, the existing verdicts are used.
@@ -133,7 +135,7 @@ def command(
     if not qualify:
         if limits or tolerance is not None:
             raise UsageError("--threshold and --tolerance are for --qualify; add --qualify.")
-        _check_use(runs, models, against, probe, sample, options)
+        _check_use(models, against, probe, sample, options)
     ctx = click.get_current_context()
     plan = api.Plan(
         benchmarks=[],
@@ -155,15 +157,16 @@ def command(
         )
         _qualify.show(qualifications, as_json=as_json)
         return max(code, *map(_report_missing, finished))
+    arguments = RunArguments(runs)
     if probe:
-        code, reports = _probe(runs, plan, benchmark, scorings, sample or PROBED)
+        code, reports = _probe(arguments, plan, benchmark, scorings, sample or PROBED)
         if as_json:
             put(reports[0] if len(reports) == 1 else reports)
         else:
             for steering in reports:
                 report.print_steering(steering)
         return code
-    code, results = _judge(runs, plan, benchmark, scorings, against)
+    code, results = _judge(arguments, plan, benchmark, scorings, against)
     if as_json:
         put_results(results)
     else:
@@ -173,7 +176,6 @@ def command(
 
 
 def _check_use(
-    runs: Sequence[Path],
     models: Sequence[str],
     against: Path | None,
     probe: str | None,
@@ -187,10 +189,8 @@ def _check_use(
     """
     if not models and (probe or not against):
         raise UsageError("The judge is missing. Name a judge with --judge MODEL.")
-    if against is not None and (probe or len(runs) > 1):
-        raise UsageError(
-            "--against takes the labels of a single RUN, and cannot be combined with --probe."
-        )
+    if against is not None and probe:
+        raise UsageError(SINGLE_RUN)
     if sample is not None and not probe:
         raise UsageError(
             "--sample sets the number of replies for --probe, or of questions for --qualify. Add "
@@ -201,13 +201,19 @@ def _check_use(
 
 
 def _judge(
-    runs: Sequence[Path],
+    arguments: RunArguments,
     plan: api.Plan,
     benchmark: str | None,
     scorings: Sequence[str],
     against: Path | None,
 ) -> tuple[int, list[Result]]:
-    """Judge runs. Returns the exit code and the results."""
+    """Judge runs. Returns the exit code and the results.
+
+    Raises:
+        UsageError: there are several runs but the labels of one, or no run needs a judge.
+    """
+    if against is not None and len(arguments.runs) > 1:
+        raise UsageError(SINGLE_RUN)
     budget = api.budget_of(plan)
 
     def judge(path: Path) -> tuple[list[Result], list[api.Finished]]:
@@ -222,11 +228,11 @@ def _judge(
         )
         return [result], finished
 
-    return _until_interrupted(runs, judge)
+    return _until_interrupted(arguments, judge)
 
 
 def _probe(
-    runs: Sequence[Path],
+    arguments: RunArguments,
     plan: api.Plan,
     benchmark: str | None,
     scorings: Sequence[str],
@@ -246,23 +252,40 @@ def _probe(
             budget=budget,
         )
 
-    return _until_interrupted(runs, probe)
+    return _until_interrupted(arguments, probe)
 
 
 def _until_interrupted(
-    runs: Sequence[Path], ask: Callable[[Path], tuple[list[T], list[api.Finished]]]
+    arguments: RunArguments, ask: Callable[[Path], tuple[list[T], list[api.Finished]]]
 ) -> tuple[int, list[T]]:
-    """Judge or probe runs, one after another, until a run is interrupted. Returns the exit code and
-    the results so far."""
+    """Judge or probe runs, one after another, until a run is interrupted. Runs of a folder that
+    need no judge are left out. Returns the exit code and the results so far.
+
+    Raises:
+        UsageError: none of the runs needs a judge.
+    """
+    left_out: list[Path] = []
+
+    def ask_if_judged(run: Path) -> tuple[list[T], list[api.Finished]]:
+        try:
+            return ask(run)
+        except api.NothingToJudge as error:
+            if run in arguments.paths:
+                raise
+            print(plain(f"left out: {error}"), file=sys.stderr)
+            left_out.append(run)
+            return [], []
+
     documents: list[T] = []
     code = DONE
-    for path in runs:
-        more, finished = ask(path)
+    for more, finished in arguments.results(ask_if_judged):
         documents += more
         code = max(code, *map(_report_missing, finished), DONE)
         if any(run.interrupted for run in finished):
             return INTERRUPTED, documents
-    return code, documents
+    if len(left_out) == len(arguments.runs):
+        raise UsageError("None of these runs has a scoring with a judge.")
+    return max(code, arguments.code), documents
 
 
 def _report_missing(run: api.Finished) -> int:

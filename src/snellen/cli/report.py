@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from snellen import api, registry, report
-from snellen.cli._exit import DONE, FELL_SHORT
+from snellen.cli._exit import FELL_SHORT
 from snellen.cli._form import TERMINAL, form_of, put, say_written
 from snellen.cli._own_benchmark import own_benchmarks
 from snellen.cli._places import RUNS
+from snellen.cli._runs import RunArguments
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import results_as_json
 from snellen.errors import SnellenError, UsageError, plain
-from snellen.store import DEPTH, MANIFEST, REPORT, Run, runs_below, runs_elsewhere, started
+from snellen.store import REPORT, Run
 
 if TYPE_CHECKING:
     from snellen.analysis.comparing import Comparisons
@@ -147,23 +148,17 @@ def command(
 
 
 def _load(paths: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result], int]:
-    """All results, and the exit code. A run that cannot be read is an error if the user named the
-    run, and is left out if the run was found in a folder."""
-    results = []
-    code = DONE
+    """All results, and the exit code."""
     used: set[str] = set()
-    for run, is_argument in ((run, run == path) for path in paths for run in _runs(path)):
-        try:
-            spec, benchmark = _benchmark_of(run, benchmarks)
-            results.append(api.load_run(run, benchmark))
-            used.add(spec)
-        except SnellenError as error:
-            if is_argument:
-                raise
-            print(plain(f"left out: {error}"), file=sys.stderr)
-            code = FELL_SHORT
-    if not results:
-        raise UsageError("None of the runs could be read, so there is nothing to report.")
+
+    def load(run: Path) -> Result:
+        spec, benchmark = _benchmark_of(run, benchmarks)
+        result = api.load_run(run, benchmark)
+        used.add(spec)
+        return result
+
+    arguments = RunArguments(paths)
+    results = [*arguments.results(load)]
     for spec in benchmarks:
         if spec not in used:
             names = ", ".join(sorted({result.report.benchmark for result in results}))
@@ -171,7 +166,7 @@ def _load(paths: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result
                 f"-b {spec}: none of these runs used that benchmark. They used {names}. Leave out "
                 "the option, or name other runs."
             )
-    return results, code
+    return results, arguments.code
 
 
 def _benchmark_of(run: Path, specs: Sequence[str]) -> tuple[str, Benchmark | None]:
@@ -215,18 +210,3 @@ def _compared(results: Sequence[Result], benchmarks: Sequence[str]) -> Compariso
             why = str(error)
     print(plain(f"not compared: {why}"), file=sys.stderr)
     return None
-
-
-def _runs(path: Path) -> Sequence[Path]:
-    """The run itself if the path is a run; otherwise, the runs in the folder."""
-    if not path.exists():
-        raise UsageError(f"{path}: no such file or folder.")
-    if not path.is_dir() or (path / MANIFEST).exists():
-        return [path]
-    runs = runs_below(path)
-    if not runs:
-        raise UsageError(f"{path} contains no runs. It was searched {DEPTH} folders deep.")
-    if (elsewhere := runs_elsewhere(path, runs)) is not None:
-        print(plain(elsewhere), file=sys.stderr)
-    # The names of the folders of a model's runs are digests, which have no order.
-    return sorted(runs, key=lambda run: (run.parent, started(run)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from snellen.cli import _limits, _plan_file
 from snellen.cli._complete import benchmarks, models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, leave_at_once
 from snellen.cli._groups import GroupedCommand, grouped
+from snellen.cli._judging import unjudged
 from snellen.cli._run_options import options_set, run_options, sources_of
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put, put_results
@@ -77,26 +79,7 @@ EXAMPLES = (
     help="Estimate requests, pictures, tokens, cost, and time; send nothing.",
 )
 @grouped(OUTPUT, "--no-score", is_flag=True, help="Store the replies without scoring them.")
-@grouped(
-    OUTPUT,
-    "--fail-under",
-    "floors",
-    multiple=True,
-    metavar="METRIC=X",
-    callback=_limits.parse_limits,
-    help="Exit with 1 if this metric of the headline scoring is below X (0.6, not 60 %); "
-    "repeatable. Not for metrics where lower is better.",
-)
-@grouped(
-    OUTPUT,
-    "--fail-over",
-    "ceilings",
-    multiple=True,
-    metavar="METRIC=X",
-    callback=_limits.parse_limits,
-    help="Exit with 1 if this metric of the headline scoring is above X; repeatable. Not for "
-    "metrics where higher is better.",
-)
+@_limits.limit_options(partial(grouped, OUTPUT))
 @grouped(
     OUTPUT,
     "--also",
@@ -146,6 +129,7 @@ def command(
     is_sweep = len(options["prompt"]) > 1 or any(part.setting for part in plan.by_setting())
     if not quiet:
         _say_sizes(benchmarks, is_estimate=only_estimate)
+        _say_needs(plan)
         for benchmark in plan.benchmarks:
             for note in benchmark.notes:
                 _say(f"{benchmark.name}: {note}")
@@ -194,6 +178,14 @@ def _say_sizes(specs: Sequence[str], *, is_estimate: bool) -> None:
         if name.startswith(suites.PREFIX):
             how = "" if is_estimate else ". To see the cost first, add --estimate"
             _say(f"{name}: {size_of(suites.members([name]))}, for each model{how}")
+
+
+def _say_needs(plan: api.Plan) -> None:
+    """Print what the benchmarks need: a judge, or a package."""
+    from snellen.run.readiness import needs  # not imported for `run --help`
+
+    for note in needs(plan.benchmarks):
+        _say(note)
 
 
 def _show_overalls(specs: Sequence[str], results: Sequence[Result]) -> None:
@@ -324,6 +316,8 @@ def _ending(
         else:
             if run.scope_note is not None and part is None:
                 _say(run.scope_note)
+            if (judge := unjudged(run)) is not None:
+                _say(judge)
             lines, shortfall = _limits.shortfalls(limits, run.result, known)
             for line in lines:
                 _say(f"{name}: {line}")

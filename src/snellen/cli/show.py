@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from snellen import registry
+from snellen.cli import _benchmark_table
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
 from snellen.cli._own_benchmark import runs_toolkit_code
@@ -17,7 +18,7 @@ from snellen.cli._places import DATA
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
 from snellen.errors import DataError, UsageError, plain
-from snellen.registry import suites
+from snellen.registry import facts, suites
 from snellen.text.amounts import percent
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
         "benchmark": loaded.name,
         "sheet": entry.sheet if entry else "",
         "also_known_as": list(entry.aliases) if entry else [],
+        **(_facts(entry, loaded) if entry else {}),
         "options": registry.options_of(benchmark) if entry else {},
         "rows": there.rows or None,
         "is_published": loaded.interop.files is not None,
@@ -94,9 +96,19 @@ def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
             }
             for name, scoring in loaded.scorings.items()
         },
-        "notes": list(loaded.notes),
+        "notes": [*loaded.notes, *_data_notes(loaded, there.rows)],
         "example": _example(bundled, few.first),
     }
+
+
+def _facts(entry: registry.Entry, benchmark: Benchmark) -> dict[str, Any]:
+    """The facts that `snellen list` shows, with the number of questions for the benchmark's
+    options."""
+    listed = _benchmark_table.document(entry)
+    known = {name: value for name, value in listed.items() if name not in ("name", "title")}
+    if not benchmark.provenance.from_catalog:  # the user's own file
+        return known
+    return {**known, "n": registry.published_size(benchmark)}
 
 
 def _bundled(spec: str) -> Benchmark:
@@ -137,6 +149,15 @@ def _survey(benchmark: Benchmark, *, is_file: bool = False) -> _Survey:
     return _Survey(rows, chance / rows if chance else None, first)
 
 
+def _data_notes(benchmark: Benchmark, rows: int) -> list[str]:
+    """Notes on whether the rows, if there are any, are those of the published data set."""
+    if not rows:
+        return []
+    from snellen.run.data_notes import data_notes, size_notes  # imported on use: few pass --data
+
+    return [*data_notes(benchmark), *size_notes(benchmark, rows)]
+
+
 def _hedging(bundled: Benchmark, scoring: str, chance: float | None) -> float | None:
     """The score, on the bundled rows, of replies that name every answer at once. None if this score
     is not above chance, or if lower scores are better."""
@@ -168,10 +189,32 @@ def _where_to_get(document: Mapping[str, Any]) -> str:
     return f"not found: run `snellen data get {document['benchmark']}`, or pass --data"
 
 
+def _fact_lines(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the facts that are known, each with its meaning."""
+    if document.get("n"):
+        yield f"questions      {document['n']:,}"
+    if kind := document.get("kind"):
+        judge = "; needs a judge" if document["needs_judge"] else ""
+        yield f"kind           {_with_meaning(kind, facts.KINDS)}{judge}"
+    if languages := document.get("languages"):
+        names = (facts.LANGUAGES.get(code, code) for code in languages)
+        yield f"languages      {', '.join(names)}"
+    if document.get("license"):
+        yield f"license        {_with_meaning(document['license'], facts.LICENSES)}"
+    if document.get("proof"):
+        yield f"proof          {_with_meaning(document['proof'], facts.PROOFS)}"
+
+
+def _with_meaning(value: str, meanings: Mapping[str, str]) -> str:
+    meaning = meanings.get(value)
+    return f"{value}: {meaning}" if meaning else value
+
+
 def _lines(document: Mapping[str, Any]) -> list[str]:
     lines = [document["benchmark"], "", *document["sheet"].splitlines(), ""]
     if document["also_known_as"]:
         lines.append(f"also known as  {', '.join(document['also_known_as'])}")
+    lines += _fact_lines(document)
     for name, option in document["options"].items():
         allowed = f", one of {', '.join(map(str, option['choices']))}" if option["choices"] else ""
         lines.append(f"option         {name}={option['default']}{allowed}")

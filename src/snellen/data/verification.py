@@ -14,38 +14,51 @@ import msgspec
 from snellen.data.download import Digests, difference, digests
 from snellen.data.file_records import Known, groups_of, is_same, known, members_of, size_of
 from snellen.data.locations import DataFile, File, looked_up
+from snellen.data.mismatches import NOT_PUBLISHED, OTHER_NAME
 from snellen.data.row_index import identity as identity_of
 from snellen.home import home
 
-NOT_PUBLISHED = " is not the published "
-"""The part of a note which says that a file differs from the published file."""
-OTHER_NAME = " has another name than the published files"
-"""The part of a note which says that a file could not be compared with the published files."""
 MOST_COMPARED = 500_000_000
 """The maximum size, in bytes, of a file that is compared with its published digest before a run."""
 
 
 def mismatch(data_file: DataFile) -> str | None:
-    """Compare the data file with the published file of the same name, and return a sentence if they
-    differ, or if the file that the user passed has another name than the benchmark's files. Return
-    None if they do not differ, if no digest is published, or if the file is too large for this
+    """Compare the data file with the published files, and return a sentence if it is not the file
+    that the benchmark reads with its options: its digest differs, it is another published file,
+    such as that of another split, or it was passed under another name. Return None if the digest
+    is right, if the name is right and no digest is published, or if the file is too large for this
     check (`verify` checks files of any size).
 
     Raises:
         DataError: The file does not exist or cannot be read.
     """
     path = data_file.path
-    file = next(
-        (candidate for candidate in data_file.published if Path(candidate.name).name == path.name),
-        None,
-    )
-    if file is None and data_file.published and data_file.data == path:
-        names = [*dict.fromkeys(Path(name).name for name in data_file.names)]
-        if path.name not in names:
-            listed = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-            return f"{path}{OTHER_NAME} of {data_file.benchmark} ({listed})"
-    if file is None or not (file.md5 or file.sha256) or path.stat().st_size > MOST_COMPARED:
-        return None
+    size = path.stat().st_size
+    names = [*dict.fromkeys(Path(name).name for name in data_file.names)]
+    own = [file for file in data_file.published if Path(file.name).name in names]
+    same_name = next((file for file in own if Path(file.name).name == path.name), None)
+    candidates = [
+        file
+        for file in data_file.published
+        if _vouched(file) and (file is same_name or file.size == size)
+    ]
+    if candidates and size <= MOST_COMPARED:
+        actual = _digests(path, with_md5=any(file.md5 for file in candidates))
+        match = next((file for file in candidates if difference(file, actual) is None), None)
+        if match is not None:
+            expected = own[0].name if own else names[0]
+            other = f"{path}{NOT_PUBLISHED}{expected}: it is the published {match.name}"
+            return None if match in own else other
+        if same_name in candidates:
+            return f"{path}{NOT_PUBLISHED}{same_name.name}: {difference(same_name, actual)}"
+    if data_file.data == path and path.name not in names:
+        listed = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+        return f"{path}{OTHER_NAME} of {data_file.benchmark} ({listed})"
+    return None
+
+
+def _digests(path: Path, *, with_md5: bool) -> Digests:
+    """The digests of a file, which are stored until the file changes."""
     identity = [str(candidate) for candidate in identity_of(path)]
     name = blake2b(identity[0].encode(), digest_size=16).hexdigest()
     kept = home() / "index" / f"{name}.json"
@@ -53,19 +66,12 @@ def mismatch(data_file: DataFile) -> str | None:
         known = msgspec.json.decode(kept.read_bytes(), type=_Compared)
     except (OSError, msgspec.DecodeError):
         known = None
-    if known is None or known.identity != identity:
-        known = _Compared(identity=identity, digests=digests(path, with_md5=file.md5 is not None))
+    if known is None or known.identity != identity or (with_md5 and known.digests.md5 is None):
+        known = _Compared(identity=identity, digests=digests(path, with_md5=with_md5))
         with suppress(OSError):  # then the next check computes the digests again
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_bytes(msgspec.json.encode(known))
-    why = difference(file, known.digests)
-    return f"{path}{NOT_PUBLISHED}{file.name}: {why}" if why else None
-
-
-def is_mismatch(note: str) -> bool:
-    """Whether a run's note says that its data are not the published file, or that they could not be
-    compared with it."""
-    return NOT_PUBLISHED in note or OTHER_NAME in note
+    return known.digests
 
 
 class _Compared(msgspec.Struct, frozen=True, kw_only=True):

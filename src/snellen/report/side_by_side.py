@@ -10,6 +10,7 @@ from snellen.analysis.capabilities import over
 from snellen.analysis.comparing import benchmark_names, side_names
 from snellen.analysis.fronts import front_lines
 from snellen.analysis.result import Result, category_metrics, metric_label, shown
+from snellen.data.mismatches import is_mismatch
 from snellen.registry import BUNDLED, is_bundled
 from snellen.report.run_facts import in_words
 from snellen.report.table_rows import EMPTY, category_label, probe_title
@@ -193,11 +194,13 @@ def shared_remarks(results: Sequence[Result]) -> Iterator[str]:
 
 
 OTHER_SOURCE = "scored with a changed source"
+OTHER_DATA = "the data are not the published data"
 
 
 def short_of(result: Result) -> list[str]:
     """The reasons why a result is not a regular result for the full data set. A result may be
-    partial, incomplete, a probe, out of date, from a changed source, or from the bundled rows."""
+    partial, incomplete, a probe, out of date, from a changed source, from the bundled rows, or from
+    data that are not the published data."""
     report = result.report
     rows = report.conversations or report.n
     notes = [] if report.asked_of is None else [f"partial: {rows:,} of {report.asked_of:,}"]
@@ -209,7 +212,9 @@ def short_of(result: Result) -> list[str]:
     notes += [OTHER_SOURCE] * is_of_other_source
     judges = report.judged_by.get(report.headline)
     notes += [judges.remark] if judges is not None and judges.remark else []
-    return [*notes, *["incomplete"] * report.incomplete, *[BUNDLED] * _bundled(result)]
+    notes += ["incomplete"] * report.incomplete
+    notes += [BUNDLED] * _bundled(result)
+    return [*notes, *[OTHER_DATA] * any(map(is_mismatch, report.notes))]
 
 
 def _bundled(result: Result) -> bool:

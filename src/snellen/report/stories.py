@@ -7,7 +7,8 @@ from string import ascii_uppercase
 
 from snellen.core.answer import Answer, answer_words
 from snellen.errors import plain
-from snellen.scoring import Attempt, Explained, Explanation
+from snellen.scoring import Attempt, Explained, ExplainedCall, Explanation
+from snellen.text.amounts import counted
 
 MARGIN = 12
 LONGEST = 4_000
@@ -40,6 +41,8 @@ def _lines(explanation: Explanation) -> Iterator[str]:
         yield from _attempt(attempt)
     if not explanation.attempts:
         yield from _entry("reply", "none")
+    for number, call in enumerate(explanation.calls, start=1):
+        yield from _entry(f"call {number}", _call(call))
     for reading in explanation.readings:
         yield from _reading(reading)
 
@@ -54,6 +57,18 @@ def _attempt(attempt: Attempt) -> Iterator[str]:
     if attempt.reasoning:
         yield from _entry("thought", attempt.reasoning)
     yield from _entry("reply", f"({attempt.state}{turn}{number}) {attempt.reply}")
+
+
+def _call(call: ExplainedCall) -> str:
+    """A tool call with the size of its result, such as `zoom {"box": [0, 0, 9, 9]}: 30 characters,
+    1 picture`."""
+    turn = f"turn {call.turn + 1}, " if call.turn else ""
+    if call.characters is None:
+        size = "not carried out"
+    else:
+        size = counted(call.characters, "character", "characters")
+        size += f", {counted(call.pictures, 'picture', 'pictures')}" if call.pictures else ""
+    return f"({turn}step {call.step + 1}) {call.name} {call.arguments}: {size}"
 
 
 def _reading(reading: Explained) -> Iterator[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from snellen.analysis.result import Result
-from snellen.data import verification
+from snellen.data.mismatches import is_mismatch
 from snellen.registry import is_bundled
-from snellen.report.side_by_side import short_of
+from snellen.report.side_by_side import OTHER_DATA, short_of
 from snellen.run.card_entries import CardEntry
 from snellen.run.plan import Finished
 from snellen.scoring.sections.failures import is_failure
+from snellen.store import Run
 
-UNJUDGED = "incomplete: replies wait for a judge: `snellen judge RUN`"
 NOTED_SHARE = 0.05
 """The maximum share of unparsed replies without a note."""
 
@@ -23,13 +23,14 @@ def run_notes(entry: CardEntry, against: str) -> Iterator[str]:
     ends = [done for done in (entry.by_recipe, entry.official) if done is not None]
     results = [done.result for done in ends if done.result is not None]
     notes = dict.fromkeys(
-        note for result in results for note in result.report.notes if verification.is_mismatch(note)
+        note for result in results for note in result.report.notes if is_mismatch(note)
     )
     for result in results:
         waiting = result.counts.not_judged
         notes |= {
-            UNJUDGED if note == "incomplete" and waiting else note: None
+            _unjudged(result) if note == "incomplete" and waiting else note: None
             for note in short_of(result)
+            if note != OTHER_DATA  # the first notes have the details
         }
     notes |= dict.fromkeys(
         note for result in results for note in result.report.notes if is_failure(note)
@@ -41,6 +42,16 @@ def run_notes(entry: CardEntry, against: str) -> Iterator[str]:
     yield from notes
     if entry.ask is not None and entry.ask.manner.fault:
         yield f"fault: {entry.ask.manner.fault}"
+
+
+def _unjudged(result: Result) -> str:
+    """The note on a result whose replies wait for a judge, with the command that asks it."""
+    command = (
+        "snellen judge RUN --judge MODEL"
+        if result.run is None
+        else Run(result.run).command("judge", "--judge", "MODEL")
+    )
+    return f"incomplete: replies wait for a judge: `{command}`"
 
 
 def _unparsed_notes(entry: CardEntry, against: str) -> Iterator[str]:

@@ -3,7 +3,7 @@ settings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import NoReturn, cast
@@ -27,6 +27,7 @@ from snellen.run.gap_run import GAP_BUDGET, GapRun
 from snellen.run.lifecycle import Show
 from snellen.run.options import RunOptions
 from snellen.run.plan import Finished, Plan
+from snellen.run.readiness import combined, missing_packages, needs
 from snellen.run.run_plan import budget_of, run_plan
 from snellen.run.selected_rows import of_selected_rows
 from snellen.run.ways import (
@@ -99,8 +100,9 @@ def card_run(
 
     Options that determine how questions are asked, such as `max_tokens`, replace the official
     settings but not the recipe's settings. If a benchmark cannot be run, the card gives the reason.
-    Before any request is sent, `say` gets a message for each gap that the request wants explained.
-    The message states the planned numbers of questions and requests.
+    Before any request is sent, `say` gets a line for each benchmark that cannot be run, and lines
+    on what the others need (a judge, a package). For each gap that the request wants explained, it
+    gets a line with the planned numbers of questions and requests.
 
     Raises:
         SnellenError: the recipe or the checkpoint does not exist, the request does not name one of
@@ -115,6 +117,9 @@ def card_run(
     for entry in entries:
         _prepare(entry, request, options, command)
     bases = [entry.base for entry in entries if entry.base is not None]
+    packages = missing_packages(bases[0]) if bases else []
+    if packages:
+        raise combined([*packages, *(entry.error for entry in entries if entry.error is not None)])
     errors = [entry.error for entry in entries if entry.error is not None]
     if not bases:
         raise (
@@ -123,6 +128,8 @@ def card_run(
             else _nothing_to_run(request, entries)
         )
     runner = PlanRunner(show, at_once, budget_of(bases[0]))
+    for note in _missing_notes(entries):
+        say(note)
     for entry in entries:
         if entry.search is not None:
             say(entry.search.announcement)
@@ -134,6 +141,17 @@ def card_run(
     return CardOutcome(
         result=CardResult(card), finished=runner.finished, unreadable=_unreadable(entries)
     )
+
+
+def _missing_notes(entries: Sequence[CardEntry]) -> Iterator[str]:
+    """Yield a line on each benchmark that cannot be run, and lines on what the others need."""
+    failed = [entry for entry in entries if entry.error is not None]
+    if failed:
+        yield f"{len(failed)} of {len(entries)} benchmarks cannot be run as requested:"
+    for entry in failed:
+        way = "" if entry.base is None else ", with the recipe's settings"
+        yield f"- {entry.data_set}{way}: {entry.error}"
+    yield from needs([entry.base.benchmarks[0] for entry in entries if entry.base is not None])
 
 
 def _unreadable(entries: Sequence[CardEntry]) -> list[str]:

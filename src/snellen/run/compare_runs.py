@@ -19,7 +19,7 @@ from snellen.core.benchmark import Benchmark
 from snellen.errors import SnellenError, UsageError
 from snellen.run.prediction_files import PredictionSet, read_predictions
 from snellen.run.qualifications import judged_by
-from snellen.run.score_run import benchmark_of, judgeable, source_notes
+from snellen.run.score_run import benchmark_of, judgeable, run_size_notes, source_notes
 from snellen.scoring import asks_notes, judge, replies_of, rules_of
 from snellen.scoring.sections.cost import stored_cost
 from snellen.scoring.sections.tools import reported_tools, text_call_notes
@@ -295,6 +295,7 @@ def loaded_run(
                 *notes,
                 *older,
                 *source_notes(run, benchmark),
+                *run_size_notes(run, benchmark),
             ],
         )
     noticed = [*manifest.get("noticed", {}).values()]

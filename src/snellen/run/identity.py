@@ -18,9 +18,10 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.model import Model
 from snellen.core.profile import ImageLimits, Profile
 from snellen.core.scoring import model_coordinates
-from snellen.data import Facts, Noted, missing_note
+from snellen.data import Facts, Noted
 from snellen.media import video
 from snellen.run import Settings, own_prompt
+from snellen.run.data_notes import data_notes
 from snellen.run.effort import effort_notes, sent_fields
 from snellen.run.run_config import RunConfig
 from snellen.run.token_limit import raised_to
@@ -171,16 +172,6 @@ def _versions() -> Mapping[str, str]:
     """Look up the versions of the packages that manifests record. They stay the same in a
     process, and each look-up parses the description of a package."""
     return {name: metadata.version(name) for name in RECORDED_PACKAGES}
-
-
-def data_notes(benchmark: Benchmark) -> list[str]:
-    """Notes about the rows, for reports."""
-    notes = [missing_note(benchmark.data)]
-    if benchmark.interop.files is not None:
-        from snellen.data import verification  # imported on use: it imports the code of downloads
-
-        notes.append(verification.mismatch(benchmark.interop.files))
-    return [note for note in notes if note is not None]
 
 
 def _prompt_notes(benchmark: Benchmark) -> list[str]:

@@ -21,6 +21,10 @@ from snellen.scoring import judge
 from snellen.store import MANIFEST, LabelRecord, Run, identity_digest, safe_name
 
 
+class NothingToJudge(UsageError):
+    """The benchmark of a run has no scoring with a judge."""
+
+
 def judge_run(
     path: Path,
     plan: Plan,
@@ -63,7 +67,7 @@ def judge_run(
         and scoring.reads == benchmark.procedure.kind
     ]
     if not names:
-        raise UsageError(f"{benchmark.name} has no scoring with a judge.")
+        raise NothingToJudge(f"{path}: {benchmark.name} has no scoring with a judge.")
     for name in names:
         judge.judge_of(benchmark, name)
     budget = budget or budget_of(plan)

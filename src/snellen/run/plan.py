@@ -185,6 +185,7 @@ class Plan:
                 without,
                 videos,
                 benchmark.procedure.frames or "",
+                benchmark.max_answer_tokens,
             )
             for name in names
         }
@@ -354,9 +355,9 @@ def load_benchmarks(
 
 
 def _by_recipe(benchmark: Benchmark, options: RunOptions) -> Benchmark:
-    from snellen.transforms.recipe import (
-        in_words_of_recipe,
-    )  # imported on use: most runs have no recipe
+    # Imported on use, since few runs have a recipe.
+    from snellen.run.recipe_settings import MANY_TOKENS, lacks_limit
+    from snellen.transforms.recipe import ask_for, in_words_of_recipe
 
     recipe = options["recipe"]
     assert recipe is not None
@@ -364,6 +365,12 @@ def _by_recipe(benchmark: Benchmark, options: RunOptions) -> Benchmark:
     if options["recipe_without"]:
         left_out = ", ".join(options["recipe_without"])
         benchmark = with_note(benchmark, f"without these settings of the recipe: {left_out}")
+    if lacks_limit(ask_for(benchmark, recipe, registry.recipe)):
+        note = (
+            "the recipe states no token limit of a reply; unless --max-tokens or the profile sets "
+            f"one, it is {MANY_TOKENS:,}, or the benchmark's if that is higher"
+        )
+        benchmark = with_note(benchmark, note)
     return benchmark
 
 

@@ -17,7 +17,7 @@ from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Verdicts
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.run.answers_in_file import with_answers
-from snellen.run.identity import data_notes
+from snellen.run.data_notes import data_notes
 from snellen.scoring import Predicted
 from snellen.store import data_at
 

@@ -29,6 +29,7 @@ from snellen.run import (
     check_model,
     select,
 )
+from snellen.run.data_notes import data_notes, size_notes
 from snellen.run.earlier_runs import check_pictures, reuse_of
 from snellen.run.effort import expects_thoughts
 from snellen.run.identity import manifest_of, run_identity
@@ -90,7 +91,12 @@ class Preparation:
         entered = self._enter(benchmark, identity, manifest, limit)
         if entered is not None:
             run, nearest = entered
-            notes = (*_differs(nearest), *_serves(opened))
+            notes = (
+                *_differs(nearest),
+                *_serves(opened),
+                *data_notes(benchmark),
+                *size_notes(benchmark, facts.rows),
+            )
             job = self._job(config, opened, facts, run, notes, reuse, limit)
             self.jobs.append(replace(job, tools=tools))
 

@@ -23,6 +23,7 @@ from snellen.run.outcome import Outcome
 from snellen.run.parts import PATIENCE, enter_lock, is_complete
 from snellen.run.plan import Finished, Plan
 from snellen.run.preparation import MOST_FREQUENT, Preparation
+from snellen.run.readiness import check_settings, facts_of_all
 from snellen.run.token_limit import check_asks_again
 from snellen.store import HeldError, Run, pull
 
@@ -56,8 +57,6 @@ def run_plan(
                     "as 'python:FILE:NAME', since each worker opens it."
                 )
             registry.check_replicated(spec, plan.profile_of(name))
-        elif isinstance(spec, str):
-            registry.check_extra(spec)
         if plan.options["max_cost"] is not None and plan.profile_of(name).prices is None:
             raise UsageError(
                 f"--max-cost needs the token prices of {name}. Set `prices` in its profile "
@@ -66,8 +65,10 @@ def run_plan(
     if (plan.options["drivers"] or 1) > 1 and not plan.is_driver:
         raise UsageError("--drivers works with `snellen run` and `evaluate` only. Leave it out.")
     budget = budget or budget_of(plan)
+    settings = plan.by_setting()
+    check_settings(plan, settings)
     finished: dict[Path, Finished] = {}
-    for setting in plan.by_setting():
+    for setting in settings:
         results = run_async(_run_plan(setting, show, at_once, budget))
         # Two settings can lead to the same run, such as two image sizes above a profile's limit.
         finished |= {result.run: result for result in results}
@@ -94,7 +95,7 @@ async def prepared(plan: Plan, budget: Budget) -> AsyncIterator[list[Job]]:
         preparation = Preparation(plan, budget, stack)
         try:
             # All rows are read before any model is opened, since opening a model may take minutes.
-            read = [(benchmark, benchmark.data.facts()) for benchmark in plan.benchmarks]
+            read = facts_of_all(plan.benchmarks)
             for spec, (benchmark, _) in product(plan.models, read):
                 check_asks_again(benchmark, plan.config(spec, benchmark).settings)
             for spec in plan.models:

@@ -18,6 +18,7 @@ from snellen.core.scoring import Missing
 from snellen.errors import CatalogError, UsageError
 from snellen.report.words import write_markdown
 from snellen.run import kept_report
+from snellen.run.data_notes import size_notes
 from snellen.run.plan import check_missing
 from snellen.run.prediction_files import read_predictions
 from snellen.run.qualifications import judged_by
@@ -220,7 +221,7 @@ def scored(
             *notes,
             *_by_other_rules(run, benchmark),
             *source_notes(run, benchmark),
-            *incomplete_notes(run.manifest(), benchmark),
+            *run_size_notes(run, benchmark),
             *older,
         ]
         report = score_run(
@@ -278,19 +279,10 @@ def source_notes(run: Run, benchmark: Benchmark) -> list[str]:
     return [f"scored by {what} as it is now. {SOURCE_CHANGED}"]
 
 
-def incomplete_notes(manifest: Mapping[str, Any], benchmark: Benchmark) -> list[str]:
-    """A note if the data have fewer questions than the published data set. Bundled rows have a note
-    of their own."""
-    provenance = benchmark.provenance
-    if not provenance.from_catalog or registry.is_bundled(benchmark.notes):
-        return []
-    rows, size = manifest.get("rows", 0), registry.published_size(benchmark)
-    if not rows or size is None or rows >= size:
-        return []
-    return [
-        f"the data have {rows:,} of the {size:,} questions of {benchmark.name}. The score is about "
-        "these questions alone"
-    ]
+def run_size_notes(run: Run, benchmark: Benchmark) -> list[str]:
+    """A note if the number of a run's rows is not that of the published data set."""
+    manifest = run.manifest()
+    return size_notes(benchmark, manifest.get("rows", 0), manifest.get("notes", ()))
 
 
 def _judging(run: Run, benchmark: Benchmark) -> dict[str, CostReport]:

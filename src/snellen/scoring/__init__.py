@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         explain_reply as explain_reply,
         explain_run as explain_run,
     )
+    from snellen.scoring.explained_calls import ExplainedCall as ExplainedCall
     from snellen.scoring.freshness import (
         SOURCE_CHANGED as SOURCE_CHANGED,
         SOURCE_DIFFERS as SOURCE_DIFFERS,
@@ -98,6 +99,7 @@ _FILES = {
     "Criterion": "qualification",
     "Disagreement": "document",
     "Explained": "explain",
+    "ExplainedCall": "explained_calls",
     "Explanation": "explain",
     "JudgeReport": "document",
     "JudgedBy": "judged_by",

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from snellen.core.answer import Answer
 from snellen.core.benchmark import Benchmark
 from snellen.core.scoring import Verdicts
 from snellen.media.content import Message
+from snellen.scoring.explained_calls import ExplainedCall, explained_calls
 from snellen.scoring.predictions import Predicted
 from snellen.scoring.replies import Scored, replies_of, sample_of
 from snellen.scoring.resolution import resolve
 from snellen.scoring.scorer import Scorer
-from snellen.store import Key, ReplyRecord, Run
+from snellen.store import Key, Question, ReplyRecord, Run
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -82,6 +85,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The attempts."""
     readings: list[Explained]
     """The result of each scoring."""
+    calls: list[ExplainedCall] = []
+    """The calls of tools, in order."""
 
 
 def explain_run(
@@ -105,6 +110,7 @@ def explain_run(
         (scored.conversation or scored.sample).id for scored in replies.values()
     }
     messages: dict[tuple[int, int], list[tuple[str, str]]] = {}
+    last_steps: dict[tuple[int, int], Question] = {}
     for question in run.questions():
         if question.key.sample not in sample_ids:
             continue
@@ -117,7 +123,11 @@ def explain_run(
                 sample_shown, question.key.repeat, "absent", None, benchmark.procedure.kind
             )
             replies.setdefault(story(question.key), nothing)
-        for role, parts in question.messages:
+        turn = (question.key.repeat, question.key.turn)
+        # The question of a later step contains the messages of the earlier steps.
+        before = len(last_steps[turn].messages) if question.key.step and turn in last_steps else 0
+        last_steps[turn] = question
+        for role, parts in question.messages[before:]:
             shown = [
                 part if isinstance(part, str) else _picture(question.media[part].place)
                 for part in parts
@@ -127,12 +137,17 @@ def explain_run(
     for record in run.replies():
         if isinstance(record, ReplyRecord) and record.key.sample in sample_ids:
             attempts.setdefault(story(record.key), []).append(_attempt(record))
+    calls: dict[tuple[int, int], list[ExplainedCall]] = {}
+    for _, question in sorted(last_steps.items()):
+        more = explained_calls(question, run.final(question.key))
+        calls.setdefault(story(question.key), []).extend(more)
     return [
         _explained(
             Scorer(benchmark, verdicts=verdicts, resolved=resolved),
             replies[key],
             messages.get(key, []),
             attempts.get(key, []),
+            calls.get(key, []),
         )
         for key in sorted(replies)
     ]
@@ -187,6 +202,7 @@ def _explained(
     scored: Scored,
     messages: list[tuple[str, str]],
     attempts: list[Attempt],
+    calls: Sequence[ExplainedCall] = (),
 ) -> Explanation:
     sample, benchmark = scored.sample, scorer.benchmark
     return Explanation(
@@ -213,6 +229,7 @@ def _explained(
             )
             for row in scorer.score_rows(scored, scorer.findings(scored))
         ],
+        calls=[*calls],
     )
 
 

@@ -35,9 +35,6 @@ from snellen.data.published import File
 from snellen.media.content import Image, Message, Part, user
 from snellen.metrics import Metric, mean
 
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
-"""The commits of VLMEvalKit and lmms-eval that benchmarks name as sources of their scorings."""
 DIRECTLY = "Answer with the option's letter from the given choices directly."
 LISTED = "{hint}Question: {question}\nOptions:\n{choices}"
 PROMPTS = {

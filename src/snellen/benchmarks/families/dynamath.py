@@ -15,6 +15,7 @@ from dataclasses import replace
 from snellen import stats
 from snellen.answers.choice import option_letter
 from snellen.answers.value import cleaned, number
+from snellen.benchmarks.families import pins
 from snellen.benchmarks.families.tasks import as_reading, parse_phrase, parse_value, plain_words
 from snellen.core import Reading, Reply, Sample, Scoring
 from snellen.metrics import Columns, Metric, mean, metric
@@ -23,10 +24,7 @@ from snellen.stats import Estimate
 
 REVISION = "598c3c3d732422d29580e9ecf8f2a7928a068fdd"
 SOURCE = f"DynaMath/DynaMath@{REVISION}:evaluation/opensource_json_eval.py#L26-L146"
-KIT = (
-    "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/dynamath.py"
-    "#L15-L106"
-)
+KIT = f"{pins.VLMEVALKIT}:vlmeval/dataset/dynamath.py#L15-L106"
 Parse = Callable[[Reply, Sample], Reading]
 Score = Callable[[Reading, Sample], float | None]
 VERDICT = "verdict in the file"

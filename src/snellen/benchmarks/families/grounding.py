@@ -32,8 +32,6 @@ Box = tuple[float, float, float, float]
 Parse = Callable[[Reply, Sample], Reading]
 Score = Callable[[Reading, Sample], float]
 
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
-LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks"
 EVALSCOPE = "modelscope/evalscope@fde259d2:evalscope/benchmarks"
 NO_BOX: Box = (0.0, 0.0, 0.0, 0.0)
 """The box of a reply without a box in toolkits that score it all the same."""

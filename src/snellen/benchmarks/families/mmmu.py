@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from string import ascii_uppercase
 
+from snellen.benchmarks.families import pins
 from snellen.benchmarks.families.authors_files import Joined, texts
 from snellen.benchmarks.families.draws import undecided
 from snellen.core import Capabilities, Reading, Sample, prompts
@@ -29,13 +30,11 @@ from snellen.media.content import Image, Part
 
 REVISION = "bb0b95a945998d91dfef37e969e07d49d1139438"
 AUTHORS = f"MMMU-Benchmark/MMMU@{REVISION}"
-LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 LMMS_DRAWS = (
     "lmms-eval draws letters from Python's shared random state, which depends on what ran before. "
     "The result of lmms-eval may therefore differ."
 )
-LMMS_PARSER = f"{LMMS_EVAL}:lmms_eval/tasks/_task_utils/mmmu_mcq_utils.py#L17-L65"
+LMMS_PARSER = f"{pins.LMMS_EVAL}:lmms_eval/tasks/_task_utils/mmmu_mcq_utils.py#L17-L65"
 HOST = "https://opencompass.openxlab.space/utils/VLMEval"
 DOMAINS: Mapping[str, tuple[str, ...]] = {
     "Art and Design": ("Art", "Art_Theory", "Design", "Music"),

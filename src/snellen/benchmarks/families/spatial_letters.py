@@ -11,12 +11,10 @@ reply.
 import re
 from collections.abc import Iterable
 
+from snellen.benchmarks.families import pins
 from snellen.core import Reading, Reply, Sample
 
-VLMEVALKIT = (
-    "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:"
-    "vlmeval/dataset/utils/spatial_bench/matching_func.py#L39-L203"
-)
+VLMEVALKIT = f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/spatial_bench/matching_func.py#L39-L203"
 LINES = 6
 TAIL = 800
 """The characters of the reply's end in which some rules look for a letter."""

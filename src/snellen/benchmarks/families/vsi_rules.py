@@ -6,6 +6,7 @@ import re
 import numpy as np
 
 from snellen.answers.value import final_value
+from snellen.benchmarks.families import pins
 from snellen.benchmarks.families.spatial_letters import settled_letter
 from snellen.benchmarks.families.tasks import parse_letter
 from snellen.core import Reading, Reply, Sample
@@ -15,13 +16,10 @@ AUTHORS = (
     "vision-x-nyu/thinking-in-space@51e089c3ae69b9435e9489058610f5b3964c56a8:"
     "lmms_eval/tasks/vsibench/utils.py#L81-L185"
 )
-LMMS = (
-    "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:"
-    "lmms_eval/tasks/vsibench/utils.py#L168-L310"
-)
+LMMS = f"{pins.LMMS_EVAL}:lmms_eval/tasks/vsibench/utils.py#L168-L310"
 KIT = (
-    "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/utils/"
-    "spatial_bench/matching_func.py, cal_scores.py#L17-L125"
+    f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/spatial_bench/matching_func.py, "
+    "cal_scores.py#L17-L125"
 )
 # As in the authors' code, where 0.45 / 0.05 + 2 is 10.99999... binary floats decide whether an
 # error of 0.05, 0.1, ... reaches a threshold.

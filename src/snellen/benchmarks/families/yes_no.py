@@ -3,12 +3,11 @@
 import re
 
 from snellen.answers.yes_no import yes_or_no
+from snellen.benchmarks.families import pins
 from snellen.benchmarks.families.tasks import as_reading
 from snellen.core import Reading, Reply, Sample
 
-KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
-KIT_RULE = f"{KIT}:vlmeval/dataset/utils/yorn.py#L254-L261"
-LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+KIT_RULE = f"{pins.VLMEVALKIT}:vlmeval/dataset/utils/yorn.py#L254-L261"
 SHORT = "Answer the question using a single word or phrase."
 """The line that LLaVA adds after each question."""
 YES_NO = ("yes", "no")
