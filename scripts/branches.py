@@ -6,8 +6,8 @@ CLONES has clones of the repositories in scripts/branches.toml, each under the n
 at the commits that the table names. Runs the scripts that generate the replies, with the others'
 code, and then the tests that compare our code with theirs. Both run under coverage.py with its
 option --branch. The scripts write their fixtures again: `git diff` shows whether they are the same.
-Needs coverage, numpy, pandas, pydantic, httpx, regex, sympy, antlr4-python3-runtime, and the
-environment of the tests.
+Needs coverage, numpy, pandas, pydantic, httpx, regex, sympy, antlr4-python3-runtime, math-verify,
+and the environment of the tests.
 """
 
 import json

@@ -329,6 +329,18 @@ def test_temperature_0_is_greedy_whatever_the_model_says(llava: Path, tmp_path: 
     assert texts(replies(sampling, requests)) == texts(replies(llava, requests))
 
 
+def test_top_k_and_the_repetition_penalty_of_the_profile_replace_the_models(
+    llava: Path, tmp_path: Path
+) -> None:
+    own = samples(llava, tmp_path / "own", do_sample=True, top_k=300, repetition_penalty=5.0)
+    request = ask(user(picture(1, 40, 40), "what ?"), temperature=1.0, seed=7)
+    likeliest = replies(llava, [ask(user(picture(1, 40, 40), "what ?"))])
+    # Of one token only, the most likely is drawn, and without a penalty it may occur again.
+    assert texts(replies(own, [request], top_k=1, repetition_penalty=1.0)) == texts(likeliest)
+    assert texts(replies(own, [request], repetition_penalty=1.0)) != texts(likeliest)
+    assert texts(replies(own, [request], top_k=1)) != texts(likeliest)
+
+
 def test_without_a_temperature_the_models_own_settings_hold(llava: Path, tmp_path: Path) -> None:
     sampling = samples(llava, tmp_path / "sampling", do_sample=True, temperature=5.0, top_k=300)
     free = [

@@ -73,7 +73,7 @@ def test_a_formula_is_compared_by_its_value() -> None:
 def test_a_formula_that_takes_too_long_has_no_score_and_the_next_one_is_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("snellen.benchmarks.families.olympiad_judge.LIMIT_S", 1.0)
+    monkeypatch.setattr("snellen.benchmarks.families.worker_process.LIMIT_S", 1.0)
     sample = replace(next(samples()), target="$7x$")
     tower = Reply(text="So the final answer is \\boxed{x^{9^{9^{9}}}}")
     official = olympiadbench(data=BUNDLED).scorings["official"]

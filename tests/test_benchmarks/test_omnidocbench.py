@@ -23,11 +23,15 @@ from snellen.benchmarks.families.html_tables import teds
 from snellen.benchmarks.families.latex_text import LatexError, latex_text
 from snellen.benchmarks.families.page_markdown import elements
 from snellen.benchmarks.families.page_matching import merging_pairs, single_pairs
+from snellen.benchmarks.families.page_metrics import page_mean
 from snellen.benchmarks.families.page_scores import compared, reading_order, score_page
 from snellen.benchmarks.families.page_texts import plain_formula, plain_table, plain_text
 from snellen.cli import exit_code
+from snellen.core import NamedAnswers
 from snellen.core.model import Reply
 from snellen.errors import DataError
+from snellen.metrics import Category, Columns
+from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "omnidocbench"
 
@@ -420,3 +424,48 @@ def test_tables_of_rows_have_the_distance_of_any_trees() -> None:
         distance = (1 - teds(tables[number], tables[other])) * count
         as_trees = (1 - teds(nested[number], nested[other])) * (count + 2)
         assert distance == pytest.approx(as_trees)
+
+
+def pages_with_tables(n: int, with_table: int) -> Columns:
+    """Scored pages, of which only the first have a table, each on a page of its own."""
+    answers = np.empty(n, dtype=object)
+    answers[:] = [
+        NamedAnswers(
+            answers={"text": 0.5, **({"table": number % 3 / 4} if number < with_table else {})}
+        )
+        for number in range(n)
+    ]
+    none = Category(codes=np.zeros(n, dtype=np.int32), names=("",))
+    return Columns(
+        score=np.zeros(n),
+        cluster=np.arange(n, dtype=np.int32),
+        tags={"parts": none},
+        answer=answers,
+        target=answers,
+        references=answers,
+        state=none,
+    )
+
+
+def test_only_pages_with_a_table_are_clusters_of_a_metric_of_tables() -> None:
+    table_edit = page_mean("table")
+
+    few = table_edit(pages_with_tables(40, with_table=2))
+    assert (few.value, few.n) == (0.125, 2)
+    assert few.reason == "2 independent clusters: an interval needs at least 10"
+    many = table_edit(pages_with_tables(40, with_table=12))
+    alone = table_edit(pages_with_tables(12, with_table=12))
+    assert (many.value, many.ci95, many.reason) == (alone.value, alone.ci95, alone.reason)
+
+
+@pytest.mark.parametrize("name", ["omnidocbench", "olmocr_bench"])
+def test_no_metric_of_pages_has_more_clusters_than_values(name: str) -> None:
+    bench = registry.benchmark(name.replace("_", "-"), data=registry.bundled(name))
+    replies = {
+        bench.read(row).id: "A page. $x^2$ <table><tr><td>1</td></tr></table>" for row in bench.data
+    }
+    for metric, result in (
+        score_predictions(bench, replies, where="here").scorings["official"].metrics.items()
+    ):
+        number, sign, _ = (result.reason or "").partition(" independent cluster")
+        assert not sign or int(number) <= result.n, metric

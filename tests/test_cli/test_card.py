@@ -10,6 +10,7 @@ import pytest
 
 import snellen as package
 from snellen.errors import UsageError
+from snellen.registry import models
 from tests.gap_cases import GapCase, fields_of, rule, target, write_recipe, write_rows
 from tests.servers import Answer, ReceivedRequest, Server, completion, serving, status
 from tests.test_cli.conftest import CommandResult, Snellen, copied_rows
@@ -132,11 +133,14 @@ def test_all_that_is_missing_is_said_before_anything_is_asked(
     assert "mathvista: the headline scoring needs a judge" in lines[start + 3]
 
 
-def test_a_missing_package_is_said_with_the_missing_data(snellen: Snellen, recipe: Path) -> None:
+def test_a_missing_package_is_said_with_the_missing_data(
+    snellen: Snellen, recipe: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "EXTRAS", {"vllm": ("vllm", ("vllm_that_is_nowhere",))})
     data = copied_rows(Path("data"), "pope")
     done = snellen("card", recipe, "--data", data, "-m", "vllm/m", "-q")
     assert done.code == 2
-    assert "vllm/m needs vllm" in done.err
+    assert "vllm/m needs vllm_that_is_nowhere" in done.err
     assert "mmmu: no " in done.err
 
 

@@ -170,6 +170,17 @@ def test_a_run_that_needs_a_judge_says_so_before_and_how_after(
     assert "needs a judge" not in snellen(*FIRST[:-1], "eyechart:tasks=letters,n=12").err
 
 
+def test_a_package_that_videos_may_need_is_named_before_anything_is_asked(
+    snellen: Snellen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = ("run", "-b", "video-mme", "-m", "baseline/first", "--data", "synthetic", "--limit", "2")
+    assert "extra `video`" not in snellen(*ask).err
+    monkeypatch.setitem(sys.modules, "av", None)
+    before, _, after = snellen(*ask).err.partition("2/2")
+    assert "video-mme: models that are shown frames of videos need the extra `video`" in before
+    assert after
+
+
 def test_pictures_that_are_missing_are_one_reason(snellen: Snellen, rows: Path) -> None:
     lines = [
         {

@@ -16,6 +16,7 @@ from snellen.errors import UsageError
 from snellen.media.content import Frame, Image, Video
 from snellen.media.layout import laid_out
 from snellen.recipes import load
+from snellen.registry import models
 from snellen.run.recipe_settings import with_recipe
 from tests.servers import Server, completion, serving
 from tests.test_cli.conftest import Snellen, copied_rows
@@ -135,15 +136,18 @@ def test_each_benchmark_has_its_own_settings(snellen: Snellen) -> None:
 
 
 def test_all_missing_data_are_named_before_the_first_benchmark_is_asked(
-    snellen: Snellen, tmp_path: Path
+    snellen: Snellen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(models, "EXTRAS", {"vllm": ("vllm", ("vllm_that_is_nowhere",))})
     copied_rows(tmp_path / "data", "pope")
     with serving(completion("A")) as server:
         ask = ("-b", "pope", "-b", "ocrbench", "-b", "mmmu", "-m", "openai/m", *QWEN)
         done = snellen("run", *ask, "--data", "data", "--base-url", server.url)
         plain = snellen("run", *ask[:-2], "--data", "data", "--base-url", server.url)
+    package = snellen("run", *ask[:6], "-m", "vllm/m", "--data", "data")
 
-    for result in (done, plain):
+    assert "vllm/m needs vllm_that_is_nowhere" in package.err
+    for result in (done, plain, package):
         assert result.code == 2
         assert "ocrbench: no " in result.err and "mmmu: no " in result.err
     assert server.requests == []
@@ -184,7 +188,7 @@ def test_what_cannot_be_asked_so_is_wrong_use(
         assert not server.requests
 
 
-@pytest.mark.parametrize("model", ["openai/m", "hf/m", "baseline/reader"])
+@pytest.mark.parametrize("model", ["openai/m", "baseline/reader"])
 def test_a_setting_that_the_model_cannot_take_is_refused(model: str) -> None:
     ask = load("qwen2-vl").ask("pope")
     with pytest.raises(UsageError, match=r"not support .*: top_k = 1\. .* --recipe-without top_k;"):
@@ -247,6 +251,55 @@ def test_settings_have_the_names_of_the_back_end() -> None:
     }
     with pytest.raises(UsageError, match="enable_thinking = True, repetition_penalty"):
         with_recipe(Profile(), ask, "google/m", without)
+
+
+@pytest.mark.parametrize(
+    ("model", "extra"),
+    [
+        ("openai/m", {"presence_penalty": 0.0}),
+        ("vllm/m", {"top_k": 0, "repetition_penalty": 1.0, "presence_penalty": 0.0}),
+        ("hf/m", {"top_k": 0, "repetition_penalty": 1.0}),
+    ],
+)
+def test_settings_that_are_turned_off_are_sent_where_the_model_may_have_others(
+    tmp_path: Path, model: str, extra: dict[str, Any]
+) -> None:
+    off = "top_p = 1, top_k = 0, repetition_penalty = 1.0, presence_penalty = 0.0, num_beams = 1"
+    path = own_recipe(tmp_path, off)
+    profile = with_recipe(Profile(), load(path).ask("pope"), model).profile
+    assert profile.top_p == 1
+    assert profile.extra == extra
+
+
+def test_a_misspelled_setting_is_named_with_the_right_one(tmp_path: Path) -> None:
+    path = own_recipe(tmp_path, "temprature = 0.0")
+    with pytest.raises(UsageError, match=r"Did you mean temperature instead of temprature\?"):
+        with_recipe(Profile(), load(path).ask("pope"), "vllm/m")
+
+
+def test_a_recipe_that_thinks_without_a_token_limit_has_one_with_a_note(snellen: Snellen) -> None:
+    path = own_recipe(Path(), "enable_thinking = true")
+    with serving(completion("Yes")) as server:
+        done = run(snellen, server, "--recipe", path)
+        assert done.code == 0
+        assert "the recipe states no token limit of a reply" in done.out + done.err
+        body = bodies(server)[0]
+        assert 16384 in (body.get("max_tokens"), body.get("max_completion_tokens"))
+        server.requests.clear()
+        assert run(snellen, server, "--recipe", path, "--max-tokens", "99").code == 0
+        body = bodies(server)[0]
+        assert 99 in (body.get("max_tokens"), body.get("max_completion_tokens"))
+
+
+def own_recipe(folder: Path, generation: str) -> str:
+    """Write a recipe that asks POPE with these settings, and return its path."""
+    path = folder / "own.toml"
+    path.write_text(
+        'family = "Own"\ncheckpoints = ["own/*"]\nevidence = "maker-card"\nsource = "by hand"\n'
+        '[prompts]\np = "{{ question }}"\n[[asks]]\ndata_sets = ["pope"]\nprompt = "p"\n'
+        f"generation = {{ {generation} }}\n"
+    )
+    return str(path)
 
 
 def test_frames_of_a_recipe_become_the_frame_policy() -> None:

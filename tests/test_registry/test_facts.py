@@ -89,6 +89,7 @@ def test_published_outputs_are_in_a_pack_or_on_the_page_of_parity() -> None:
     [
         ({}, 3000),
         ({"prompt": "other"}, 3000),
+        ({"subtitles": "frames"}, 3000),
         ({"split": "mini"}, 300),
         ({"split": "mini", "prompt": "other"}, 300),
         ({"split": "mini", "lang": "zh"}, None),
@@ -101,6 +102,13 @@ def test_a_size_is_known_only_for_exactly_these_options(
 ) -> None:
     facts = BenchmarkFacts(size=3000, other_sizes={"split=mini": 300, "split=val,lang=zh": 20})
     assert facts.size_with(options) == size
+
+
+@pytest.mark.parametrize(("options", "size"), [("", 2700), (",duration=long", 900)])
+def test_subtitles_do_not_change_the_number_of_questions(options: str, size: int) -> None:
+    for subtitles in ("off", "all", "frames"):
+        benchmark = registry.benchmark(f"video-mme:subtitles={subtitles}{options}")
+        assert registry.published_size(benchmark) == size
 
 
 @pytest.mark.parametrize(

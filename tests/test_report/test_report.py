@@ -15,6 +15,7 @@ from rich.console import Console
 from snellen import report
 from snellen.analysis.result import MetricText, Result, shown
 from snellen.registry import BUNDLED
+from snellen.report.companions import companions
 from snellen.scoring import (
     Baselines,
     CapabilityReport,
@@ -151,7 +152,7 @@ MARKDOWN = r"""## mine × openai/m
 | art | 50.00 % |  | 75.00 % |  | 4 | 3 clusters: an interval needs at least 10 |
 | law | - |  |  |  | 0 | no scores |
 
-official and robust score 3 replies differently, such as those to 7, 31, 90:
+official and robust score 3 replies differently by accuracy, such as those to 7, 31, 90:
 
 | official's rule \| robust's rule | n |
 | --- | --- |
@@ -172,13 +173,13 @@ official and robust score 3 replies differently, such as those to 7, 31, 90:
 """  # noqa: E501
 
 CSV = """\
-benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason,run,remark,named,failed,not_judged,cost_per_question,currency,median_seconds,in_flight,failed_requests
-mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
-mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
-mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
-mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
-mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
-mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,
+benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason,run,remark,named,failed,not_judged,cost_per_question,currency,median_seconds,in_flight,failed_requests,better
+mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,,
+mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,,
+mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,,
+mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,,
+mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,,
+mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,,incomplete,mine × openai/m,5,0,0.002,USD,1.25,3.5533333333333332,,
 """  # noqa: E501
 
 TERMINAL = """
@@ -196,7 +197,7 @@ by subject
  art        50.00 %                   75.00 %   4   3 clusters: an interval needs at least 10
  law              -                             0   no scores
 
-official and robust score 3 replies differently, such as those to 7, 31, 90
+official and robust score 3 replies differently by accuracy, such as those to 7, 31, 90
  official's rule | robust's rule   n
 ─────────────────────────────────────
  boxed | last letter               2
@@ -521,13 +522,52 @@ def test_a_remark_in_the_singular_and_in_the_plural_is_one() -> None:
     assert " too few independent clusters: too few of them" in text
 
 
+def by_language(model: str = "openai/m") -> Result:
+    """A scoring whose first metric is about English questions alone."""
+    metrics = {
+        "english": metric(0.25, n=4),
+        "chinese": metric(0.5, n=2),
+        "score": metric(0.4, n=9),
+        "english/en": metric(0.25, n=4),
+        "score/en": metric(0.25, n=4),
+        "chinese/cn": metric(0.5, n=2),
+        "score/cn": metric(0.5, n=2),
+        "score/mixed": metric(0.6, n=3),
+    }
+    own = ScoringReport(version=1, source="ours", metrics=metrics, readings={"answered": 9})
+    breakdown = {"language": ["cn", "en", "mixed"]}
+    return Result(
+        report_of(model=model, scorings={"official": own}, breakdown=breakdown, disagreements=[])
+    )
+
+
+def test_a_breakdown_has_the_categories_that_the_first_metric_does_not_count() -> None:
+    table = """\
+| language | official english | 95 % interval | n | remark |
+| --- | --- | --- | --- | --- |
+| cn (chinese) | 50.00 % |  | 2 |  |
+| en | 25.00 % |  | 4 |  |
+| mixed (score) | 60.00 % |  | 3 |  |
+"""
+    assert table in report.markdown([by_language()])
+    both = [by_language(), by_language("hf/other")]
+    for text in (report.html(both), report.latex(both)):
+        assert all(label in text for label in ("cn (chinese)", "mixed (score)"))
+    rows = companions(both, ["language"])
+    assert [row[2:4] for row in rows[:3]] == [
+        ("chinese, language=cn", "50.00 %"),
+        ("english, language=en", "25.00 %"),
+        ("score, language=mixed", "60.00 %"),
+    ]
+
+
 def test_one_reply_is_told_of_as_one() -> None:
     disagreement = Disagreement(
         scorings=("official", "robust"), n=1, by_rule={"a | b": 1}, examples=["7"]
     )
 
     text = report.as_text([Result(report_of(disagreements=[disagreement]))])
-    assert "official and robust score 1 reply differently, that to 7\n" in text
+    assert "official and robust score 1 reply differently by accuracy, that to 7\n" in text
 
 
 def test_a_tag_that_nothing_is_broken_down_by_is_said_to_be_none() -> None:
@@ -787,7 +827,7 @@ def columns(rows: Sequence[str]) -> list[int]:
 def test_every_row_of_the_csv_has_every_column() -> None:
     text = report.csv([everywhere('a,b"c"\nd')])
 
-    assert set(columns(text.splitlines())) == {24}
+    assert set(columns(text.splitlines())) == {25}
 
 
 def test_the_result_prints_itself_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

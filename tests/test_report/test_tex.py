@@ -52,7 +52,7 @@ def test_categories_have_a_column_for_each_model() -> None:
         ["art", "100", r"40.00\,\%", r"40.00\,\%"],
         ["law", "100", r"60.00\,\%", r"60.00\,\%"],
     ]
-    assert "mine by subject. Differences are not tested here" in text
+    assert "mine: accuracy by subject. Differences are not tested here" in text
     assert "Differences are not tested here" not in report.latex([result()])
 
 

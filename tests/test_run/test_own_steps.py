@@ -26,6 +26,7 @@ from snellen.core.sample import Sample
 from snellen.core.tools import ToolResult
 from snellen.errors import Rejected
 from snellen.media.content import Excerpt, Image, Message, ToolCall, user
+from snellen.scoring.sections.tools import tools_facts
 from snellen.store import ReplyRecord, Run
 from snellen.tools import full_view, rendered
 from tests.tiny import Says, benchmark, records, run
@@ -129,6 +130,55 @@ def test_a_model_that_answers_without_a_call_has_one_step(tmp_path: Path) -> Non
     tools = evaluated(tmp_path, lambda request: Reply(text="A", steps=())).report.tools
     assert tools is not None and tools.steps is not None and tools.calls is not None
     assert (tools.steps.value, tools.calls.value) == (1, 0)
+
+
+def tools_facts_of(result: Result) -> dict[str, str]:
+    return dict(tools_facts(result.report))
+
+
+def test_results_that_begin_with_error_are_refused_calls(tmp_path: Path) -> None:
+    def refuses(request: Request) -> Reply:
+        texts = ("Error: no box.", "red", "")
+        results = tuple(ToolResult(call=call(), parts=(text,)) for text in texts)
+        return Reply(text="A", steps=(Step(results=results),))
+
+    result = evaluated(tmp_path, refuses)
+    assert result.report.tools is not None
+    assert (result.report.tools.refused_calls, result.report.tools.unmade_calls) == (12, 0)
+    assert tools_facts_of(result)["refused calls"] == "12 of 36"
+    again = snellen.evaluate(
+        "eyechart:tasks=letters,n=12", Says(lambda request: "A", "plain"), out=tmp_path
+    )
+    assert "refused calls: says 12 of 36" in str(snellen.compare(again, result))
+
+
+def calling(per_call: int) -> Callable[[Request], Reply]:
+    """Makes some calls at once to every third question, and none to the others."""
+
+    def say(request: Request) -> Reply:
+        assert request.origin is not None
+        is_third = int(request.origin.sample.removeprefix("letters-")) % 3 == 0
+        results = (ToolResult(call=call()),) * (per_call * is_third)
+        return Reply(text="A", times=Times(total=0.5), steps=(Step(results=results),))
+
+    return say
+
+
+def test_the_interval_of_calls_scales_with_the_calls(tmp_path: Path) -> None:
+    """One call or none is an amount, not a share of right answers."""
+    single, threefold = (evaluated(tmp_path / f"{n}", calling(n)).report.tools for n in (1, 3))
+    assert single is not None and single.calls is not None and single.calls.ci95 is not None
+    assert threefold is not None and threefold.calls is not None
+    # Without the limit at 0, both ends scale. The lower end of neither reaches it.
+    assert threefold.calls.ci95 == pytest.approx([3 * end for end in single.calls.ci95])
+    assert single.calls.ci95[0] > 0
+
+
+def test_amounts_that_do_not_vary_have_no_interval(tmp_path: Path) -> None:
+    tools = evaluated(tmp_path, lambda request: Reply(text="A", steps=())).report.tools
+    assert tools is not None and tools.steps is not None
+    assert (tools.steps.value, tools.steps.ci95) == (1, None)
+    assert tools.steps.reason == "all clusters have the same mean"
 
 
 def test_replies_that_hand_over_no_steps_are_not_counted(tmp_path: Path) -> None:

@@ -190,6 +190,10 @@ def test_each_way_of_calling_ends_as_it_must(
     assert report.tools.steps is not None and report.tools.steps.value == steps
     calls = sum(len(utterances[min(k, len(utterances) - 1)].calls) for k in range(steps))
     assert report.tools.calls is not None and report.tools.calls.value == calls
+    refused = {"an unknown tool": 1, "bad JSON": 1, "a box outside": 1, "a hundred calls": 92}
+    refused["only malformed calls"] = 2  # and the call of the last reply is not carried out
+    assert report.tools.refused_calls == N * refused.get(case, 0)
+    assert report.tools.unmade_calls == (N if ending != "answered" else 0)
     is_bad = case in ("bad JSON", "only malformed calls")
     assert report.tools.malformed == (N * calls if is_bad else 0)
     last = [request for request in requests if step(request)[1] == steps - 1]

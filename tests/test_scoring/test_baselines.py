@@ -7,11 +7,13 @@ import pytest
 
 from snellen import registry, report
 from snellen.analysis.result import Result
-from snellen.core.benchmark import Benchmark, Check
+from snellen.core.benchmark import Benchmark, Check, vary
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading
 from snellen.data import jsonl
 from snellen.media.content import user
-from snellen.metrics import Columns, mean
+from snellen.metrics import Columns, Metric, macro_average, mean
+from snellen.metrics.only_tagged import only_tagged
 from snellen.scoring import Baselines, score_predictions
 from snellen.stats import Estimate
 from snellen.transforms.coordinates import with_coordinates
@@ -83,6 +85,54 @@ def test_chance_of_a_mean_is_computed_where_every_question_has_choices() -> None
     replies = {letters.read(row).id: "red" for row in letters.data}
     baselines = score_predictions(letters, replies, where="here").baselines
     assert baselines is None or baselines.chance is None
+
+
+def by_kind(bench: Benchmark, metric: Metric) -> Benchmark:
+    """With kinds of questions: every fourth has four choices, and the others two."""
+    assert bench.check is not None
+    return vary(
+        bench,
+        check=replace(bench.check, says=lambda _, answer: answer),
+        sample=lambda index, row: Sample(
+            id=row["id"],
+            question="?",
+            choices=("w", "x", "y", "z") if index % 4 == 0 else ("x", "y"),
+            target="A",
+            tags={"kind": "four" if index % 4 == 0 else "two"},
+        ),
+        scorings={
+            "official": replace(
+                scoring(),
+                judge=None,
+                parse=lambda reply, _: Reading(answer=reply.text, rule="all"),
+                score=lambda reading, sample: float(reading.answer == sample.target),
+                metrics={"average": metric},
+            )
+        },
+        break_down_by=("kind",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "chance"),
+    [(macro_average("kind"), 0.375), (only_tagged(mean, "kind", ["four"]), 0.25)],
+)
+def test_chance_of_a_mean_over_categories_is_exact(
+    judged: Benchmark, metric: Metric, chance: float
+) -> None:
+    baselines = blind(by_kind(judged, Metric(metric, better="higher")))
+
+    assert baselines is not None and baselines.draws is None
+    assert baselines.chance == pytest.approx(chance)
+
+
+def test_chance_of_a_mean_over_parsed_replies_is_exact() -> None:
+    bench = registry.benchmark("video-mme", data=registry.bundled("video_mme"))
+    samples = [bench.read(row) for row in bench.data]
+    baselines = score_predictions(bench, {samples[0].id: "A"}, where="here").baselines
+
+    assert baselines is not None and baselines.draws is None
+    assert baselines.chance == 0.25  # of four choices
 
 
 def in_parts(bench: Benchmark) -> Benchmark:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from html import escape
@@ -26,6 +26,7 @@ from snellen.scoring import (
     stale_reasons,
     with_known_directions,
 )
+from snellen.stats import Direction
 from snellen.store import FORMAT, REPORT, Run, is_object_run
 from snellen.text.amounts import percent
 
@@ -69,6 +70,11 @@ class Result:
         """The first metric of the first scoring."""
         metrics = self.scoring().metrics
         return next(iter(metrics.values()))
+
+    @property
+    def headline_label(self) -> str:
+        """The name of the first metric of the first scoring, as tables show it."""
+        return first_label(self.scoring())
 
     @property
     def spec(self) -> str:
@@ -172,7 +178,7 @@ class Result:
         if not self.report.scorings:
             return f"<pre>{escape(summary(self))}</pre>"
         rows = [
-            (name, *shown(metric)[:3])
+            (metric_label(name, metric.better), *shown(metric)[:3])
             for name, metric in self.scoring().metrics.items()
             if "/" not in name
         ]
@@ -204,7 +210,8 @@ def summary(result: Result) -> str:
                 *(cells.value, cells.interval, f"n {cells.n}"),
                 *(unqualified, cells.remark),
             )
-            lines.append(f"  {label:<10} {metric_name:<12} {'  '.join(filter(None, cells_text))}")
+            marked = metric_label(metric_name, metric.better)
+            lines.append(f"  {label:<10} {marked:<12} {'  '.join(filter(None, cells_text))}")
             first = False
         readings = ", ".join(f"{n:,} {state}" for state, n in scoring.readings.items())
         lines.append(f"  {'':<10} {'readings':<12} {readings}")
@@ -221,6 +228,15 @@ def summary(result: Result) -> str:
     if result.run is not None:
         lines.append(f"  run: {result.run}")
     return "\n".join(map(plain, lines))
+
+
+def metric_label(name: str, better: Direction | None) -> str:
+    """A metric's name for tables and captions, with an arrow if lower values are better.
+
+    >>> metric_label("accuracy", "higher"), metric_label("edit_distance", "lower")
+    ('accuracy', 'edit_distance ↓')
+    """
+    return f"{name} ↓" if better == "lower" else name
 
 
 class MetricText(NamedTuple):
@@ -258,6 +274,28 @@ def shown(metric: MetricReport) -> MetricText:
         bounds_text = f"{low}{unit} {wrong}, {high}{unit} if right"
         remark = f"{bounds_text}; {remark}" if remark else bounds_text
     return MetricText(f"{number(metric.value)}{unit}", interval, f"{metric.n:,}", remark)
+
+
+def first_label(scoring: ScoringReport) -> str:
+    """The name of a scoring's first metric, as tables show it."""
+    name, metric = next(iter(scoring.metrics.items()))
+    return metric_label(name, metric.better)
+
+
+def category_metrics(scoring: ScoringReport, labels: Sequence[str]) -> dict[str, str]:
+    """The metric by which each category is shown: the first metric that has a value there, or
+    otherwise the scoring's first metric. An average over English questions, for example, has no
+    value for Chinese questions. `labels` are the categories of a tag."""
+    names = [name for name in scoring.metrics if "/" not in name]
+
+    def has_value(name: str, label: str) -> bool:
+        metric = scoring.metrics.get(f"{name}/{label}")
+        return metric is not None and metric.value is not None
+
+    return {
+        label: next((name for name in names if has_value(name, label)), names[0])
+        for label in labels
+    }
 
 
 def blind(report: Report) -> str:

@@ -33,9 +33,10 @@ from pathlib import Path
 from typing import Literal
 
 from snellen.benchmarks.families import authors_files, mmmu, pins, results
-from snellen.benchmarks.families.olympiad_judge import USUAL, Uncompared, is_right
+from snellen.benchmarks.families.olympiad_judge import USUAL, is_right
 from snellen.benchmarks.families.questions import Unfolded
 from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
+from snellen.benchmarks.families.worker_process import Uncompared
 from snellen.core import (
     Benchmark,
     Capabilities,

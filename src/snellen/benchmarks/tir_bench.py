@@ -17,8 +17,11 @@ Scoring  `official`: agents-x-project/TIR-Bench@f79c7562b59e4f8142b0437fc725eb3e
          the right place, and a list of patches the intersection over the union. In the task `ocr`,
          no judge is asked: the right text must be in the reply, with two texts other than those in
          the data (calculate_score.py#L94-L98). Accuracy is over all questions, and by task.
-         Numbers that are not written alike are compared with math-verify, of which
-         families/verified_numbers.py has the rules for numbers. The authors state no version.
+         Numbers that are not written alike are compared with math-verify 0.9.0
+         (`pip install 'snellen[latex]'`); the authors state no version. As in their code, a number
+         is wrong if math-verify stops with an error or exceeds its limit of 5 seconds. We count the
+         processor's seconds, so that other programs on the machine change no score. A reply counts
+         as not judged if math-verify does not end within 30 seconds.
          The current script stops with an error at the task `ocr` unless its rows have a field
          `extracted_answer`, which the first script does not write.
          `robust`: our own rules, without a judge, and with the authors' credit for a part.
@@ -67,7 +70,7 @@ FIXED = {"60.jpg": "mobi", "62.jpg": "aires"}
 def tir_bench(data: Path | None = None) -> Benchmark:
     data_file = find(data, "tir-bench", [FILES[0].name], FILES)
     official = Scoring(
-        version=1,
+        version=2,
         source=f"{AUTHORS}:calculate_score.py#L65-L163",
         parse=official_answer,
         score=lambda reading, sample: (

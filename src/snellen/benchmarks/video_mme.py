@@ -473,7 +473,7 @@ def if_there(reading: Reading, sample: Sample) -> float | None:
     return None if reading.answer is None else is_target(reading, sample)
 
 
-@metric(better="higher", unit="fraction")
+@metric(better="higher", unit="fraction", averages_scores=True)
 def mean_of_answered(columns: Columns) -> Estimate:
     """The mean over the replies in which a choice letter was found.
 

@@ -40,7 +40,7 @@ EXTRAS = {
     "s3": ("s3fs",),
     "view": ("starlette", "uvicorn"),
     "plots": ("matplotlib",),
-    "latex": ("antlr4-python3-runtime", "sympy"),
+    "latex": ("antlr4-python3-runtime", "math-verify", "sympy"),
     "ocr": ("jieba", "nltk"),
     "inspect": ("zstandard",),
 }

@@ -129,7 +129,7 @@ def command(
     is_sweep = len(options["prompt"]) > 1 or any(part.setting for part in plan.by_setting())
     if not quiet:
         _say_sizes(benchmarks, is_estimate=only_estimate)
-        _say_judged(plan)
+        _say_needs(plan)
         for benchmark in plan.benchmarks:
             for note in benchmark.notes:
                 _say(f"{benchmark.name}: {note}")
@@ -180,12 +180,11 @@ def _say_sizes(specs: Sequence[str], *, is_estimate: bool) -> None:
             _say(f"{name}: {size_of(suites.members([name]))}, for each model{how}")
 
 
-def _say_judged(plan: api.Plan) -> None:
-    """Print which benchmarks need a judge."""
-    from snellen.run.readiness import judge_note  # not imported for `run --help`
+def _say_needs(plan: api.Plan) -> None:
+    """Print what the benchmarks need: a judge, or a package."""
+    from snellen.run.readiness import needs  # not imported for `run --help`
 
-    note = judge_note(plan.benchmarks)
-    if note is not None:
+    for note in needs(plan.benchmarks):
         _say(note)
 
 

@@ -1,7 +1,7 @@
 """The declarations of the tools that a request offers, the arguments of calls to them, and their
 results."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -28,7 +28,27 @@ class ToolResult:
     call: ToolCall
     """The call."""
     parts: tuple[Part, ...] = ()
-    """The result: texts and pictures, or a text that says what is wrong with the call."""
+    """The result: texts and pictures, or a text that begins with `Error: ` and says what is wrong
+    with the call."""
+
+
+REFUSAL = "Error: "
+"""The beginning of the result of a call that was refused."""
+
+
+def refusal(why: object) -> str:
+    """The result of a call that is not carried out, which tells the model what is wrong."""
+    return f"{REFUSAL}{why}."
+
+
+def is_refusal(parts: Sequence[object]) -> bool:
+    """Whether the result of a call says that the call was refused. The parts of a stored result
+    may be numbers of pictures instead of pictures.
+
+    >>> is_refusal([refusal("there is no tool 'crop'")]), is_refusal(["Picture 2:", 0])
+    (True, False)
+    """
+    return bool(parts) and isinstance(parts[0], str) and parts[0].startswith(REFUSAL)
 
 
 class MalformedCall(ValueError):

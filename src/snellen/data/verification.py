@@ -45,10 +45,11 @@ def mismatch(data_file: DataFile) -> str | None:
     if candidates and size <= MOST_COMPARED:
         actual = _digests(path, with_md5=any(file.md5 for file in candidates))
         match = next((file for file in candidates if difference(file, actual) is None), None)
+        if match in own:
+            return None
         if match is not None:
             expected = own[0].name if own else names[0]
-            other = f"{path}{NOT_PUBLISHED}{expected}: it is the published {match.name}"
-            return None if match in own else other
+            return f"{path}{NOT_PUBLISHED}{expected}: it is the published {match.name}"
         if same_name in candidates:
             return f"{path}{NOT_PUBLISHED}{same_name.name}: {difference(same_name, actual)}"
     if data_file.data == path and path.name not in names:

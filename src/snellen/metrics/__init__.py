@@ -7,7 +7,7 @@ defines the input of a metric.
 
 from snellen.metrics._columns import Category, Columns
 from snellen.metrics._mean import is_mean, macro_average, mean
-from snellen.metrics._metric import Compute, Metric, direction_of, metric
+from snellen.metrics._metric import Compute, Metric, averages_scores, direction_of, metric
 from snellen.metrics.anls import anls
 from snellen.metrics.relaxed import relaxed_accuracy
 from snellen.metrics.vqa import textvqa_accuracy, vqa_accuracy
@@ -20,6 +20,7 @@ __all__ = [
     "Direction",
     "Metric",
     "anls",
+    "averages_scores",
     "direction_of",
     "is_mean",
     "macro_average",

@@ -49,10 +49,11 @@ class Metric:
     name: str = ""
     """The name of the metric; by default, the name of the function."""
     averages_scores: bool = False
-    """Whether the metric is a mean of scores. Such a metric has the same better direction as the
-    scores, which may be distances. If `better` is None and the metric is reported under the name
-    `accuracy`, higher is better. Under any other name, the scoring must state the direction:
-    `Metric(mean, better="higher")`."""
+    """Whether the metric is a mean of scores, over all rows or over categories. Its value for
+    expected scores is then its expected value, so the chance level is exact. Such a metric has the
+    same better direction as the scores, which may be distances. If `better` is None and the metric
+    is reported under the name `accuracy`, higher is better. Under any other name, the scoring must
+    state the direction: `Metric(mean, better="higher")`."""
 
     def __post_init__(self) -> None:
         check_direction(self.better, self.name or getattr(self.compute, "__name__", ""))
@@ -98,6 +99,17 @@ def metric(
     return partial(Metric, better=better, unit=unit, averages_scores=averages_scores)
 
 
+def averages_scores(metric: Compute) -> bool:
+    """Whether a metric states that it is a mean of scores. If the scores are replaced by their
+    expected values, such a metric gives its own expected value.
+
+    >>> from snellen.metrics import macro_average, mean
+    >>> averages_scores(macro_average("kind")), averages_scores(lambda columns: mean(columns))
+    (True, False)
+    """
+    return getattr(metric, "averages_scores", False) is True
+
+
 def direction_of(name: str, metric: Compute) -> Direction | None:
     """The better direction, `higher` or `lower`, of a metric that is reported under `name`.
 
@@ -116,7 +128,7 @@ def direction_of(name: str, metric: Compute) -> Direction | None:
     """
     better: Direction | None = getattr(metric, "better", None)
     check_direction(better, name)
-    if better is None and name == ACCURACY and getattr(metric, "averages_scores", False):
+    if better is None and name == ACCURACY and averages_scores(metric):
         return "higher"
     return better
 

@@ -19,7 +19,7 @@ from snellen.models.hf_common import (
     stop_tokens,
 )
 from snellen.models.hf_prompts import BatchPrompts, PreparedBatch
-from snellen.models.hf_settings import HfSettings
+from snellen.models.hf_settings import HfSettings, own_sampling
 from snellen.models.hf_tools import ToolTemplate, with_template_calls
 
 PIXELS = ("pixel_values", "images")
@@ -126,6 +126,8 @@ class HfReplica:
             config.temperature = generation.temperature
         if config.do_sample and generation.top_p is not None:
             config.top_p = generation.top_p
+        for name, value in own_sampling(self._settings, is_sampled=config.do_sample).items():
+            setattr(config, name, value)
         return config
 
     def _generated(self, prepared: PreparedBatch) -> Sequence[Reply]:

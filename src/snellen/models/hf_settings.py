@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -40,3 +40,20 @@ class HfSettings(StrictStruct, frozen=True):
     tiles: Count | None = None
     """The maximum number of tiles of a picture, for InternVL's own code; None for the number in the
     model's config.json."""
+    top_k: Annotated[int, msgspec.Meta(ge=-1)] | None = None
+    """How many of the most likely tokens are sampled from; 0 or -1 for all, None for the number in
+    the model's generation_config.json."""
+    repetition_penalty: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    """The factor by which tokens that occurred before are less likely; 1 for no penalty, None for
+    the factor in the model's generation_config.json."""
+
+
+def own_sampling(settings: HfSettings, *, is_sampled: bool) -> dict[str, int | float]:
+    """The settings of sampling that are set, by their names in transformers' `GenerationConfig`.
+    `top_k` has no effect if the most likely token is always taken."""
+    fields: dict[str, int | float] = {}
+    if settings.top_k is not None and is_sampled:
+        fields["top_k"] = max(settings.top_k, 0)
+    if settings.repetition_penalty is not None:
+        fields["repetition_penalty"] = settings.repetition_penalty
+    return fields

@@ -278,13 +278,20 @@ class Recipe:
         usual = self.asks.get((data_set, ""))
         if ask is None and usual is not None and variant in (*usual.modes, usual.manner.builder):
             return replace(usual, variant=variant)
-        if ask is None:
-            known = ", ".join(sorted({name for name, _ in self.asks}))
-            wanted = f"{data_set} ({variant})" if variant else data_set
+        if ask is not None:
+            return ask
+        variants = {name for key, name in self.asks if key == data_set and name}
+        if usual is not None:
+            variants |= {*usual.modes, usual.manner.builder} - {""}
+        if variants:
             raise UsageError(
-                f"The recipe {self.name} does not say how {wanted} is asked. It has: {known}."
+                f"The recipe {self.name} asks {data_set} in no variant or mode {variant!r}. It "
+                f"has: {', '.join(sorted(variants))}."
             )
-        return ask
+        known = ", ".join(sorted({name for name, _ in self.asks}))
+        raise UsageError(
+            f"The recipe {self.name} does not say how {data_set} is asked. It has: {known}."
+        )
 
     def _of_benchmark(self, benchmark: str) -> str:
         """Return the data set that matches a benchmark in Snellen, or `benchmark` itself if none

@@ -69,8 +69,8 @@ LICENSES: Mapping[str, str] = {
     "unknown": "the authors state no license, or we do not know it",
 }
 """Maps each license of data to a description, which is empty for SPDX identifiers."""
-UNRELATED = ("prompt",)
-"""The options that never change the number of samples."""
+UNRELATED = ("prompt", "subtitles")
+"""The options that change how samples are asked, but never the number of samples."""
 
 
 class BenchmarkFacts(msgspec.Struct, frozen=True, kw_only=True):

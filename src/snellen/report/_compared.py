@@ -21,8 +21,8 @@ from snellen.analysis.comparing import (
     significant,
     verdict,
 )
-from snellen.analysis.result import shown
-from snellen.report._differences import by_benchmark, standings
+from snellen.analysis.result import metric_label, shown
+from snellen.report._differences import by_benchmark, by_label, row_name, standings
 
 BOARD = ("rank", "model", "value", "95 % interval", "ranks", "group", "n", "remark")
 PAIRS = (
@@ -101,8 +101,8 @@ def _by_setting(document: Comparisons) -> Iterator[Part]:
 def _board(board: Leaderboard, document: Comparisons) -> Part:
     rows = standings(board, BOARD)
     title = (
-        f"{board.benchmark}: {board.scoring} {board.metric} on the {board.samples:,} samples that "
-        "all share"
+        f"{board.benchmark}: {board.scoring} {metric_label(board.metric, board.direction)} on the "
+        f"{board.samples:,} samples that all share"
     )
     names = [standing.name for standing in board.standings]
     below = [*cost_lines(board.benchmark, names, document.sides)]
@@ -112,7 +112,7 @@ def _board(board: Leaderboard, document: Comparisons) -> Part:
 
 def _pairs(pairs: Sequence[Comparison]) -> Part:
     first = pairs[0]
-    metric = next(iter(first.metrics))
+    metric = metric_label(next(iter(first.metrics)), first.direction)
     rows = []
     for comparison in pairs:
         metric_difference = next(iter(comparison.metrics.values()))
@@ -128,21 +128,24 @@ def _pair(comparison: Comparison, document: Comparisons) -> Iterator[Part]:
     yield Part(
         title,
         [verdict(comparison)],
-        _table(comparison.scoring, comparison.metrics),
+        _table(comparison.scoring, by_label(comparison.metrics)),
         [
             f"{comparison.samples:,} samples in {comparison.clusters:,} clusters",
             *lines(comparison, document.sides),
         ],
     )
+    metric = metric_label(next(iter(comparison.metrics)), comparison.direction)
     for tag, categories in comparison.breakdown.items():
-        yield from _category_parts(tag, categories)
-    yield from _category_parts("capability", comparison.capabilities)
+        yield from _category_parts(f"{metric} by {tag}", tag, categories)
+    yield from _category_parts("by capability", "capability", comparison.capabilities)
 
 
-def _category_parts(tag: str, differences: Mapping[str, MetricDifference]) -> Iterator[Part]:
+def _category_parts(
+    title: str, tag: str, differences: Mapping[str, MetricDifference]
+) -> Iterator[Part]:
     if differences:
         untested = all(difference.p is None for difference in differences.values())
-        yield Part(f"by {tag}", (), _table(tag, differences), untested=untested)
+        yield Part(title, (), _table(tag, differences), untested=untested)
 
 
 def _table(heading: str, differences: Mapping[str, MetricDifference]) -> list[Sequence[str]]:
@@ -153,7 +156,7 @@ def _table(heading: str, differences: Mapping[str, MetricDifference]) -> list[Se
         cells = shown_difference(difference.difference, difference.a)
         ps = p_value(difference.p), p_value(difference.adjusted)
         sides = shown(difference.a).value, shown(difference.b).value
-        rows.append((name, *sides, *cells[:2], *ps, cells.n, cells.remark))
+        rows.append((row_name(name, difference), *sides, *cells[:2], *ps, cells.n, cells.remark))
     headings = (heading, *DIFFERENCES)
     adjusted_column = headings.index("adjusted p")
     if not any(row[adjusted_column] for row in rows):

@@ -16,7 +16,7 @@ from snellen.analysis.comparing import (
     p_value,
     shown_difference,
 )
-from snellen.analysis.result import shown
+from snellen.analysis.result import metric_label, shown
 from snellen.scoring import MetricReport
 
 SIDES = ("model", "benchmark", "replies", "failed", "where")
@@ -70,8 +70,21 @@ def differences(
         cells = shown_difference(metric.difference)
         values = shown(metric.a).value, shown(metric.b).value
         ps = p_value(metric.p), p_value(metric.adjusted)
-        rows.append((name, *values, *cells[:2], *ps, *cells[2:]))
+        rows.append((row_name(name, metric), *values, *cells[:2], *ps, *cells[2:]))
     return (heading, comparison.a, comparison.b, *DIFFERENCE), rows
+
+
+def row_name(name: str, difference: MetricDifference) -> str:
+    """The name of a metric or category. The name of a category whose row shows another metric than
+    the first is followed by this metric: `cn (chinese)`."""
+    if not difference.other_metric:
+        return name
+    return f"{name} ({metric_label(difference.other_metric, difference.a.better)})"
+
+
+def by_label(metrics: Mapping[str, MetricDifference]) -> dict[str, MetricDifference]:
+    """The differences of metrics, keyed by the metrics' names as tables show them."""
+    return {metric_label(name, metric.a.better): metric for name, metric in metrics.items()}
 
 
 def in_points(metric: MetricReport) -> MetricReport:
@@ -111,6 +124,7 @@ def by_benchmark(of: Comparisons) -> tuple[list[str], list[list[str]]]:
     }
     models = dict.fromkeys(name for name, _ in cells)
     names = [board.benchmark for board in of.leaderboards]
-    return ["model", *names], [
+    headings = [metric_label(board.benchmark, board.direction) for board in of.leaderboards]
+    return ["model", *headings], [
         [it, *(cells.get((it, name), "") for name in names)] for it in models
     ]

@@ -15,7 +15,7 @@ from snellen.analysis.comparing import (
     rank_flip_text,
     shown_difference,
 )
-from snellen.analysis.result import shown
+from snellen.analysis.result import metric_label, shown
 from snellen.scoring import MetricReport
 
 SWEEP = (
@@ -50,7 +50,7 @@ def _of_benchmark(
     document: Comparisons,
 ) -> Swept:
     between = {(comparison.a, comparison.b): comparison for comparison in pairs}
-    metric = next(iter(pairs[0].metrics))
+    metric = metric_label(next(iter(pairs[0].metrics)), pairs[0].direction)
     values = _values(benchmark, pairs, document)
     tests = [
         (of[0].name, side.name)

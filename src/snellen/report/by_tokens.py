@@ -51,8 +51,7 @@ def sweeps(results: Sequence[Result]) -> Iterator[tuple[str, list[TokenPoint]]]:
         several = [point for point in points if models.count(point.model) > 1]
         if several:
             first = next(result for result in of.values() if result.report.scorings)
-            metric = next(iter(first.scoring().metrics))
-            yield f"{benchmark}: {metric} by output tokens per reply", several
+            yield f"{benchmark}: {first.headline_label} by output tokens per reply", several
 
 
 def rows(points: Sequence[TokenPoint]) -> list[Sequence[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from snellen.analysis.result import Result, shown
+from snellen.analysis.result import Result, category_metrics, metric_label, shown
 from snellen.errors import UsageError
 from snellen.report.side_by_side import distinct_names
 from snellen.scoring import MetricReport
@@ -42,17 +42,19 @@ def companions(results: Sequence[Result], names: Sequence[str]) -> list[Sequence
 
 
 def _metrics(result: Result, name: str) -> Iterator[tuple[str, MetricReport]]:
-    """The metric with that name, or the first metric in each category of the tag with that name.
-    Each metric is paired with its label."""
+    """The metric with that name, or the metric of each category of the tag with that name: the
+    first one that counts replies of the category. Each metric is paired with its label."""
     if not result.report.scorings:
         return
     metrics = result.scoring().metrics
     if name in metrics:
-        yield name, metrics[name]
+        yield metric_label(name, metrics[name].better), metrics[name]
     elif name in result.report.breakdown:
-        headline = next(iter(metrics))
-        for category, metric in result.by(name).items():
-            yield f"{headline}, {name}={category}", metric
+        metric_by_label = category_metrics(result.scoring(), result.report.breakdown[name])
+        for category, metric_name in metric_by_label.items():
+            if (metric := metrics.get(f"{metric_name}/{category}")) is not None:
+                label = metric_label(metric_name, metrics[metric_name].better)
+                yield f"{label}, {name}={category}", metric
 
 
 def _known(result: Result) -> list[str]:

@@ -28,7 +28,7 @@ from snellen.analysis.comparing import (
     rank_flip_text,
     verdict,
 )
-from snellen.analysis.result import Result, baselines, shown
+from snellen.analysis.result import Result, baselines, metric_label, shown
 from snellen.errors import plain
 from snellen.report import _differences, by_tokens, run_facts, side_by_side, table_rows
 from snellen.report._compared import Part
@@ -177,10 +177,10 @@ def _better_at(results: Sequence[Result]) -> Iterator[PageTable]:
                 continue
             headings, rows = side_by_side.models_by_category(scored, tag, intervals=True)
             if rows:
-                metric = next(iter(first.scoring().metrics))
                 values = (value for result in scored.values() for value in result.by(tag).values())
                 intervals = any(value.ci95 is not None for value in values)
-                caption = f"{benchmark}: {metric} by {tag}{', with 95 % intervals' * intervals}"
+                caption = f"{benchmark}: {first.headline_label} by {tag}"
+                caption += ", with 95 % intervals" * intervals
                 yield table(caption, headings, rows)
 
 
@@ -215,7 +215,7 @@ def _run(result: Result, number: str) -> dict[str, Any]:
         ],
         "disagreements": [
             (
-                table_rows.differ(disagreement),
+                table_rows.differ(result, disagreement),
                 table(
                     "Rules that fired",
                     table_rows.rule_headings(disagreement),
@@ -246,9 +246,9 @@ def _tagline(benchmark: str) -> str:
 
 
 def _headline_facts(result: Result) -> Iterator[tuple[str, str]]:
-    metric, headline = next(iter(result.scoring().metrics.items()))
+    headline = result.headline
     cells = shown(headline)
-    yield "metric", f"{metric} ({result.report.headline})"
+    yield "metric", f"{result.headline_label} ({result.report.headline})"
     yield "95 % interval", cells.interval or headline.reason or "none"
     yield "n", cells.n
     counts = result.counts
@@ -315,8 +315,9 @@ def _categories(result: Result, tag: str) -> PageTable:
             [cell for column, cell in enumerate(row) if column not in left]
             for row in (headings, *rows)
         )
-    metric = next(iter(result.scoring().metrics))
-    return table(f"{metric} by {tag}", headings, rows, [metrics.get(row[0]) for row in rows])
+    return table(
+        f"{result.headline_label} by {tag}", headings, rows, [metrics.get(row[0]) for row in rows]
+    )
 
 
 def _ladder(result: Result, tag: str, number: str) -> LadderFigure | None:
@@ -327,7 +328,7 @@ def _ladder(result: Result, tag: str, number: str) -> LadderFigure | None:
     caption = "Share right at each level"
     caption += ", with 95 % intervals." if any(metric.ci95 for metric in levels.values()) else "."
     if end is not None:
-        cells = shown(end)
+        cells, name = shown(end), metric_label(name, end.better)
         if end.value is None:
             caption += f" {name}: {cells.remark}."
         else:
@@ -400,7 +401,8 @@ def _part(
 
 def _board(board: Leaderboard) -> dict[str, Any]:
     values = [standing.value for standing in board.standings]
-    caption = f"{board.metric} ({board.scoring}) on the {board.samples:,} samples that all share"
+    metric = metric_label(board.metric, board.direction)
+    caption = f"{metric} ({board.scoring}) on the {board.samples:,} samples that all share"
     headings, *rows = _differences.standings(board, _differences.LEADERBOARD)
     return {
         "title": board.benchmark,
@@ -420,9 +422,10 @@ def _verdicts(of: Comparisons) -> Iterator[tuple[str, list[tuple[str, list[str]]
 
 
 def _pair(comparison: Comparison, of: Comparisons, number: str) -> dict[str, Any]:
-    tables = [_differences_table("metric", comparison, comparison.metrics)]
+    metrics = _differences.by_label(comparison.metrics)
+    tables = [_differences_table("metric", comparison, metrics)]
     tables += [
-        _differences_table(tag, comparison, differences)
+        _differences_table(tag, comparison, differences, metric=next(iter(metrics)))
         for tag, differences in comparison.breakdown.items()
         if differences
     ]
@@ -445,22 +448,25 @@ def _pair(comparison: Comparison, of: Comparisons, number: str) -> dict[str, Any
 
 
 def _differences_table(
-    heading: str, comparison: Comparison, differences: Mapping[str, MetricDifference]
+    heading: str,
+    comparison: Comparison,
+    differences: Mapping[str, MetricDifference],
+    metric: str = "",
 ) -> PageTable:
     """A table of differences by metric or category. Differences that have the same unit as the
-    first difference are also drawn, with a line at 0."""
+    first difference are also drawn, with a line at 0. `metric` is the metric of categories."""
     in_points = [_differences.in_points(metric.difference) for metric in differences.values()]
     drawn = [metric if metric.unit == in_points[0].unit else None for metric in in_points]
     headings, rows = _differences.differences(heading, comparison, differences)
     zeros = {n: 0.0 for n, metric in enumerate(drawn) if metric is not None}
-    return table(
-        f"{comparison.b} minus {comparison.a}, by {heading}", headings, rows, drawn, blind=zeros
-    )
+    caption = f"{comparison.b} minus {comparison.a}, {f'{metric} ' * bool(metric)}by {heading}"
+    return table(caption, headings, rows, drawn, blind=zeros)
 
 
 def _best_of(best_setting: BestOf) -> dict[str, Any]:
     values = [*best_setting.values.values(), best_setting.held_out]
-    caption = f"{best_setting.metric} ({best_setting.scoring}) of {best_setting.model} by setting"
+    label = metric_label(best_setting.metric, values[0].better)
+    caption = f"{label} ({best_setting.scoring}) of {best_setting.model} by setting"
     return {
         "title": f"{best_setting.benchmark}, {best_setting.model}",
         "said": best(best_setting),

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.analysis.comparing import Comparisons
-from snellen.analysis.result import Result
+from snellen.analysis.result import Result, metric_label
 from snellen.errors import UsageError, install, plain
 from snellen.report import by_tokens, side_by_side, table_rows
 from snellen.report._differences import in_points
@@ -125,21 +125,21 @@ def _headlines(results: Sequence[Result]) -> Figure | None:
         ]
         if there:
             first = there[0][1]
-            metric = next(iter(first.scoring().metrics))
+            metric = first.headline_label
             rows: list[Row] = [
                 (f"{plain(model)}\n{_counted(result)}", [result.headline])
                 for model, result in there
             ]
-            baselines = first.report.baselines
-            chance = None if baselines is None else baselines.chance
-            panels.append((f"{benchmark}: {metric}", rows, chance))
+            panels.append((f"{benchmark}: {metric}", rows, first.report.baselines))
     if not panels:
         return None
     heights = [len(rows) * ROW + EDGES for _, rows, _ in panels]
     figure = _figure(sum(heights))
     axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
-    for on, (title, rows, chance) in zip(axes, panels, strict=True):
-        _dots(on, rows, title, line=chance, line_label="by chance")
+    for on, (title, rows, blind) in zip(axes, panels, strict=True):
+        chance, draws = (None, None) if blind is None else (blind.chance, blind.draws)
+        label = f"by chance ({draws} draws)" if draws else "by chance"
+        _dots(on, rows, title, line=chance, line_label=label)
     return figure
 
 
@@ -160,8 +160,8 @@ def _categories(result: Result) -> Figure | None:
     rows: list[Row] = [(f"all\n{_counted(result)}", [result.headline])]
     rows += [(label, [metric]) for label, metric in result.by(tag).items()]
     figure = _figure(len(rows) * ROW + EDGES)
-    metric = next(iter(result.scoring().metrics))
-    _dots(figure.subplots(), rows, f"{side_by_side.title(result)}: {metric} by {tag}")
+    title = f"{side_by_side.title(result)}: {result.headline_label} by {tag}"
+    _dots(figure.subplots(), rows, title)
     return figure
 
 
@@ -175,7 +175,8 @@ def _by_tag(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure | None
         return None
     figure = _figure(len(rows) * max(ROW, 0.13 * len(by)) + EDGES)
     on = figure.subplots()
-    _dots(on, rows, f"{benchmark} by {tag}", names=list(by))
+    metric = of[next(iter(by))].headline_label
+    _dots(on, rows, f"{benchmark}: {metric} by {tag}", names=list(by))
     return figure
 
 
@@ -262,7 +263,8 @@ def _differences(compared: Comparisons) -> Iterator[tuple[str, Figure]]:
             f"{comparison.b} minus {comparison.a}",
             [in_points(metric_difference.difference)],
         )
-        groups.setdefault((comparison.benchmark, comparison.scoring, metric), []).append(row)
+        label = metric_label(metric, comparison.direction)
+        groups.setdefault((comparison.benchmark, comparison.scoring, label), []).append(row)
     for (benchmark, scoring, metric), rows in groups.items():
         if not any(
             metric and metric.value is not None for _, metrics in rows for metric in metrics

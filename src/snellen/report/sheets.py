@@ -10,6 +10,7 @@ from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result
 from snellen.errors import plain
 from snellen.report import side_by_side
+from snellen.report._differences import row_name
 from snellen.scoring import CostReport
 from snellen.scoring.sections.cost import cost_per_question
 
@@ -17,10 +18,11 @@ COLUMNS = (
     "benchmark", "model", "scoring", "version", "metric", "value", "unit", "n", "stderr",
     "low", "high", "bound_low", "bound_high", "reason", "run", "remark", "named", "failed",
     "not_judged", "cost_per_question", "currency", "median_seconds", "in_flight", "failed_requests",
+    "better",
 )  # fmt: skip
 COMPARED = (
     "benchmark", "scoring", "a", "b", "by", "name", "value_a", "value_b", "difference", "unit",
-    "low", "high", "p", "adjusted_p", "detectable", "n", "method", "reason",
+    "low", "high", "p", "adjusted_p", "detectable", "n", "method", "reason", "better",
 )  # fmt: skip
 FORMULA = ("=", "+", "-", "@")
 
@@ -31,7 +33,8 @@ def csv(results: Sequence[Result]) -> str:
     options and settings that distinguish the result from the others. `failed` counts replies that
     did not arrive, and `not_judged` counts replies without a verdict under the scoring.
     `median_seconds` is the median time of a request, `in_flight` the mean number of the run's
-    requests in flight, and `failed_requests` the number of requests that failed."""
+    requests in flight, and `failed_requests` the number of requests that failed. `better` is
+    `higher` or `lower`, or empty if the better direction is unknown."""
     out = io.StringIO()
     writer = sheet.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -49,7 +52,7 @@ def csv(results: Sequence[Result]) -> str:
                     metric_report.value, metric_report.unit, metric_report.n, metric_report.stderr,
                     *(metric_report.ci95 or (None, None)), *bounds, metric_report.reason,
                     run, remark, title, result.failed, scoring.readings.get("not-judged", 0),
-                    *costs,
+                    *costs, metric_report.better,
                 )  # fmt: skip
                 writer.writerow([_neutral(cell) if isinstance(cell, str) else cell for cell in row])
     return out.getvalue()
@@ -67,7 +70,7 @@ def _costs(cost: CostReport | None) -> tuple[float | str | None, ...]:
 def compared_csv(of: Comparisons) -> str:
     """All differences of all pairs, b minus a, with unrounded numbers. `by` is `metric`,
     `capability`, or a tag. Accordingly, `name` is the name of a metric, a capability, or a
-    category."""
+    category. `better` is the better direction of the metric, `higher` or `lower`."""
     out = io.StringIO()
     writer = sheet.writer(out, lineterminator="\n")
     writer.writerow(COMPARED)
@@ -81,10 +84,12 @@ def compared_csv(of: Comparisons) -> str:
             for name, metric_difference in differences.items():
                 less = metric_difference.difference
                 row = (
-                    comparison.benchmark, comparison.scoring, comparison.a, comparison.b, by, name,
+                    comparison.benchmark, comparison.scoring, comparison.a, comparison.b, by,
+                    row_name(name, metric_difference),
                     metric_difference.a.value, metric_difference.b.value, less.value, less.unit,
                     *(less.ci95 or (None, None)), metric_difference.p, metric_difference.adjusted,
                     metric_difference.detectable, less.n, metric_difference.method, less.reason,
+                    metric_difference.a.better,
                 )  # fmt: skip
                 writer.writerow([_neutral(cell) if isinstance(cell, str) else cell for cell in row])
     return out.getvalue()

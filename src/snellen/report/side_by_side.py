@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from snellen.analysis.capabilities import over
 from snellen.analysis.comparing import benchmark_names, side_names
 from snellen.analysis.fronts import front_lines
-from snellen.analysis.result import Result, shown
+from snellen.analysis.result import Result, category_metrics, metric_label, shown
 from snellen.data.mismatches import is_mismatch
 from snellen.registry import BUNDLED, is_bundled
 from snellen.report.run_facts import in_words
-from snellen.report.table_rows import EMPTY, probe_title
-from snellen.scoring import SOURCE_CHANGED, SOURCE_DIFFERS
+from snellen.report.table_rows import EMPTY, category_label, probe_title
+from snellen.scoring import SOURCE_CHANGED, SOURCE_DIFFERS, MetricReport
 from snellen.scoring.sections.cost import cost_texts
 
 OVERVIEW = (
@@ -140,7 +140,7 @@ def _overview_row(result: Result, cost: tuple[str, str]) -> tuple[str, ...]:
     counts = result.counts
     metric, cells = "", EMPTY
     if result.report.scorings:  # empty if no scoring handles the run's kind of reply
-        metric = next(iter(result.scoring().metrics))
+        metric = result.headline_label
         cells = shown(result.headline)
     return (
         f"{counts.n:,}",
@@ -343,6 +343,10 @@ def grid(
     headline value and its n, such as `85.30 % (n 1,000)`. None if there is only one model or one
     benchmark."""
     benchmarks, models = by_benchmark(results), by_model(results)
+    better = {
+        name: next((r.headline.better for r in of.values() if r.report.scorings), None)
+        for name, of in benchmarks.items()
+    }
     if len(benchmarks) == 1 or len(models) == 1:
         return None
 
@@ -357,16 +361,29 @@ def grid(
         [model, *(cell(of[name]) if name in of else "" for name in benchmarks)]
         for model, of in models.items()
     ]
-    return ["model", *benchmarks], rows
+    return ["model", *(metric_label(name, better[name]) for name in benchmarks)], rows
+
+
+def by_category(result: Result, tag: str) -> Iterator[tuple[str, MetricReport]]:
+    """Yield the label and the headline scoring's metric of each category of a tag. If the first
+    metric counts no reply of a category, another metric is used, and the label names it."""
+    scoring = result.scoring()
+    for label, name in category_metrics(scoring, result.report.breakdown[tag]).items():
+        if (metric := scoring.metrics.get(f"{name}/{label}")) is not None:
+            yield category_label(scoring, label, name), metric
 
 
 def models_by_category(
     of: Mapping[str, Result], tag: str, *, intervals: bool
 ) -> tuple[list[str], list[list[str]]]:
-    """The headings, then a row for each category of a tag. A row shows the first metric of each
-    model whose result has a breakdown by the tag. If n differs between models, the cell shows every
-    n, in the order of the models: `100/98/100`."""
-    by = {model: result.by(tag) for model, result in of.items() if tag in result.report.breakdown}
+    """The headings, then a row for each category of a tag. A row shows the metric of `by_category`
+    for each model whose result has a breakdown by the tag. If n differs between models, the cell
+    shows every n, in the order of the models: `100/98/100`."""
+    by = {
+        model: {label: metric for label, metric in by_category(result, tag)}
+        for model, result in of.items()
+        if tag in result.report.breakdown
+    }
     rows = []
     for label in dict.fromkeys(label for metrics in by.values() for label in metrics):
         cells = [shown(metrics[label]) if label in metrics else EMPTY for metrics in by.values()]

@@ -7,10 +7,24 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from snellen.analysis.result import MetricText, Result, shown
+from snellen.analysis.result import (
+    MetricText,
+    Result,
+    category_metrics,
+    first_label,
+    metric_label,
+    shown,
+)
 from snellen.report.ladder import ladder, number
 from snellen.report.run_facts import in_words
-from snellen.scoring import Disagreement, JudgeReport, MetricReport, SliceReport, SteeringReport
+from snellen.scoring import (
+    Disagreement,
+    JudgeReport,
+    MetricReport,
+    ScoringReport,
+    SliceReport,
+    SteeringReport,
+)
 from snellen.text.amounts import percent
 
 HEADINGS = ("scoring", "metric", "value", "95 % interval", "n", "remark")
@@ -56,7 +70,8 @@ def headline_rows(result: Result) -> Iterator[tuple[str, ...]]:
             if "/" not in metric:
                 value, interval, n, remark = shown(metric_report)
                 remarks = "; ".join(filter(None, (_judge_remark(result, name), remark)))
-                yield name, metric, value, interval, n, remarks
+                label = metric_label(metric, metric_report.better)
+                yield name, label, value, interval, n, remarks
 
 
 def _judge_remark(result: Result, scoring: str) -> str:
@@ -78,7 +93,7 @@ def repeats_rows(result: Result) -> list[Sequence[str]]:
     """A row for each metric about repeats of the same questions, with the columns that HEADINGS
     lists."""
     return [
-        (name, metric, *shown(metric_report))
+        (name, metric_label(metric, metric_report.better), *shown(metric_report))
         for name, repeats in result.report.repeats.items()
         for metric, metric_report in repeats.metrics.items()
     ]
@@ -104,19 +119,36 @@ def repeats_lines(result: Result) -> Iterator[str]:
 
 def breakdown_headings(result: Result, tag: str) -> list[str]:
     """The headings of a breakdown: the tag, two columns for each scoring, and the headline
-    scoring's n and remark."""
-    pairs = ((name, "95 % interval") for name in result.report.scorings)
+    scoring's n and remark. The heading of a scoring includes its first metric if other metrics of
+    the scoring count more replies, as in a scoring whose first metric is about one language. An
+    arrow says that lower values are better."""
+    scorings = result.report.scorings.items()
+    pairs = ((_scoring_heading(name, scoring), "95 % interval") for name, scoring in scorings)
     return [tag, *(heading for pair in pairs for heading in pair), "n", "remark"]
 
 
+def _scoring_heading(name: str, scoring: ScoringReport) -> str:
+    every = [metric for label, metric in scoring.metrics.items() if "/" not in label]
+    if any(metric.n > every[0].n for metric in every):
+        return f"{name} {first_label(scoring)}"
+    return metric_label(name, every[0].better)
+
+
 def breakdown_rows(result: Result, tag: str) -> list[list[str]]:
-    """A row for each category that has a value, with the first metric of each scoring. If a value's
-    n differs from the headline scoring's n, the value's cell shows n: `26.67 % (n 15)`."""
-    rows = []
-    for label in result.report.breakdown[tag]:
+    """A row for each category that has a value, with the first metric of each scoring. If the
+    headline scoring's first metric counts no reply of a category, the row shows another metric,
+    which follows the category's name: `cn (chinese)`. If a value's n differs from the headline
+    scoring's n, the value's cell shows n: `26.67 % (n 15)`."""
+    rows: list[list[str]] = []
+    scorings = [*result.report.scorings.values()]
+    if not scorings:
+        return rows
+    first = next(iter(scorings[0].metrics))
+    for label, metric_name in category_metrics(scorings[0], result.report.breakdown[tag]).items():
         cells = []
-        for scoring in result.report.scorings.values():
-            metric = scoring.metrics.get(f"{next(iter(scoring.metrics))}/{label}")
+        for scoring in scorings:
+            name = next(iter(scoring.metrics)) if metric_name == first else metric_name
+            metric = scoring.metrics.get(f"{name}/{label}")
             cells.append(EMPTY if metric is None else shown(metric))
         if any(map(any, cells)):
             headline_n = cells[0].n
@@ -124,8 +156,16 @@ def breakdown_rows(result: Result, tag: str) -> list[list[str]]:
             for cell in cells:
                 n = "" if cell.n == headline_n else f" (n {cell.n})"
                 values += [f"{cell.value}{n}" if cell.value else "", cell.interval]
-            rows.append([label, *values, *cells[0][2:]])
+            rows.append([category_label(scorings[0], label, metric_name), *values, *cells[0][2:]])
     return rows
+
+
+def category_label(scoring: ScoringReport, label: str, metric: str) -> str:
+    """A category's name, followed by the metric that its row shows if this is not the scoring's
+    first metric: `cn (chinese)`."""
+    if metric == next(iter(scoring.metrics)):
+        return label
+    return f"{label} ({metric_label(metric, scoring.metrics[metric].better)})"
 
 
 def levels(result: Result, tag: str) -> dict[str, MetricReport]:
@@ -164,7 +204,7 @@ def ladder_lines(result: Result, tag: str) -> list[str]:
     if end is not None:
         cells = shown(end)
         text = " ".join(filter(None, (cells.value, cells.interval, cells.remark)))
-        lines.append(f" {name} {text}")
+        lines.append(f" {metric_label(name, end.better)} {text}")
     return lines
 
 
@@ -204,13 +244,17 @@ def alike(result: Result) -> str:
     return f"no significant difference by {', '.join(names)}" if names else ""
 
 
-def differ(disagreement: Disagreement) -> str:
-    """A disagreement as text: `official and robust score 12 replies differently, such as those to
-    7, 31`."""
+def differ(result: Result, disagreement: Disagreement) -> str:
+    """A disagreement as text: `official and robust score 12 replies differently by accuracy, such
+    as those to 7, 31`. If the scorings have different headline metrics, they are compared by
+    whether a reply is right."""
+    reports = result.report.scorings.items()
+    metrics = {next(iter(of.metrics)) for name, of in reports if name in disagreement.scorings}
+    by = metrics.pop() if len(metrics) == 1 else "right or wrong"
     which = (
-        "1 reply differently, that"
+        f"1 reply differently by {by}, that"
         if disagreement.n == 1
-        else f"{disagreement.n:,} replies differently, such as those"
+        else f"{disagreement.n:,} replies differently by {by}, such as those"
     )
     first, second = disagreement.scorings
     return f"{first} and {second} score {which} to {', '.join(disagreement.examples)}"

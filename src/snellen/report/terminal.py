@@ -301,7 +301,8 @@ def _show_readings(result: Result, console: Console, room: int) -> None:
         if len(rules) > MOST_RULES:
             rest = len(rules) - MOST_RULES
             rules[MOST_RULES:] = [(f"{rest} other {'pair' if rest == 1 else 'pairs'}", "")]
-        title, headings = table_rows.differ(disagreement), table_rows.rule_headings(disagreement)
+        title = table_rows.differ(result, disagreement)
+        headings = table_rows.rule_headings(disagreement)
         _table(console, title, headings, rules, room)
     for title, measures, lines in table_rows.judges(result):
         _table(console, title, table_rows.HEADINGS[1:], measures, room)

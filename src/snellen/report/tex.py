@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from snellen import __version__
 from snellen.analysis.comparing import Comparison, Comparisons, Leaderboard, Side, notes_of
-from snellen.analysis.result import Result, shown
+from snellen.analysis.result import Result, metric_label, shown
 from snellen.errors import plain
 from snellen.report import side_by_side, table_rows
 from snellen.report._compared import Part
-from snellen.report._differences import differences
+from snellen.report._differences import by_label, differences
 
 SIGNS = str.maketrans(
     {
@@ -30,6 +30,7 @@ SIGNS = str.maketrans(
         # After \\, a bracket would begin an optional argument, and a star would be read as \\*.
         "[": "{[}",
         "*": "{*}",
+        "↓": r"$\downarrow{}$",
     }
 )
 ON_ITS_OWN = "over all samples that count in that run"
@@ -141,7 +142,7 @@ def _differences_of(compared: Comparisons, pairs: Sequence[Comparison]) -> Itera
             f" The first metric's p is adjusted by Holm's method over {compared.tests} comparisons."
         )
     for n, comparison in enumerate(pairs, start=1):
-        headings, rows = differences("metric", comparison, comparison.metrics)
+        headings, rows = differences("metric", comparison, by_label(comparison.metrics))
         headings = ("metric", "a", "b", *headings[3:])  # names would make the table too wide
         caption = (
             f"{comparison.b} (b) minus {comparison.a} (a) on {comparison.benchmark} "
@@ -183,8 +184,9 @@ def _board(board: Leaderboard, sides: Sequence[Side]) -> str:
             [_text(standing.name), value, *map(_text, (cells.interval, standing.group, cells.n))]
         )
     intervals = any(standing.value.ci95 is not None for standing in board.standings)
+    metric = metric_label(board.metric, board.direction)
     caption = [
-        f"{board.benchmark}: {board.metric} ({board.scoring}){' with 95 % intervals' * intervals}, "
+        f"{board.benchmark}: {metric} ({board.scoring}){' with 95 % intervals' * intervals}, "
         f"on the {board.samples:,} samples that count for all models"
     ]
     if board.is_tested and several:
@@ -201,7 +203,7 @@ def _board(board: Leaderboard, sides: Sequence[Side]) -> str:
     ]
     notes = [*board.notes, *notes_of(its_sides)]
     text = ". ".join(caption) + "." + _sentences(notes, ranked)
-    headings = ("model", board.metric, "95 % interval", "groups", "n")
+    headings = ("model", metric, "95 % interval", "groups", "n")
     return _lines(text, board.benchmark, *table_rows.without_empty(headings, rows))
 
 
@@ -213,7 +215,8 @@ def _categories(name: str, of: dict[str, Result]) -> Iterator[str]:
         headings, rows = side_by_side.models_by_category(scored, tag, intervals=False)
         if rows:
             untested = len(headings) > 3
-            caption = f"{name} by {tag}.{UNTESTED if untested else ''}"
+            metric = next(iter(scored.values())).headline_label
+            caption = f"{name}: {metric} by {tag}.{UNTESTED if untested else ''}"
             cells = [[*map(_text, row)] for row in rows]
             if _fitted(headings, cells)[1] is not None:  # the names are too long for headings
                 numbers = [f"({n})" for n, _ in enumerate(headings[2:], start=1)]

@@ -89,7 +89,7 @@ def _section(result: Result, title: str) -> str:
         for title, bins in table_rows.slices(result, differing=differing):
             lines += ["", f"{_text(title)}:", "", *_table(table_rows.SLICE, bins)]
     for disagreement in report.disagreements:
-        lines += ["", f"{_text(table_rows.differ(disagreement))}:", ""]
+        lines += ["", f"{_text(table_rows.differ(result, disagreement))}:", ""]
         lines += _table(table_rows.rule_headings(disagreement), table_rows.rules(disagreement))
     for title, measures, sentences in table_rows.judges(result):
         lines += ["", f"{_text(title)}:", "", *_table(table_rows.HEADINGS[1:], measures)]

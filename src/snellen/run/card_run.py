@@ -28,7 +28,7 @@ from snellen.run.gap_run import GAP_BUDGET, GapRun
 from snellen.run.lifecycle import Show
 from snellen.run.options import RunOptions
 from snellen.run.plan import Finished, Plan
-from snellen.run.readiness import combined, judge_note, missing_packages
+from snellen.run.readiness import combined, missing_packages, needs
 from snellen.run.run_plan import budget_of, run_plan
 from snellen.run.selected_rows import of_selected_rows
 from snellen.run.ways import (
@@ -101,9 +101,9 @@ def card_run(
 
     Options that determine how questions are asked, such as `max_tokens`, replace the official
     settings but not the recipe's settings. If a benchmark cannot be run, the card gives the reason.
-    Before any request is sent, `say` gets a line for each benchmark that cannot be run, a line with
-    those that need a judge, and a line for each gap that the request wants explained, which states
-    the planned numbers of questions and requests.
+    Before any request is sent, `say` gets a line for each benchmark that cannot be run, and lines
+    on what the others need (a judge, a package). For each gap that the request wants explained, it
+    gets a line with the planned numbers of questions and requests.
 
     Raises:
         SnellenError: the recipe or the checkpoint does not exist, the request does not name one of
@@ -145,16 +145,14 @@ def card_run(
 
 
 def _missing_notes(entries: Sequence[CardEntry]) -> Iterator[str]:
-    """Yield a line on each benchmark that cannot be run, and one on those that need a judge."""
+    """Yield a line on each benchmark that cannot be run, and lines on what the others need."""
     failed = [entry for entry in entries if entry.error is not None]
     if failed:
         yield f"{len(failed)} of {len(entries)} benchmarks cannot be run as requested:"
     for entry in failed:
         way = "" if entry.base is None else ", with the recipe's settings"
         yield f"- {entry.data_set}{way}: {entry.error}"
-    note = judge_note(entry.base.benchmarks[0] for entry in entries if entry.base is not None)
-    if note is not None:
-        yield note
+    yield from needs([entry.base.benchmarks[0] for entry in entries if entry.base is not None])
 
 
 def _unreadable(entries: Sequence[CardEntry]) -> list[str]:

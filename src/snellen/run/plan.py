@@ -186,6 +186,7 @@ class Plan:
                 without,
                 videos,
                 benchmark.procedure.frames or "",
+                benchmark.max_answer_tokens,
             )
             for name in names
         }
@@ -360,13 +361,21 @@ def load_benchmarks(
 
 
 def _by_recipe(benchmark: Benchmark, options: RunOptions) -> Benchmark:
-    from snellen.transforms.recipe import in_words_of_recipe  # few runs have a recipe
+    # Imported on use, since few runs have a recipe.
+    from snellen.run.recipe_settings import MANY_TOKENS, lacks_limit
+    from snellen.transforms.recipe import ask_for, in_words_of_recipe
 
     recipe = options["recipe"]
     assert recipe is not None
     benchmark = in_words_of_recipe(benchmark, recipe, registry.recipe)
     if options["recipe_without"]:
         benchmark = with_note(benchmark, without_note(options["recipe_without"]))
+    if lacks_limit(ask_for(benchmark, recipe, registry.recipe)):
+        note = (
+            "the recipe states no token limit of a reply; unless --max-tokens or the profile sets "
+            f"one, it is {MANY_TOKENS:,}, or the benchmark's if that is higher"
+        )
+        benchmark = with_note(benchmark, note)
     return benchmark
 
 

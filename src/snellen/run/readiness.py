@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import importlib.util
+from collections.abc import Iterator, Sequence
 
 from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.data import Facts
-from snellen.errors import DataError, SnellenError, UsageError
+from snellen.errors import DataError, SnellenError, UsageError, install
 from snellen.run.plan import Plan
 
 
-def judge_note(benchmarks: Iterable[Benchmark]) -> str | None:
-    """A note on the benchmarks whose headline scoring needs a judge; None if there are none."""
-    names = dict.fromkeys(benchmark.name for benchmark in benchmarks if needs_judge(benchmark))
-    if not names:
-        return None
-    return (
-        f"{', '.join(names)}: the headline scoring needs a judge for replies that its rules leave "
-        "undecided. After the run, ask one with `snellen judge RUN --judge MODEL`"
-    )
+def needs(benchmarks: Sequence[Benchmark]) -> Iterator[str]:
+    """Yield a note on the benchmarks whose headline scoring needs a judge, and a note on those that
+    show videos if the package that reads videos is missing. Some models do not need the package."""
+    judged = dict.fromkeys(benchmark.name for benchmark in benchmarks if needs_judge(benchmark))
+    if judged:
+        yield (
+            f"{', '.join(judged)}: the headline scoring needs a judge for replies that its rules "
+            "leave undecided. After the run, ask one with `snellen judge RUN --judge MODEL`"
+        )
+    shown = dict.fromkeys(benchmark.name for benchmark in benchmarks if benchmark.procedure.frames)
+    if shown and importlib.util.find_spec("av") is None:
+        yield (
+            f"{', '.join(shown)}: models that are shown frames of videos need the extra `video`: "
+            f"{install('video')}"
+        )
 
 
 def needs_judge(benchmark: Benchmark) -> bool:
@@ -30,16 +37,17 @@ def needs_judge(benchmark: Benchmark) -> bool:
 
 def check_settings(plan: Plan, settings: Sequence[Plan]) -> None:
     """Check that the packages of the plan's models are installed. If the plan's settings are run
-    one after another, or if a package is missing, also check that all rows can be read.
+    one after another, also check that all rows can be read.
 
     Raises:
-        SnellenError: something is missing. The message lists all that is missing.
+        SnellenError: something is missing. The message lists all that is missing. If a package is
+            missing, it also lists the missing files, but no row is read.
     """
     errors = missing_packages(plan)
-    if errors or len(settings) > 1:
-        errors += _unreadable(plan.benchmarks)
     if errors:
-        raise combined(errors)
+        raise combined([*errors, *_missing_files(plan.benchmarks)])
+    if len(settings) > 1:
+        facts_of_all(plan.benchmarks)
 
 
 def missing_packages(plan: Plan) -> list[SnellenError]:
@@ -58,26 +66,28 @@ def facts_of_all(benchmarks: Sequence[Benchmark]) -> list[tuple[Benchmark, Facts
     """Each benchmark with the size and the digest of its rows.
 
     Raises:
-        DataError: rows are missing or cannot be read. The message lists all these benchmarks.
+        SnellenError: rows are missing or cannot be read. The message lists all these benchmarks.
     """
     read: list[tuple[Benchmark, Facts]] = []
     errors: list[SnellenError] = []
     for benchmark in benchmarks:
         try:
             read.append((benchmark, benchmark.data.facts()))
-        except DataError as error:
+        except (DataError, UsageError) as error:  # a usage error: a package is missing
             errors.append(error)
     if errors:
         raise combined(errors)
     return read
 
 
-def _unreadable(benchmarks: Sequence[Benchmark]) -> list[SnellenError]:
-    try:
-        facts_of_all(benchmarks)
-    except DataError as error:
-        return [error]
-    return []
+def _missing_files(benchmarks: Sequence[Benchmark]) -> Iterator[SnellenError]:
+    """Yield the errors of the benchmarks whose file of rows does not exist."""
+    for benchmark in benchmarks:
+        try:
+            if benchmark.interop.files is not None:
+                _ = benchmark.interop.files.path
+        except DataError as error:
+            yield error
 
 
 def combined(errors: Sequence[SnellenError]) -> SnellenError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Literal
 
 import msgspec
@@ -53,7 +54,14 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "use_upsize": (False,),
     "use_msac": (False,),
 }
-"""Values that change nothing."""
+"""Values that turn a setting off. They are sent to back ends that have the setting, since a server
+or a model may have another default, such as those of generation_config.json. Other back ends do
+what these values demand."""
+THINKING_MODES = ("enable_thinking", "thinking")
+"""Settings of a recipe that make a model think if they are true."""
+MANY_TOKENS = 16_384
+"""The token limit of a reply, if a recipe with tools or thinking states none. The limits of
+benchmarks, such as 16 tokens, are for replies that consist of the answer."""
 NAMES: Mapping[str, Mapping[str, str]] = {
     "compatible": {
         "top_k": "top_k",
@@ -80,6 +88,8 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "until": "generationConfig.stopSequences",
     },
     "hf": {
+        "top_k": "top_k",
+        "repetition_penalty": "repetition_penalty",
         "enable_thinking": "template.enable_thinking",
         "thinking": "template.thinking",
     },
@@ -119,6 +129,7 @@ def with_recipe(
     without: Collection[str] = (),
     videos: Videos = "",
     usual_frames: str = DEFAULT,
+    usual_limit: int = 0,
 ) -> RecipeSettings:
     """Add the settings of a recipe to a model's profile.
 
@@ -129,12 +140,14 @@ def with_recipe(
         without: The names of settings that are left out.
         videos: Who decides which video frames are shown.
         usual_frames: The frame policy of the benchmark, for a recipe that sets only time stamps.
+        usual_limit: The benchmark's token limit of a reply.
 
     Raises:
         UnsupportedSettings: the model does not support a setting.
         UsageError: `without` names a setting that the recipe lacks.
     """
-    left = _stated(ask, without)
+    names = NAMES.get(_kind(model, profile), {})
+    left = _stated(ask, without, names)
     frames = _taken_frames(left, videos, usual_frames)
     tools = {name: left.pop(name) for name in OF_TOOLS if name in left}
     changes: dict[str, Any] = {"temperature": 0.0} if _is_greedy(ask.model_settings()) else {}
@@ -144,6 +157,8 @@ def with_recipe(
     for name in LIMITS:
         if name in left:
             changes["max_tokens"] = left.pop(name)
+    if lacks_limit(ask) and profile.max_tokens is None:
+        changes["max_tokens"] = max(MANY_TOKENS, usual_limit)
     limits = () if videos else ("min_pixels", "max_pixels")
     images = {name: left.pop(name) for name in limits if name in left}
     if images:
@@ -154,7 +169,6 @@ def with_recipe(
             f"The recipe {ask.recipe} has the seed {seed!r}, but a seed must be a whole number."
         )
     extra = _extra(left, ask, model, profile)
-    names = NAMES.get(_kind(model, profile), {})
     if any(names[name] in THINKING for name in left):
         changes["effort"] = None  # a recipe takes precedence over the profile
     return RecipeSettings(
@@ -176,13 +190,22 @@ def with_recipe(
     )
 
 
+def lacks_limit(ask: Ask) -> bool:
+    """Whether a recipe gives a model tools or makes it think, so that a reply is longer than its
+    answer, and states no token limit."""
+    settings = ask.model_settings()
+    is_long = settings.get("tools") or any(settings.get(name) for name in THINKING_MODES)
+    return bool(is_long) and all(settings.get(name) is None for name in LIMITS)
+
+
 def _is_greedy(settings: Mapping[str, object]) -> bool:
     is_described = str(settings.get("decoding", "")).startswith("greedy")
     return settings.get("do_sample") is False or settings.get("sampling") is False or is_described
 
 
-def _stated(ask: Ask, without: Collection[str]) -> dict[str, Any]:
-    """Select the settings that change what is sent, except those in `without`.
+def _stated(ask: Ask, without: Collection[str], names: Mapping[str, str]) -> dict[str, Any]:
+    """Select the settings that change what is sent, except those in `without`. `names` are the
+    settings that the back end has.
 
     Raises:
         UsageError: `without` names a setting that the recipe lacks.
@@ -200,12 +223,13 @@ def _stated(ask: Ask, without: Collection[str]) -> dict[str, Any]:
                 f"{known}."
             )
     idle = {"temperature", "top_p", "top_k"} if _is_greedy(settings) else set()
+    sent = {"top_p", *names}
     return {
         name: value
         for name, value in settings.items()
         if value is not None
         and name not in DESCRIPTIONS | idle | {*without}
-        and value not in NEUTRAL.get(name, ())
+        and (name in sent or value not in NEUTRAL.get(name, ()))
     }
 
 
@@ -261,14 +285,25 @@ def _extra(left: Mapping[str, Any], ask: Ask, model: str, profile: Profile) -> d
         listed = ", ".join(f"{name} = {left[name]!r}" for name in refused)
         words = " ".join(f"--recipe-without {name}" for name in refused)
         raise UnsupportedSettings(
-            f"{model} does not support these settings of the recipe {ask.recipe}: {listed}. To "
-            f"leave them out, use {words}; the result will have a note about this.",
+            f"{model} does not support these settings of the recipe {ask.recipe}: {listed}. "
+            f"{_hint(refused)}To leave them out, use {words}; the result will have a note about "
+            "this.",
             refused,
         )
     extra = dict(profile.extra)
     for name, value in left.items():
         _put(extra, names[name], value)
     return extra
+
+
+def _hint(refused: Sequence[str]) -> str:
+    """A hint about names that may be misspelled: known names that differ in few letters."""
+    known = {name for names in NAMES.values() for name in names}
+    known |= {"temperature", "top_p", "coordinates", *LIMITS, *OF_VIDEOS, *OF_TOOLS, *NEUTRAL}
+    known |= {*DESCRIPTIONS, "min_pixels", "max_pixels", "engine_seed"}
+    close = {name: get_close_matches(name, known - {name}, n=1, cutoff=0.85) for name in refused}
+    pairs = [f"{names[0]} instead of {name}" for name, names in close.items() if names]
+    return f"Did you mean {' and '.join(pairs)}? " if pairs else ""
 
 
 def _kind(model: str, profile: Profile) -> str:

@@ -282,9 +282,16 @@ class ToolsReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     steps: MetricReport | None = None
     """The mean number of steps per question, including the last reply."""
     calls: MetricReport | None = None
-    """The mean number of calls per question, including malformed ones."""
+    """The mean number of calls per question, including calls that were not carried out."""
     malformed: int = 0
     """The number of calls without a name, or with arguments that are not a JSON object."""
+    refused_calls: int | None = None
+    """The number of calls that were refused, so that the model got an error instead of a result:
+    malformed calls, unknown tools, wrong arguments, and calls over a limit. None in reports of
+    earlier versions, which did not count them."""
+    unmade_calls: int | None = None
+    """The number of calls in the last replies of questions that ended by a limit. These calls were
+    not carried out. None in reports of earlier versions."""
     text_calls: int = 0
     """The number of questions whose last reply contains a call as text, which was not made."""
     tokens: MetricReport | None = None

@@ -77,41 +77,55 @@ def replies_of(
     """Yield the outcomes of a run's finished conversations, in the order of the data set. With
     `row_indices`, only the conversations about these rows of the data set are yielded."""
     turns: list[Question] = []
+    last_steps: list[Question] = []
     rows = _Originals(benchmark)
-    outcomes = _with_steps if has_tools(run) else _conversation
+    with_tools = has_tools(run)
+
+    def outcomes() -> Iterator[Scored]:
+        if with_tools:
+            return _with_steps(run, benchmark, turns, last_steps, rows)
+        return _conversation(run, benchmark, turns, rows)
+
     for question in run.questions():
         if row_indices is not None and question.place not in row_indices:
             continue
         if turns and turns[-1].key[:2] != question.key[:2]:
-            yield from outcomes(run, benchmark, turns, rows)
-            turns = []
+            yield from outcomes()
+            turns, last_steps = [], []
         if question.key.step and turns and turns[-1].key.turn == question.key.turn:
             # The first step of a turn has the question. The reply to its last step is the reply to
             # the turn.
             turns[-1] = msgspec.structs.replace(turns[-1], key=question.key)
+            last_steps[-1] = question
         else:
             turns.append(question)
+            last_steps.append(question)
     if turns:
-        yield from outcomes(run, benchmark, turns, rows)
+        yield from outcomes()
 
 
 def _with_steps(
-    run: Run, benchmark: Benchmark, turns: list[Question], rows: _Originals
+    run: Run,
+    benchmark: Benchmark,
+    turns: list[Question],
+    last_steps: list[Question],
+    rows: _Originals,
 ) -> Iterator[Scored]:
     """Yield the outcome of one conversation with tools. If its last turn goes on, yield nothing.
-    The keys of `turns` are those of their last steps."""
+    The keys of `turns` are those of their last steps, and `last_steps` are the questions of these
+    steps."""
     last = run.final(turns[-1].key)
     if last is None or (last.state != "failed" and last.ended is None):
         return
     by_turn = benchmark.procedure.conversation.by_turn is not None
     for scored in _conversation(run, benchmark, turns, rows):
         if scored.reply is not None:
-            answered = [turns[scored.turn]] if by_turn else turns
-            records = step_records(run, [turn.key for turn in answered])
-            pictures = sum(medium.kind == "image" for medium in answered[-1].media)
+            answered = slice(scored.turn, scored.turn + 1) if by_turn else slice(None)
+            records = step_records(run, [turn.key for turn in turns[answered]])
+            pictures = sum(medium.kind == "image" for medium in turns[answered][-1].media)
             scored = scored._replace(
                 reply=scored.reply.without_tool_sizes(pictures),
-                steps=None if records is None else step_facts(records),
+                steps=None if records is None else step_facts(records, last_steps[answered]),
             )
         yield scored
 

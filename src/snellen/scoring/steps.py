@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 from snellen.core.marked_calls import with_calls
-from snellen.core.tools import is_malformed
-from snellen.store import Ending, Key, ReplyRecord, Run
+from snellen.core.tools import is_malformed, is_refusal
+from snellen.media.content import ToolCall
+from snellen.store import Ending, Key, Question, ReplyRecord, Run
 
 T = TypeVar("T", int, float)
 
@@ -23,6 +24,10 @@ class StepFacts(NamedTuple):
     """The number of calls in the steps."""
     malformed: int
     """How many of the calls were malformed."""
+    refused: int
+    """How many of the calls were refused, so that the model got an error instead of a result."""
+    unmade: int
+    """How many of the calls were not carried out, since the question had ended by a limit."""
     has_text_call: bool
     """Whether a reply that ended a turn as an answer contains a call as text."""
     output_tokens: int | None
@@ -48,18 +53,30 @@ def step_records(run: Run, last_steps: Iterable[Key]) -> list[ReplyRecord] | Non
     return records
 
 
-def step_facts(records: Sequence[ReplyRecord]) -> StepFacts:
+def step_facts(
+    records: Sequence[ReplyRecord], last_questions: Sequence[Question] = ()
+) -> StepFacts:
     """The facts on a question from the records of its replies, and from the steps that its model
-    took itself before these replies."""
-    calls = []
-    for reply in (record.as_reply() for record in records):
-        calls += [result.call for step in reply.steps or () for result in step.results]
-        calls += reply.tool_calls
+    took itself before these replies. `last_questions` are the questions of the last step of each
+    turn, whose messages have the results of all calls that Snellen carried out."""
+    calls: list[ToolCall] = []
+    results: list[Sequence[object]] = [
+        parts for question in last_questions for role, parts in question.messages if role == "tool"
+    ]
+    unmade = 0
+    for record in records:
+        reply = record.as_reply()
+        own_results = [result for step in reply.steps or () for result in step.results]
+        calls += [*(result.call for result in own_results), *reply.tool_calls]
+        results += [result.parts for result in own_results]
+        unmade += len(reply.tool_calls) if record.ended is not None else 0
     return StepFacts(
         ended=records[-1].ended,
         steps=sum(1 + len(record.steps or ()) for record in records),
         calls=len(calls),
         malformed=sum(map(is_malformed, calls)),
+        refused=sum(map(is_refusal, results)),
+        unmade=unmade,
         has_text_call=any(
             record.ended == "answered" and with_calls(record.as_reply()).tool_calls
             for record in records

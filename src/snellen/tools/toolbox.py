@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from snellen.core.model import Reply
-from snellen.core.tools import MalformedCall, ToolResult, ToolSpec, call_arguments
+from snellen.core.tools import MalformedCall, ToolResult, ToolSpec, call_arguments, refusal
 from snellen.errors import Rejected, SnellenError, message_of
 from snellen.media import images
 from snellen.media.content import Image, Part, ToolCall
@@ -52,7 +52,7 @@ class Toolbox:
                 left = min(room, MAX_PICTURES) - (len(shown.pictures) - pictures)
                 parts, shown = _shown_output(self._output(call, shown), shown, left)
             except ToolError as error:
-                parts = (f"Error: {error}.",)
+                parts = (refusal(error),)
             results.append(ToolResult(call=call, parts=parts))
         return results, shown
 

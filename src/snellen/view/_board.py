@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from snellen.analysis.result import Result
+from snellen.analysis.result import Result, metric_label
 from snellen.metrics import Direction
 from snellen.scoring import MetricReport
 from snellen.view.runs import Listed
@@ -22,7 +22,7 @@ class Board:
         self._values: dict[str, MetricReport] = {}
         for run in runs:
             if run.result is not None and (metric := headline(run.result)) is not None:
-                self.metric = self.metric or metric[0]
+                self.metric = self.metric or metric_label(metric[0], metric[1].better)
                 self.direction = self.direction or metric[1].better
                 self._values[run.name] = metric[1]
         self.runs = sorted(runs, key=self._order)

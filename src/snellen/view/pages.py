@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from snellen.analysis.comparing import lines as comparison_lines
 from snellen.analysis.comparing import p_value, shown_difference, significant, verdict
-from snellen.analysis.result import shown
+from snellen.analysis.result import metric_label, shown
 from snellen.core.benchmark import Benchmark
 from snellen.errors import plain
 from snellen.scoring.sections.tools import REASONS
@@ -488,6 +488,7 @@ def _templates() -> jinja2.Environment:
         "path": lambda name: quote(str(name), safe="/~"),
         "shown": shown,
         "difference": shown_difference,
+        "label": metric_label,
         "p": p_value,
         "significant": significant,
         "number": lambda n: f"{n:,}",

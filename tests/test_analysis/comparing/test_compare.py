@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import report
 from snellen.analysis.comparing import Comparison, Comparisons, shown_difference, significant
 from snellen.analysis.comparing.sides import LoadedSide, load
 from snellen.api import compare
@@ -23,6 +24,7 @@ from snellen.errors import CatalogError, Rejected, UsageError
 from snellen.metrics import Metric, macro_average, mean
 from snellen.metrics.circular import circular
 from snellen.metrics.groups import share_of_groups
+from snellen.metrics.only_tagged import only_tagged
 from snellen.scoring import MetricReport
 from snellen.scoring.replies import replies_of
 from snellen.store import Run
@@ -133,6 +135,24 @@ def test_categories_are_compared_and_their_p_adjusted_over_their_tag(
     assert sorted(difference.adjusted or 0.0 for difference in kinds.values()) == pytest.approx(
         [min(1, 2 * low), max(min(1, 2 * low), high)]
     )
+
+
+def test_categories_that_the_first_metric_does_not_count_are_compared_by_another(
+    tmp_path: Path,
+) -> None:
+    metrics = {name: Metric(only_tagged(mean, "kind", [name]), better="higher") for name in "ab"}
+    own = with_metrics(24, **metrics)
+    sides = run(tmp_path, "right", range(24), own), run(tmp_path, "wrong", (), own)
+
+    document = compare(*sides, benchmark=own).comparisons
+
+    (kinds,) = document.comparisons[0].breakdown.values()
+    assert {name: (kind.other_metric, kind.difference.value) for name, kind in kinds.items()} == {
+        "a": ("", -1.0),
+        "b": ("b", -1.0),
+    }
+    assert "| b (b) | 100.00 % | 0.00 % |" in report.compared_markdown(document)
+    assert "kind,b (b),1.0,0.0,-1.0" in report.compared_csv(document)
 
 
 def test_nothing_of_a_run_is_written(two: tuple[Path, Path]) -> None:

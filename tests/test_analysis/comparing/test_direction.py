@@ -1,5 +1,7 @@
 """What is not known to be better when higher is not ranked, and called nobody's best."""
 
+import csv
+import io
 import json
 import re
 from dataclasses import replace
@@ -9,7 +11,7 @@ from typing import Any
 import pytest
 
 from snellen import api, evaluate, report
-from snellen.analysis.comparing import Comparisons, verdict
+from snellen.analysis.comparing import Comparisons, shown_difference, verdict
 from snellen.analysis.result import load_report, shown
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
@@ -173,6 +175,36 @@ def test_lower_is_better_where_that_is_known(tmp_path: Path) -> None:
     assert verdict(document.comparisons[0]).endswith("; lower is better")
     latex = report.compared_latex(document)
     assert r"close & \textbf{11.11\,\%}" in latex and "Lower is better." in latex
+
+
+def test_an_arrow_marks_the_metric_in_every_format_where_lower_is_better(tmp_path: Path) -> None:
+    own = distances(metric=Metric(mean, better="lower"))
+    run_three(tmp_path, own)
+    results = [load_report(path.parent, own) for path in tmp_path.rglob("report.json")]
+    document = api.compare(tmp_path, benchmark=own).comparisons
+
+    texts = {
+        "a run in the terminal": report.as_text(results[:1]),
+        "a run in Markdown": report.markdown(results[:1]).replace("\\", ""),
+        "a run on a page": report.html(results[:1]),
+        "runs in the terminal": report.as_text(results),
+        "runs in Markdown": report.markdown(results).replace("\\", ""),
+        "runs on a page": report.html(results),
+        "a comparison in the terminal": report.compared_text(document),
+        "a comparison in Markdown": report.compared_markdown(document).replace("\\", ""),
+        "a comparison on a page": report.compared_html(document),
+    }
+    assert [name for name, text in texts.items() if "edit_distance ↓" not in text] == []
+    for latex in (report.latex(results), report.compared_latex(document)):
+        assert r"edit\_distance $\downarrow{}$" in latex and "↓" not in latex
+    # In sheets, which programs read, a column has the direction.
+    for sheet in (report.csv(results), report.compared_csv(document)):
+        rows = list(csv.DictReader(io.StringIO(sheet)))
+        assert {row["better"] for row in rows} == {"lower"}
+    # Every difference is b minus a, so a plus means that b is worse.
+    (pair,) = [pair for pair in document.comparisons if (pair.a, pair.b) == ("close", "far")]
+    assert shown_difference(pair.metrics["edit_distance"].difference).value == "+55.56 pp"
+    assert "far is 55.56 pp above close in edit_distance" in verdict(pair)
 
 
 def test_of_several_settings_the_lowest_is_the_best_where_lower_is(tmp_path: Path) -> None:

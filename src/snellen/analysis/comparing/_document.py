@@ -73,6 +73,9 @@ class MetricDifference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     """The p value adjusted by Holm's method; None if it is not adjusted. The p value of the first
     metric is adjusted over all pairs. The p values of categories and capabilities are adjusted
     within each table."""
+    other_metric: str = ""
+    """In a category that the scoring's first metric does not include, the name of the metric that
+    is compared instead; otherwise empty."""
     detectable: float | None = None
     """The smallest true difference that a test at the 5 % level on these samples detects with 80 %
     probability."""

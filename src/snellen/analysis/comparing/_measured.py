@@ -39,6 +39,9 @@ class MetricValue:
     common: int
     """The number of items behind the metric that all sides have. Replies are counted by sample and
     repeat. A metric of other items has the number of the metric's items on this side."""
+    other_metric: str = ""
+    """In a category that the scoring's first metric does not include, the name of the metric that
+    is used instead; otherwise empty."""
 
 
 class View:
@@ -71,8 +74,10 @@ class View:
     @cached_property
     def headline(self) -> MetricValue:
         """The first metric, computed on all rows."""
-        return _metric_value(
-            [self._scoring.metrics[self.first](columns) for columns in self._slots], self._common
+        return self._value(
+            self.first,
+            [self._scoring.metrics[self.first](columns) for columns in self._slots],
+            self._common,
         )
 
     @cached_property
@@ -81,8 +86,8 @@ class View:
         values = {self.first: self.headline}
         for name, metric in self._scoring.metrics.items():
             if name != self.first:
-                values[name] = _metric_value(
-                    [metric(columns) for columns in self._slots], self._common
+                values[name] = self._value(
+                    name, [metric(columns) for columns in self._slots], self._common
                 )
         if self._scoring.extra_metrics is not None:
             every = [self._scoring.extra_metrics(columns) for columns in self._slots]
@@ -92,24 +97,37 @@ class View:
                 )
         return values
 
+    def _value(
+        self, name: str, estimates: Sequence[Estimate], common: NDArray[np.bool_]
+    ) -> MetricValue:
+        """The value of one of the scoring's metrics, with the metric's direction."""
+        value = _metric_value(estimates, common)
+        better = value.report.better or self._scoring.direction(name)
+        return replace(value, report=with_fields(value.report, better=better))
+
     @cached_property
     def breakdown(self) -> Mapping[str, Mapping[str, MetricValue]]:
-        """For each tag, the first metric of each category. Categories in which the metric includes
-        no sample are left out."""
+        """For each tag, the first metric of each category. If this metric includes no sample of a
+        category, the first other metric that does is used. Categories that no metric includes are
+        left out."""
         return {
             tag: dict(self._categories(tag))
             for tag in self._side.benchmark.presentation.break_down_by
         }
 
     def _categories(self, tag: str) -> Iterator[tuple[str, MetricValue]]:
-        metric = self._scoring.metrics[self.first]
         column = self._slots[0].tags[tag]
         for name in sorted(filter(None, column.names)):
             parts = [columns.tagged(tag, (name,)) for columns in self._slots]
-            estimates = [metric(part) for part in parts if part.n]
-            if estimates and estimates[0].n:
-                rows = column.codes == column.names.index(name)
-                yield name, _metric_value(estimates, self._common[rows])
+            parts = [part for part in parts if part.n]
+            rows = column.codes == column.names.index(name)
+            for metric_name, metric in self._scoring.metrics.items():
+                estimates = [metric(part) for part in parts]
+                if estimates and estimates[0].n:
+                    value = self._value(metric_name, estimates, self._common[rows])
+                    other = "" if metric_name == self.first else metric_name
+                    yield name, replace(value, other_metric=other)
+                    break
 
     @cached_property
     def capabilities(self) -> Mapping[str, MetricValue]:
@@ -219,7 +237,7 @@ def differ(a: MetricValue, b: MetricValue) -> MetricDifference:
 
     unit, n = a.report.unit, min(a.common, b.common)
     without = partial(MetricReport, unit=unit, n=n, stderr=None, ci95=None)
-    result = partial(MetricDifference, a=a.report, b=b.report)
+    result = partial(MetricDifference, a=a.report, b=b.report, other_metric=a.other_metric)
     value_a, value_b = a.report.value, b.report.value
     if value_a is None or value_b is None:
         reason = a.report.reason if value_a is None else b.report.reason

@@ -79,8 +79,12 @@ def comparison(benchmark: str, pair: Pair, *, details: bool) -> Comparison:
 def _differences(
     values_a: Mapping[str, MetricValue], values_b: Mapping[str, MetricValue]
 ) -> dict[str, MetricDifference]:
+    """The differences of metrics or categories that both sides have. A category is left out if the
+    sides have different metrics for it."""
     return {
-        name: differ(value, values_b[name]) for name, value in values_a.items() if name in values_b
+        name: differ(value, values_b[name])
+        for name, value in values_a.items()
+        if name in values_b and values_b[name].other_metric == value.other_metric
     }
 
 

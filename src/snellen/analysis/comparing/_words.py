@@ -15,13 +15,13 @@ from snellen.analysis.comparing._document import (
     RankFlip,
     Side,
 )
-from snellen.analysis.result import MetricText
+from snellen.analysis.result import MetricText, metric_label
 from snellen.analysis.result import shown as shown_value
 from snellen.errors import StoreError, plain
 from snellen.metrics import Direction
 from snellen.scoring import CostReport, MetricReport
 from snellen.scoring.sections.cost import cost_texts
-from snellen.scoring.sections.tools import per_question
+from snellen.scoring.sections.tools import not_carried_out, per_question
 from snellen.store import Run
 
 LEVEL = 0.05
@@ -118,9 +118,10 @@ def lines(comparison: Comparison, sides: Sequence[Side]) -> Iterator[str]:
 
 
 def cost_lines(benchmark: str, names: Sequence[str], sides: Sequence[Side]) -> Iterator[str]:
-    """Yield the cost per question, the median request time, the number of failed requests, and the
-    steps, calls, tokens, and time per question with tools of each side, if known. Request times
-    depend on the load, so they have the mean number of requests in flight."""
+    """Yield the cost per question, the median request time, the number of failed requests, the
+    steps, calls, tokens, and time per question with tools, and the numbers of refused calls of each
+    side, if known. Request times depend on the load, so they have the mean number of requests in
+    flight."""
     own = {side.name: side for side in sides if side.benchmark == benchmark}
     costs = {name: own[name].cost for name in names if name in own}
     texts = {name: (*cost_texts(cost), _failed_text(cost)) for name, cost in costs.items()}
@@ -135,9 +136,10 @@ def cost_lines(benchmark: str, names: Sequence[str], sides: Sequence[Side]) -> I
     with_tools: dict[str, list[str]] = {}
     for name in costs:
         if (tools := own[name].tools) is not None:
-            for label, _, mean in per_question(tools):
-                with_tools.setdefault(label, []).append(f"{name} {mean}")
-    yield from (f"{label}: {', '.join(means)}" for label, means in with_tools.items())
+            means = [(label, mean) for label, _, mean in per_question(tools)]
+            for label, words in (*means, *not_carried_out(tools)):
+                with_tools.setdefault(label, []).append(f"{name} {words}")
+    yield from (f"{label}: {', '.join(texts)}" for label, texts in with_tools.items())
 
 
 def _load_text(cost: CostReport | None) -> str:
@@ -264,7 +266,8 @@ def summary(document: Comparisons) -> str:
     """Summarize a comparison in lines of plain text."""
     lines_of_text = []
     for board in document.leaderboards:
-        title = f"{board.benchmark} · {board.scoring} {board.metric}"
+        metric = metric_label(board.metric, board.direction)
+        title = f"{board.benchmark} · {board.scoring} {metric}"
         lines_of_text.append(f"{title}, on the {board.samples:,} samples that all sides have")
         for standing in board.standings:
             cells = shown_value(standing.value)

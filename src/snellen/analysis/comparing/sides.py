@@ -14,7 +14,7 @@ from snellen.core.scoring import READING_STATES, ReadingState, Verdicts
 from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, is_mean
 from snellen.scoring import CostReport, Scored, ScoredRows, Scorer, Tally, ToolsReport, resolve
-from snellen.scoring.sections.disagreements import ROBUST, disagreement_note
+from snellen.scoring.sections.disagreements import ROBUST, disagreement_note, measure_the_same
 
 if TYPE_CHECKING:
     import numpy as np
@@ -138,6 +138,7 @@ def load(
     chosen = names[0]
     # The replies need not be parsed by other scorings than the headline and robust.
     checks = scoring is None and chosen != ROBUST and ROBUST in names
+    checks = checks and measure_the_same(benchmark.scorings[chosen], benchmark.scorings[ROBUST])
     used = [chosen, ROBUST] if checks else [chosen]
     tally = Tally(
         benchmark,

@@ -35,7 +35,7 @@ def overlap(answer: IntervalAnswer, target: Pair) -> float:
     return 0.0 if hull <= 0 else max(shared, 0.0) / hull
 
 
-@metric(better="higher", unit="fraction")
+@metric(better="higher", unit="fraction", averages_scores=True)
 def mean_of_scored(columns: Columns) -> Estimate:
     """The mean over the replies that have a score. In [0, 1]; higher is better. There is no value
     if no reply has one."""

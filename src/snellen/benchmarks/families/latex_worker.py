@@ -1,23 +1,17 @@
-"""Compare pairs of formulas, in a process of its own: sympy can take hours for some formulas.
-
-The arguments are the folders in which to look for packages.
-Each line of standard input is a JSON object with the arguments of `same`. Each line of standard
-output is `true` or `false`. The first line of output is null, or a JSON text that says why sympy
-cannot be used.
+"""Compare pairs of formulas with sympy, in a process of its own (`worker_process.py`).
 
 The rules are those of OpenBMB/OlympiadBench@ba5b26a7e2849940b598a9159c1190daa2b9175f:inference/
 code/math_judger.py#L119-L322. Line numbers in comments refer to this file.
 """
 
-import json
 import math
 import sys
 from collections.abc import Callable
 from typing import Any
 
+from snellen.benchmarks.families.worker_process import serve
+
 MOST_EXPONENT = 1000
-MEMORY = 4 << 30
-"""The most memory that a comparison gets, in bytes."""
 
 
 def same(first: str, second: str, precision: float, kit: bool) -> bool:
@@ -141,35 +135,15 @@ def parsed(text: str) -> Any:
     return library().parsing.latex.parse_latex(text)
 
 
-def problem() -> str | None:
-    """Why sympy cannot parse formulas, or None if it can."""
-    try:
-        parsed("\\frac{1}{2}")
-    except ImportError as error:
-        return str(error) or "ImportError"
-    return None
+def load() -> None:
+    """Load sympy and its parser.
 
-
-def limit_memory() -> None:
-    try:
-        import resource
-    except ImportError:  # on Windows
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-
-
-def main() -> None:
-    sys.set_int_max_str_digits(1_000_000)  # as in the authors' code, #L12
-    sys.path += [folder for folder in sys.argv[1:] if folder not in sys.path]
-    limit_memory()
-    print(json.dumps(problem()), flush=True)
-    for line in sys.stdin:
-        try:
-            decision = same(**json.loads(line))
-        except MemoryError:
-            return  # The end of the process says that the formulas could not be compared.
-        print(json.dumps(decision), flush=True)
+    Raises:
+        ImportError: sympy, or the package that its parser needs, is not installed.
+    """
+    parsed("\\frac{1}{2}")
 
 
 if __name__ == "__main__":
-    main()
+    sys.set_int_max_str_digits(1_000_000)  # as in the authors' code, #L12
+    serve(same, load)

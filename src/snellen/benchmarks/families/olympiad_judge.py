@@ -4,21 +4,13 @@ OpenBMB/OlympiadBench@ba5b26a7e2849940b598a9159c1190daa2b9175f:inference/code/ma
 numbers in comments refer to this file. `latex_worker.py` compares formulas with sympy.
 """
 
-import atexit
-import json
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
-from threading import Lock, Timer
 
 from snellen.benchmarks.families.mathematics import is_float
-from snellen.errors import UsageError, install
+from snellen.benchmarks.families.worker_process import WorkerProcess
 
-LIMIT_S = 30.0
-"""The most seconds for one pair of formulas, as in VLMEvalKit. The authors' code has no limit."""
 USUAL = 1e-8
 """The largest difference of equal numbers, unless the data set has another."""
 SIGNS = (
@@ -155,80 +147,20 @@ def same_number(answer: str, right: str, precision: float) -> bool:
 # -- formulas
 
 
-class Uncompared(Exception):
-    """Two formulas could not be compared within the limits of time and memory. Whether they are
-    equal is not known, so the answer has no score."""
-
-
-class SympyProcess:
-    """A process that compares formulas with sympy. It is started for the first pair, and again
-    after a pair that took too long."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
-        self._lock = Lock()
-
-    def same(self, **arguments: object) -> bool:
-        """Whether two formulas are equal.
-
-        Raises:
-            Uncompared: the comparison takes too long or needs too much memory.
-            UsageError: sympy or its parser is not installed.
-        """
-        with self._lock:
-            process = self._process
-            if process is None or process.poll() is not None:
-                process = self._start()
-            assert process.stdin is not None and process.stdout is not None
-            timer = Timer(LIMIT_S, process.kill)
-            timer.start()
-            try:
-                process.stdin.write(json.dumps(arguments) + "\n")
-                process.stdin.flush()
-                line = process.stdout.readline()
-            finally:
-                timer.cancel()
-            if not line:  # It was killed because of the time, or by the system for its memory.
-                self.close()
-                raise Uncompared
-            return bool(json.loads(line))
-
-    def _start(self) -> subprocess.Popen[str]:
-        path = Path(__file__).with_name("latex_worker.py")
-        process = subprocess.Popen(
-            # -P: the folder's files hide no other modules. The folders are where sympy may be.
-            [sys.executable, "-P", str(path), *filter(None, sys.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-        )
-        assert process.stdout is not None
-        self._process = process
-        reason = json.loads(process.stdout.readline() or '"the process ended"')
-        if reason is not None:
-            self.close()
-            raise UsageError(
-                f"OlympiadBench's answers are compared with sympy, which cannot be used: {reason} "
-                f"Install it, then score the run again: {install('latex')}"
-            )
-        return process
-
-    def close(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
-
-
-SYMPY = SympyProcess()
-atexit.register(SYMPY.close)
+SYMPY = WorkerProcess(
+    f"{__package__}.latex_worker", "OlympiadBench's answers are compared with sympy"
+)
 
 
 @lru_cache(maxsize=10_000)
 def same_formula(answer: str, right: str, precision: float, kit: bool) -> bool:
     """Whether two formulas are equal. A formula with more than `LONGEST_FORMULA` characters is not
-    compared and equals no other, because sympy would take until the time limit."""
+    compared and equals no other, because sympy would take until the time limit.
+
+    Raises:
+        Uncompared: the comparison takes too long or needs too much memory.
+        UsageError: sympy or its parser is not installed.
+    """
     if max(len(answer), len(right)) > LONGEST_FORMULA:
         return False
     return SYMPY.same(first=answer, second=right, precision=precision, kit=kit)

@@ -9,7 +9,7 @@ olmOCR-Bench has shares of tests that pass. A reading's answer has the numbers o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from snellen import stats
@@ -72,9 +72,22 @@ def page_mean(
             return result
 
         n = int(np.logical_or.reduce(list(known.values())).sum())
-        return stats.bootstrap_sums(np.stack(sums, axis=1), average, n=n, clusters=clusters)
+        return _estimate(np.stack(sums, axis=1), average, n, clusters)
 
     return Metric(compute, better=better, unit="fraction")
+
+
+def _estimate(
+    sums: NDArray[np.float64],
+    average: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    n: int,
+    clusters: NDArray[np.integer[Any]],
+) -> Estimate:
+    """An average with its interval. `sums` (G, 2k) has pairs of columns: a sum of scores, and the
+    weight of these scores. Clusters without any weight are left out, since they have nothing that
+    the average counts."""
+    has_weight = sums[:, 1::2].any(axis=1)
+    return stats.bootstrap_sums(sums[has_weight], average, n=n, clusters=clusters[has_weight])
 
 
 def scores_of(columns: Columns, part: str) -> NDArray[np.float64]:
@@ -150,9 +163,7 @@ def pass_rate(*kinds: str, by_source: bool = False) -> Metric:
             with np.errstate(invalid="ignore"):
                 return (totals[:, 0::2] / totals[:, 1::2]).mean(axis=1)
 
-        return stats.bootstrap_sums(
-            np.stack(sums, axis=1), average, n=int(tests), clusters=clusters
-        )
+        return _estimate(np.stack(sums, axis=1), average, int(tests), clusters)
 
     return Metric(compute, better="higher", unit="fraction")
 

@@ -14,7 +14,7 @@ from snellen.answers.reply import final_text
 from snellen.answers.statement import stated_phrase
 from snellen.answers.value import final_value, same_value
 from snellen.benchmarks.families.tasks import as_reading, if_stated
-from snellen.benchmarks.families.verified_numbers import is_number
+from snellen.benchmarks.families.worker_process import Uncompared, WorkerProcess
 from snellen.core import Reading, Reply, Sample
 
 Form = Literal["letters", "integer", "decimal", "other"]
@@ -25,6 +25,9 @@ NO_NUMBER = re.compile(r"[A-Za-z*:\s]+")
 INTEGERS = re.compile(r"\d+")
 SEVERAL = re.compile(r"[\d\s,，]+")
 PAIR = re.compile(r"\b(\d+)\s*,\s*(\d+)\b")
+MATH_VERIFY = WorkerProcess(
+    f"{__package__}.math_verify_worker", "TIR-Bench's numbers are compared with math-verify"
+)
 LIST = re.compile(r"(?<!\d)\d+(?:\s*[,，]\s*\d+)+|(?<=\[)\s*\d+\s*(?=\])")
 
 
@@ -47,11 +50,14 @@ CONVERTS: dict[Form, Callable[[str], float]] = {"integer": int, "decimal": float
 # -- the authors' rules
 
 
-def score(answer: str, sample: Sample) -> float:
+def score(answer: str, sample: Sample) -> float | None:
     """Score an extracted answer, or the reply in the task `ocr` (calculate_score.py#L85-L160).
 
     A right answer of another form, such as "1/2", is not scored by a rule: every answer to it is
-    wrong.
+    wrong. None if math-verify could not compare the numbers within the limits of its process.
+
+    Raises:
+        UsageError: math-verify is needed and cannot be used.
     """
     right, task = sample.target or "", sample.tags["task"]
     form = form_of(right)
@@ -69,19 +75,27 @@ def score(answer: str, sample: Sample) -> float:
     if form == "letters":
         return float(is_choice(answer, right, sample.question))
     convert = CONVERTS.get(form)
-    return float(convert is not None and is_value(answer, right, convert))
+    try:
+        return float(convert is not None and is_value(answer, right, convert))
+    except Uncompared:
+        return None
 
 
 def is_value(answer: str, right: str, convert: Callable[[str], float]) -> bool:
     """Whether an answer is a number (#L108-L151). The letters, colons, and blanks in it are removed
-    first, so "3 of 10" is 310. If the rest is not the right number, math-verify decides."""
+    first, so "3 of 10" is 310. If the rest is not the right number, math-verify decides.
+
+    Raises:
+        Uncompared: math-verify takes too long or needs too much memory.
+        UsageError: math-verify cannot be used.
+    """
     rest = NO_NUMBER.sub("", answer.replace(PREFIX, ""))
     try:
         if convert(rest) == convert(right):
             return True
     except ValueError:
         pass
-    return is_number(answer, right)
+    return MATH_VERIFY.same(answer=answer, right=right)
 
 
 def is_choice(answer: str, right: str, question: str) -> bool:
@@ -158,7 +172,7 @@ def robust_answer(reply: Reply, sample: Sample) -> Reading:
     return as_reading(final_value(reply.text))
 
 
-def robust_score(reading: Reading, sample: Sample) -> float:
+def robust_score(reading: Reading, sample: Sample) -> float | None:
     """Score what `robust_answer` reads. Lists get the authors' partial credit."""
     answer, right, task = reading.answer, sample.target or "", sample.tags["task"]
     if not isinstance(answer, str):

@@ -15,6 +15,7 @@ from snellen.models.batch import TooMuch, size_of
 from snellen.models.hf_common import MAX_TOKENS, ScoreCheck, drawing, is_short
 from snellen.models.hf_forms.form import Loading
 from snellen.models.hf_forms.generation_watch import Generated, GenerationWatch
+from snellen.models.hf_settings import own_sampling
 from snellen.models.user_code import errors_as
 
 ESTIMATED = (
@@ -220,11 +221,13 @@ class ChatReplica(ABC):
             expected["temperature"] = temperature
         if temperature != 0:
             expected["top_p"] = generation.top_p
+        expected |= own_sampling(self._settings, is_sampled=temperature != 0)
         defaults = {"do_sample": False, "num_beams": 1}
         changed = [
             f"{name} is {arrived[name]} instead of {value}"
             for name, value in expected.items()
-            if value is not None and (arrived[name] or defaults.get(name)) != value
+            if value is not None
+            and (defaults.get(name) if arrived[name] is None else arrived[name]) != value
         ]
         if changed:
             raise Rejected(

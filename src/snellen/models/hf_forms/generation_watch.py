@@ -13,6 +13,12 @@ from typing import Any
 
 from snellen.models.hf_common import ScoreCheck
 
+SETTINGS = (
+    *("max_new_tokens", "do_sample", "num_beams", "temperature", "top_p", "top_k"),
+    "repetition_penalty",
+)
+"""The settings that are recorded, by their names in transformers' `GenerationConfig`."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Generated:
@@ -108,7 +114,7 @@ def _call(
             ),
             None,
         )
-        for name in ("max_new_tokens", "do_sample", "num_beams", "temperature", "top_p")
+        for name in SETTINGS
     }
     ends = options.get("eos_token_id", getattr(config, "eos_token_id", None))
     if ends is None:

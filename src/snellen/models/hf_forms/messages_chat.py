@@ -23,6 +23,7 @@ from snellen.models.hf_checkpoint import Checkpoint
 from snellen.models.hf_forms.chat_replica import ChatReplica
 from snellen.models.hf_forms.form import LoadedForm, Loading, load_models, refuse_settings
 from snellen.models.hf_forms.generation_watch import Generated
+from snellen.models.hf_settings import own_sampling
 
 OURS = frozenset(
     {"self", "image", "msgs", "tokenizer", "processor", "max_new_tokens", "sampling", "do_sample"}
@@ -144,6 +145,7 @@ class _MessagesChat(ChatReplica):
                 wanted |= {"num_beams": 1}
         if generation.top_p is not None and temperature != 0:
             wanted |= {"top_p": generation.top_p}
+        wanted |= own_sampling(self._settings, is_sampled=temperature != 0)
         if missing := [name for name in wanted if not self.takes(name)]:
             raise Rejected(
                 f"{self.name}: its chat() does not accept {', '.join(missing)}. Remove the "

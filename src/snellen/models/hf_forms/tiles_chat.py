@@ -32,6 +32,7 @@ from snellen.models.hf_checkpoint import Checkpoint
 from snellen.models.hf_forms.chat_replica import ChatReplica
 from snellen.models.hf_forms.form import LoadedForm, Loading, load_models, refuse_settings
 from snellen.models.hf_forms.other_ways import unknown
+from snellen.models.hf_settings import own_sampling
 
 NEEDED = {"tokenizer", "pixel_values", "question", "generation_config"}
 """The parameters that a model's `chat` must have if it uses this form."""
@@ -138,7 +139,11 @@ class _TilesChat(ChatReplica):
             "history": list(zip(earlier[::2], earlier[1::2], strict=True)) or None,
             "counts": counts,
             "pixel_values": self._tensor(tiles),
-            "generation_config": {"max_new_tokens": limit, **_sampling(request.generation)},
+            "generation_config": {
+                "max_new_tokens": limit,
+                **_sampling(request.generation),
+                **own_sampling(self._settings, is_sampled=request.generation.temperature != 0),
+            },
         }
         self._check(arguments)
         return arguments

@@ -16,7 +16,7 @@ from snellen.core.model import Reply
 from snellen.core.presentation import Presentation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring, total_score
-from snellen.metrics import is_mean
+from snellen.metrics import averages_scores, is_mean
 from snellen.scoring.document import Baselines
 from snellen.scoring.draft import NOTHING, Draft, Part
 from snellen.scoring.replies import Scored
@@ -27,8 +27,8 @@ from snellen.scoring.sections.metrics import scoring_metrics
 from snellen.scoring.table import ScoreTable
 
 DRAWS = 3
-"""The number of random draws. If there is no formula for the chance level, the chance level is the
-mean score of these draws."""
+"""The number of random draws. If the chance level cannot be computed exactly, it is the mean value
+of these draws."""
 MOST = 20_000
 """The maximum number of samples for which a baseline without a formula is computed. Computing such
 a baseline doubles the time that scoring takes."""
@@ -86,8 +86,8 @@ class BaselinesSection(Base):
     formulas for both baselines. The chance level is the mean of 1 / (number of choices). The value
     of a constant answer is the share of questions for which this answer is right. Otherwise, blind
     models answer in the form that the prompt requests, and their replies are scored like any other
-    replies. If the metric is the mean of scores that may be partial, each choice is scored once,
-    which gives the exact chance level without random draws.
+    replies. If the metric averages scores, as a mean over categories does, each choice is scored
+    once, which gives the exact chance level without random draws.
     """
 
     def summarize(self, draft: Draft) -> Part:
@@ -159,8 +159,8 @@ def _by_blind_models(
         return _value(alone, draft, constant)
 
     drawn_at_random = common.chance is not None
-    if drawn_at_random and is_mean(function):
-        exact = _expected(scoring, says, (scored.sample for _, scored in draft.samples()))
+    if drawn_at_random and averages_scores(function):
+        exact = _expected_value(alone, draft, says)
         if exact is not None:
             return Baselines(chance=exact, constant=constant_value(), answer=common.single)
     draws = range(DRAWS) if drawn_at_random else ()
@@ -218,27 +218,46 @@ def _value(benchmark: Benchmark, draft: Draft, say: Say) -> float | None:
     return next(iter(metrics.values())).value
 
 
-def _expected(
-    scoring: Scoring, says: Callable[[Sample, str], str], samples: Iterator[Sample]
+def _expected_value(
+    benchmark: Benchmark, draft: Draft, says: Callable[[Sample, str], str]
 ) -> float | None:
-    """The mean score of a random choice: the mean over a question's choices, averaged over the
-    questions with a known answer. None if the score of some choice needs a judge, or if no answer
-    is known."""
-    means = []
-    for sample in samples:
-        if sample.hidden:
-            continue
-        readings = [_read(scoring, says(sample, choice), sample) for choice in _choices(sample)]
-        worth = [
-            total_score(scoring.score(reading, sample))
-            for reading in readings
-            if not reading.undecided and not _waits(scoring, reading)
-        ]
-        scores = [score for score in worth if score is not None]
-        if not scores or len(scores) < len(sample.choices):
-            return None
-        means.append(sum(scores) / len(scores))
-    return sum(means) / len(means) if means else None
+    """The expected value of a benchmark's only metric for a model that picks choices at random. The
+    metric averages scores, so its expected value is its value if each question has the expected
+    score of a random choice. None if the score of some choice is unknown."""
+    scoring = benchmark.scorings[benchmark.headline]
+    known = [
+        _expected_score(scoring, says, scored.sample) is not None
+        for _, scored in draft.samples()
+        if not scored.sample.hidden
+    ]
+    if not known or not all(known):
+        return None
+    expecting = replace(
+        scoring,
+        parse=lambda reply, sample: Reading(answer="a random choice", rule="chance"),
+        score=lambda reading, sample: _expected_score(scoring, says, sample),
+        judge=None,
+        resolve=None,
+    )
+    expected = replace(benchmark, scorings={benchmark.headline: expecting})
+    return _value(expected, draft, lambda sample: "")
+
+
+def _expected_score(
+    scoring: Scoring, says: Callable[[Sample, str], str], sample: Sample
+) -> float | None:
+    """The mean score of a question's choices. None if the score of some choice is unknown, for
+    example because it needs a judge."""
+    readings = [_read(scoring, says(sample, choice), sample) for choice in _choices(sample)]
+    worth = [
+        total_score(scoring.score(reading, sample))
+        for reading in readings
+        if not reading.undecided and not _waits(scoring, reading)
+    ]
+    scores = [score for score in worth if score is not None]
+    if not scores or len(scores) < len(sample.choices):
+        return None
+    return sum(scores) / len(scores)
 
 
 def _choices(sample: Sample) -> Sequence[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from snellen.core.scoring import Scoring
 from snellen.scoring.columns import Column, Sparse
 from snellen.scoring.document import Disagreement
 from snellen.scoring.draft import Draft, Part
@@ -18,6 +19,17 @@ ROBUST = "robust"
 NOTED_SHARE = 0.05
 """The maximum share of replies with different scores by the headline and `robust` scorings. If the
 share is larger, the report gets a note."""
+
+
+def measure_the_same(first: Scoring, second: Scoring) -> bool:
+    """Whether two scorings give replies the same kind of score, so that their scores can be
+    compared reply by reply. Both decide only whether an answer is right, or both have the same
+    headline metric and the same best score. An overlap of boxes, for example, cannot be compared
+    with the verdict on a letter."""
+    if first.best != second.best:
+        return False
+    has_partial = first.partial or second.partial
+    return not has_partial or next(iter(first.metrics)) == next(iter(second.metrics))
 
 
 def disagreement_note(headline: str, n: int, of: int) -> str | None:
@@ -40,11 +52,18 @@ class Differences:
 
 
 class DisagreementsSection:
-    """Compares the headline scoring with each of the other scorings."""
+    """Compares the headline scoring with each of the other scorings that give the same kind of
+    score."""
 
     def __init__(self, scorer: Scorer) -> None:
-        self._others = {name: Differences() for name in scorer.names[1:]}
-        self._numbered = [*enumerate(self._others.values(), 1)]
+        self._others: dict[str, Differences] = {}
+        self._numbered: list[tuple[int, Differences]] = []
+        """For each of these scorings: its index among the findings, and its differences."""
+        scorings = scorer.benchmark.scorings
+        for number, name in enumerate(scorer.names):
+            if number and measure_the_same(scorings[scorer.names[0]], scorings[name]):
+                self._others[name] = Differences()
+                self._numbered.append((number, self._others[name]))
         self._rules: dict[tuple[str, str], str] = {}
         self.columns: Sequence[Column] = [
             column for of in self._others.values() for column in (of.samples, of.rules)

@@ -8,7 +8,6 @@ correct, the number of correct answers is the sum of the scores divided by the b
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from snellen import stats
@@ -17,6 +16,7 @@ from snellen.scoring.document import MetricReport, Report, TokenReport, metric_r
 from snellen.scoring.draft import NOTHING, Draft, Part
 from snellen.scoring.replies import Scored
 from snellen.scoring.scorer import Scorer
+from snellen.scoring.sections._amounts import mean_amount
 from snellen.scoring.verdicts import Finding
 
 if TYPE_CHECKING:
@@ -55,9 +55,7 @@ class TokensSection:
             return NOTHING
         tokens = output[counted].astype(np.float64)
         clusters = rows.columns.cluster[counted]
-        per_reply = replace(stats.mean(tokens, clusters), unit=UNIT)
-        if per_reply.ci95 is not None:  # a number of tokens is never negative
-            per_reply = replace(per_reply, ci95=(max(0.0, per_reply.ci95[0]), per_reply.ci95[1]))
+        per_reply = mean_amount(tokens, clusters, UNIT)
         per_correct = None
         if rows.columns.score is not None:
             correct = rows.columns.score[counted] / draft.best

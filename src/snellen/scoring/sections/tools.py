@@ -5,17 +5,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from snellen import stats
 from snellen.scoring.columns import Column, Sparse
 from snellen.scoring.document import MetricReport, Report, ToolsReport, metric_report
 from snellen.scoring.draft import NOTHING, Draft, Part
 from snellen.scoring.replies import Scored
 from snellen.scoring.scorer import Scorer
+from snellen.scoring.sections._amounts import mean_amount
 from snellen.scoring.verdicts import Finding
 from snellen.store import REPORT, Run
 
@@ -59,6 +58,8 @@ class ToolsSection:
             steps=mean("steps", "steps"),
             calls=mean("calls", "calls"),
             malformed=sum(fact.malformed for fact in facts),
+            refused_calls=sum(fact.refused for fact in facts),
+            unmade_calls=sum(fact.unmade for fact in facts),
             text_calls=sum(fact.has_text_call for fact in facts),
             tokens=mean("output_tokens", "tokens"),
             seconds=mean("seconds", "s"),
@@ -84,17 +85,14 @@ def text_call_notes(tools: ToolsReport) -> Iterator[str]:
 def _mean(
     values: Sequence[float | None], clusters: NDArray[np.int32], unit: str
 ) -> MetricReport | None:
-    """The mean of the known values; None if no value is known. None of the values is negative."""
+    """The mean of the known values; None if no value is known."""
     import numpy as np
 
     is_known = np.array([value is not None for value in values])
     if not is_known.any():
         return None
     known = np.array([value for value in values if value is not None], dtype=np.float64)
-    estimate = replace(stats.mean(known, clusters[is_known]), unit=unit)
-    if estimate.ci95 is not None:
-        estimate = replace(estimate, ci95=(max(0.0, estimate.ci95[0]), estimate.ci95[1]))
-    return metric_report(estimate)
+    return metric_report(mean_amount(known, clusters[is_known], unit))
 
 
 def tools_facts(report: Report) -> Iterator[tuple[str, str]]:
@@ -104,6 +102,7 @@ def tools_facts(report: Report) -> Iterator[tuple[str, str]]:
         return
     for label, metric, text in per_question(tools):
         yield label, f"{text} (n {metric.n:,})"
+    yield from not_carried_out(tools)
     if tools.malformed:
         yield "malformed calls", f"{tools.malformed:,}"
     if tools.ended:
@@ -125,6 +124,19 @@ def per_question(tools: ToolsReport) -> Iterator[tuple[str, MetricReport, str]]:
                 low, high = metric.ci95
                 interval = f" [{low:,.{digits}f}, {high:,.{digits}f}]"
             yield label, metric, f"{metric.value:,.{digits}f}{interval}"
+
+
+def not_carried_out(tools: ToolsReport) -> Iterator[tuple[str, str]]:
+    """Yield labels and texts on the calls that were refused, and on those that were not carried out
+    since the question had ended. Yield nothing if there are no calls, or if the report does not
+    count these calls."""
+    calls = tools.calls
+    if calls is None or not calls.value or tools.refused_calls is None:
+        return
+    n = f"{round(calls.value * calls.n):,}"
+    yield "refused calls", f"{tools.refused_calls:,} of {n}"
+    if tools.unmade_calls:
+        yield "calls after the last step", f"{tools.unmade_calls:,} of {n}"
 
 
 def reported_tools(run: Run) -> ToolsReport | None:
