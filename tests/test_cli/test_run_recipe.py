@@ -390,6 +390,7 @@ def test_frames_of_the_user_win(snellen: Snellen) -> None:
     assert done.code == 0, done.err
     assert manifest()["identity"]["media"]["frames"] == "uniform:4"
     assert manifest()["origins"]["frames"] == "flag"
+    assert "settings of the recipe that options replaced: frames" in manifest()["notes"]
 
 
 @pytest.mark.parametrize("recipe", ["qwen3-vl::instruct", "lmms-eval"])

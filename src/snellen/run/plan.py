@@ -169,7 +169,7 @@ class Plan:
     def _recipe_arguments(self, benchmark: Benchmark, recipe: str) -> PlanArguments:
         """The arguments that a recipe changes in a plan for one benchmark: profiles, the seed, and
         the origins of options."""
-        from snellen.run.recipe_settings import Videos, with_recipe
+        from snellen.run.recipe_settings import OF_VIDEOS, Videos, with_recipe
         from snellen.transforms.recipe import ask_for
 
         ask = ask_for(benchmark, recipe, registry.recipe)
@@ -199,9 +199,13 @@ class Plan:
             sources["frames"] = "recipe"
         tools = {name: value for name, value in first.tools.items() if name not in sources}
         sources |= dict.fromkeys(tools, "recipe")
+        fields = first.fields
+        stated = {*ask.model_settings(), *ask.manner.picture} - {*without}
+        if videos == "by user" and not stated.isdisjoint(OF_VIDEOS):
+            fields |= {"frames"}  # the option replaces them
         return PlanArguments(
             profiles={name: settings.profile for name, settings in by_model.items()},
-            by_recipe=first.fields,
+            by_recipe=fields,
             sources=sources,
             **({} if seed is None else {"seed": seed}),
             **({} if first.frames is None else {"frames": first.frames}),
