@@ -550,3 +550,30 @@ def test_the_bounds_of_precision_and_recall_take_a_failure_for_the_wrong_word() 
         "recall": (1.0, (0.5, 1.0)),
         "f1": (1.0, (0.5, 1.0)),
     }
+
+
+# -- the questions behind a value
+
+
+def test_values_about_the_same_questions_share_a_digest() -> None:
+    whole = report(benchmark(), {"a": "yes", "b": "no", "c": "yes", "d": "no"})
+    other = report(benchmark(), {"d": "", "c": "maybe", "b": "no", "a": "no"})
+    again = report(
+        benchmark(), {name: "yes" for name in TARGETS}, again={name: ["no"] for name in TARGETS}
+    )
+
+    assert whole.question_digest is not None
+    assert whole.question_digest == other.question_digest == again.question_digest
+
+
+def test_values_without_some_replies_or_about_other_answers_have_digests_of_their_own() -> None:
+    replies = {name: "yes" for name in TARGETS}
+    digests = [
+        report(benchmark(), replies).question_digest,
+        report(benchmark(), {"a": "yes", "b": "yes"}).question_digest,
+        report(benchmark({**TARGETS, "d": None}), replies).question_digest,
+        report(benchmark({**TARGETS, "d": "nein"}), replies).question_digest,
+    ]
+
+    assert len({*digests}) == len(digests)
+    assert report(benchmark(dict.fromkeys(TARGETS)), replies).question_digest is None
