@@ -13,6 +13,8 @@ from snellen.analysis.comparing import Comparisons, LoadedSide, RankFlip, verdic
 from snellen.analysis.comparing.sides import in_order
 from snellen.api import compare, evaluate
 from snellen.core.benchmark import Benchmark, vary
+from snellen.core.sample import Sample
+from snellen.data import Row
 from snellen.errors import UsageError
 from snellen.media.content import Message
 from snellen.metrics import Category, Columns, macro_average, mean
@@ -375,6 +377,24 @@ def test_the_best_of_several_settings_stands_beside_what_choosing_it_gives(
     assert best.spread == 0
     assert best.held_out.value is not None and best.held_out.value < 0.5
     assert "best of 4 settings" in str(compare(tmp_path, benchmark=benchmark(100)))
+
+
+def test_questions_in_another_language_are_no_setting_of_which_one_is_best(tmp_path: Path) -> None:
+    def in_german(row_index: int, row: Row) -> Sample:
+        return replace(tiny.sample_of(row_index, row), question=row["q"].replace("q", "Q"))
+
+    run(tmp_path, "m", range(80), benchmark(100), temperature=0.0)
+    run(tmp_path, "m", range(60), benchmark(100), temperature=0.5)
+    run(tmp_path, "m", range(99), benchmark(100, sample=in_german), temperature=1.0)
+    document = compared(tmp_path)
+    (best,) = document.best_of
+    cold, warm, german = (side.name for side in document.sides)
+
+    assert (best.best, [*best.values]) == (cold, [cold, warm])
+    assert (
+        f"tiny: not the same questions: {german} against {cold}. A difference can come from the "
+        "questions and not from the models"
+    ) in document.notes
 
 
 class Checkpoint:
