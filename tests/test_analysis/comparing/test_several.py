@@ -18,7 +18,7 @@ from snellen.data import Row
 from snellen.errors import UsageError
 from snellen.media.content import Message
 from snellen.metrics import Category, Columns, macro_average, mean
-from snellen.report import compared_text
+from snellen.report import compared_text, print_swept
 from snellen.scoring import ScoredRows
 from snellen.stats import Estimate
 from snellen.store import MANIFEST
@@ -435,6 +435,37 @@ def test_models_that_change_places_between_settings_are_named(tmp_path: Path) ->
             significant=True,
         )
     ]
+
+
+def test_the_order_of_models_is_unknown_if_one_lacks_a_setting(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for temperature in (0.0, 0.5):
+        run(tmp_path, "m", GOOD, benchmark(100), temperature=temperature)
+        run(tmp_path, "n", POOR, benchmark(100), temperature=temperature)
+    same = "the order of the models is the same in all settings"
+    print_swept(compared(tmp_path))
+    assert same in capsys.readouterr().out
+
+    run(tmp_path, "m", GOOD, benchmark(100), temperature=1.0)
+    print_swept(compared(tmp_path))
+    assert same not in capsys.readouterr().out
+
+
+def test_settings_without_common_samples_have_no_values_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each pair shares samples that all three do not."""
+    for n in range(3):
+        fails = range(n * 30, 30 + n * 30 + 10 * (n == 2))
+        run(tmp_path, "m", GOOD, benchmark(100), fails=fails, temperature=n / 10)
+    document = compared(tmp_path)
+
+    assert document.leaderboards == []
+    assert [pair.samples for pair in document.comparisons] == [40, 30, 30]
+    print_swept(document)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[2] for line in lines if line.startswith(" temperature=")] == ["-"] * 3
 
 
 def test_runs_without_a_reply_are_left_out(three: Path, tmp_path: Path) -> None:
