@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from snellen.core.benchmark import Benchmark, Check, vary
+from snellen.core.coordinates import Convention, Coordinates, CoordinateUse
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
@@ -577,3 +578,30 @@ def test_values_without_some_replies_or_about_other_answers_have_digests_of_thei
 
     assert len({*digests}) == len(digests)
     assert report(benchmark(dict.fromkeys(TARGETS)), replies).question_digest is None
+
+
+# -- coordinates
+
+
+def test_scorings_that_read_the_same_coordinates_share_a_note() -> None:
+    def in_(convention: Convention) -> CoordinateUse:
+        return CoordinateUse(
+            parse=lambda reply, sample, coordinates: read_all(reply, sample),
+            of_prompt=Coordinates(convention=convention),
+            is_demanded=True,
+        )
+
+    scorings = {
+        "official": scoring(coordinates=in_("pixels-original")),
+        "judged": scoring(coordinates=in_("pixels-original")),
+        "other": scoring(coordinates=in_("0-1")),
+        "words": scoring(),
+    }
+    notes = report(benchmark(scorings=scorings), {name: "yes" for name in TARGETS}).notes
+
+    start, end = "the model's coordinates are not set, so ", ", as the prompt demands. Set them"
+    assert [note.partition(end)[0].removeprefix(start) for note in notes if end in note] == [
+        "`official` and `judged` read boxes and points as pixels-original (pixels of the original "
+        "picture)",
+        "`other` reads boxes and points as 0-1 (shares of the picture's width and height)",
+    ]
