@@ -557,14 +557,14 @@ def test_the_bounds_of_precision_and_recall_take_a_failure_for_the_wrong_word() 
 
 
 def test_values_about_the_same_questions_share_a_digest() -> None:
-    whole = report(benchmark(), {"a": "yes", "b": "no", "c": "yes", "d": "no"})
+    first = report(benchmark(), {"a": "yes", "b": "no", "c": "yes", "d": "no"})
     other = report(benchmark(), {"d": "", "c": "maybe", "b": "no", "a": "no"})
     again = report(
         benchmark(), {name: "yes" for name in TARGETS}, again={name: ["no"] for name in TARGETS}
     )
 
-    assert whole.question_digest is not None
-    assert whole.question_digest == other.question_digest == again.question_digest
+    assert first.question_digest is not None
+    assert first.question_digest == other.question_digest == again.question_digest
 
 
 def test_values_without_some_replies_or_about_other_answers_have_digests_of_their_own() -> None:

@@ -43,7 +43,7 @@ def front_lines(by_benchmark: Mapping[str, Mapping[str, Result]]) -> Iterator[st
         for name, result in complete.items():
             if result.report.question_digest is not None:
                 by_basis.setdefault(_basis(result), {})[name] = result
-        lines = []
+        lines: list[str] = []
         for comparable in by_basis.values():
             which = f" (only {', '.join(comparable)}, which have the same questions and scoring)"
             lines += _lines(f"{benchmark}{which * (len(by_basis) > 1)}", comparable)
