@@ -15,6 +15,7 @@ from rich.console import Console
 from snellen import report
 from snellen.analysis.result import MetricText, Result, shown
 from snellen.registry import BUNDLED
+from snellen.report import table_rows
 from snellen.report.companions import companions
 from snellen.scoring import (
     Baselines,
@@ -23,6 +24,8 @@ from snellen.scoring import (
     Disagreement,
     Explained,
     Explanation,
+    JudgedBy,
+    JudgeReport,
     MetricReport,
     Report,
     ScoringReport,
@@ -98,6 +101,27 @@ def report_of(**changes: Any) -> Report:
         incomplete=True,
     )
     return msgspec.structs.replace(report, **changes)
+
+
+def test_the_n_of_a_judges_measures_leaves_out_replies_on_which_people_are_divided() -> None:
+    measured = JudgeReport(
+        labelled=20,
+        raters=2,
+        alpha=0.6,
+        agreement=metric(1.0, n=16),
+        bias=metric(0.0, n=20),
+        judged=metric(0.5, n=40),
+        corrected=metric(0.5, n=40),
+        weight=1.0,
+        labels_alone=metric(0.5, n=20),
+        rogan_gladen=0.5,
+        kappa=1.0,
+    )
+    ((_, rows, _),) = table_rows.judges(Result(report_of(judges={"official": measured})))
+    n_of = {what: n for what, _, _, n, _ in rows}
+
+    assert (n_of["agreement"], n_of["Rogan-Gladen"], n_of["Cohen's kappa"]) == ("16", "16", "16")
+    assert n_of["agreement of people, Krippendorff's alpha"] == "20"
 
 
 # -- numbers
@@ -839,7 +863,7 @@ def test_the_result_prints_itself_on_standard_output(capsys: pytest.CaptureFixtu
     assert json.loads(Result(report_of()).json())["n"] == 205
 
 
-def priced(model: str, value: float, cost: float, seconds: float) -> Result:
+def priced(model: str, value: float, cost: float, seconds: float, **changes: Any) -> Result:
     cost_report = CostReport(
         replies=10,
         questions=10,
@@ -855,8 +879,11 @@ def priced(model: str, value: float, cost: float, seconds: float) -> Result:
         metrics={"accuracy": msgspec.structs.replace(metric(value), better="higher")},
         readings={"answered": 200},
     )
+    changes = {"incomplete": False, "question_digest": "these", **changes}
     return Result(
-        report_of(model=model, headline="own", scorings={"own": scoring}, spent=cost_report)
+        report_of(
+            model=model, headline="own", scorings={"own": scoring}, spent=cost_report, **changes
+        )
     )
 
 
@@ -871,6 +898,46 @@ def test_models_that_no_other_beats_in_score_and_cost_are_listed() -> None:
     front = "mine: models that no other model beats in accuracy and"
     assert f"{front} cost per question: good, cheap\n" in text
     assert f"{front} median request time: good\n" in text
+    assert "left out" not in text
+
+
+def test_a_run_without_some_replies_beats_no_other_model() -> None:
+    results = [
+        priced("whole", 0.75, cost=1.0, seconds=1.0),
+        priced("failing", 0.79, cost=1.0, seconds=1.0, incomplete=True, question_digest="fewer"),
+        priced("dear", 0.74, cost=2.0, seconds=2.0),
+        priced("stale", 0.80, cost=1.0, seconds=1.0, question_digest=None),
+    ]
+    text = report.as_text(results)
+
+    assert "models that no other model beats in accuracy and cost per question: whole\n" in text
+    assert "models that no other model beats in accuracy and median request time: whole\n" in text
+    assert "mine: left out, because replies are missing: failing. `snellen compare`" in text
+    assert "mine: left out, because an earlier version scored them: stale. Score" in text
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"question_digest": "those"},
+        {"identity": {**report_of().identity, "probe": {"blind": "none"}}},
+        {"judged_by": {"own": JudgedBy(judges=["openai/judge"])}},
+    ],
+)
+def test_models_with_other_questions_or_judges_are_not_ranked_together(
+    other: dict[str, Any],
+) -> None:
+    english = [priced("a", 0.9, cost=1.0, seconds=1.0), priced("b", 0.8, cost=2.0, seconds=2.0)]
+    german = [
+        priced("c", 0.5, cost=3.0, seconds=3.0, **other),
+        priced("d", 0.4, cost=4.0, seconds=4.0, **other),
+    ]
+    text = report.as_text([*english, *german])
+
+    same = "which have the same questions and scoring"
+    beats = "models that no other model beats in accuracy and cost per question"
+    assert f"mine (only a, b, {same}): {beats}: a\n" in text
+    assert f"mine (only c, d, {same}): {beats}: c\n" in text
 
 
 def test_the_table_of_several_runs_fits_80_columns(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from snellen.core.benchmark import Benchmark, Check, vary
+from snellen.core.coordinates import Convention, Coordinates, CoordinateUse
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
@@ -550,3 +551,57 @@ def test_the_bounds_of_precision_and_recall_take_a_failure_for_the_wrong_word() 
         "recall": (1.0, (0.5, 1.0)),
         "f1": (1.0, (0.5, 1.0)),
     }
+
+
+# -- the questions behind a value
+
+
+def test_values_about_the_same_questions_share_a_digest() -> None:
+    first = report(benchmark(), {"a": "yes", "b": "no", "c": "yes", "d": "no"})
+    other = report(benchmark(), {"d": "", "c": "maybe", "b": "no", "a": "no"})
+    again = report(
+        benchmark(), {name: "yes" for name in TARGETS}, again={name: ["no"] for name in TARGETS}
+    )
+
+    assert first.question_digest is not None
+    assert first.question_digest == other.question_digest == again.question_digest
+
+
+def test_values_without_some_replies_or_about_other_answers_have_digests_of_their_own() -> None:
+    replies = {name: "yes" for name in TARGETS}
+    digests = [
+        report(benchmark(), replies).question_digest,
+        report(benchmark(), {"a": "yes", "b": "yes"}).question_digest,
+        report(benchmark({**TARGETS, "d": None}), replies).question_digest,
+        report(benchmark({**TARGETS, "d": "nein"}), replies).question_digest,
+    ]
+
+    assert len({*digests}) == len(digests)
+    assert report(benchmark(dict.fromkeys(TARGETS)), replies).question_digest is None
+
+
+# -- coordinates
+
+
+def test_scorings_that_read_the_same_coordinates_share_a_note() -> None:
+    def in_(convention: Convention) -> CoordinateUse:
+        return CoordinateUse(
+            parse=lambda reply, sample, coordinates: read_all(reply, sample),
+            of_prompt=Coordinates(convention=convention),
+            is_demanded=True,
+        )
+
+    scorings = {
+        "official": scoring(coordinates=in_("pixels-original")),
+        "judged": scoring(coordinates=in_("pixels-original")),
+        "other": scoring(coordinates=in_("0-1")),
+        "words": scoring(),
+    }
+    notes = report(benchmark(scorings=scorings), {name: "yes" for name in TARGETS}).notes
+
+    start, end = "the model's coordinates are not set, so ", ", as the prompt demands. Set them"
+    assert [note.partition(end)[0].removeprefix(start) for note in notes if end in note] == [
+        "`official` and `judged` read boxes and points as pixels-original (pixels of the original "
+        "picture)",
+        "`other` reads boxes and points as 0-1 (shares of the picture's width and height)",
+    ]

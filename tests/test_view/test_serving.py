@@ -19,7 +19,10 @@ from urllib.parse import quote
 import pytest
 from PIL import Image as pillow
 
+from snellen.core.model import Request
+from snellen.errors import Rejected
 from snellen.store import Question, ShownMedia
+from tests import tiny
 from tests.viewers import Viewer, question, reply, run_in, score, viewing
 
 HOSTILE = (
@@ -261,6 +264,26 @@ def test_runs_in_several_folders_are_told_apart_and_nothing_beside_them_is_shown
             assert viewer.get(f"/text/{name}/mine/model/0123?s=s").text == name
         for name in ("other/mine/model/0123", "full/../other/mine/model/0123", "mine/model/0123"):
             assert viewer.get(f"/run/{quote(name, safe='/')}").status == 404
+
+
+def test_runs_that_lack_replies_are_behind_complete_runs(tmp_path: Path) -> None:
+    def number(request: Request) -> int:
+        return int(request.messages[0].text.split()[1])
+
+    def fails(request: Request) -> str:
+        if number(request) > 4:
+            raise Rejected("no")
+        return "yes"
+
+    tiny.run(tmp_path, tiny.Says(lambda request: "yes", "partial"), limit=4)
+    tiny.run(tmp_path, tiny.Says(fails, "failing"))
+    tiny.run(tmp_path, tiny.Says(lambda request: "no" if number(request) > 8 else "yes", "fair"))
+    with viewing(tmp_path) as viewer:
+        page = viewer.get("/").text
+    # The value of the complete run is 90 %, and the others have 100 % of fewer questions.
+    assert sorted(("partial", "failing", "fair"), key=lambda name: page.index(f"/{name}/"))[0] == (
+        "fair"
+    )
 
 
 def test_runs_that_lie_deeper_are_found(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def _of_benchmark(
     ]
     flips = [flip for flip in document.rank_flips if flip.benchmark == benchmark]
     notes = [*map(best, best_settings), *map(rank_flip_text, flips)]
-    if not flips and len(by_model) > 1:
+    if not flips and _are_ranked_in_all_settings(benchmark, by_model, document):
         notes.append("the order of the models is the same in all settings")
     if len(known) > 1:
         notes.append(f"p is adjusted by Holm's method over the {len(known)} differences shown")
@@ -96,18 +96,35 @@ def _of_benchmark(
     return f"{what}, on the samples that all share", rows, notes
 
 
+def _are_ranked_in_all_settings(
+    benchmark: str, by_model: dict[str, list[Side]], document: Comparisons
+) -> bool:
+    """Whether several models have a rank in all settings, so that their order is known."""
+    ranked = {
+        standing.name
+        for board in document.leaderboards
+        if board.benchmark == benchmark
+        for standing in board.standings
+        if standing.rank is not None
+    }
+    settings = [{_setting(side) for side in of if side.name in ranked} for of in by_model.values()]
+    every = set().union(*settings)
+    return len(by_model) > 1 and bool(every) and all(of == every for of in settings)
+
+
 def _values(
     benchmark: str, pairs: Sequence[Comparison], document: Comparisons
 ) -> dict[str, MetricReport]:
-    """The first metric of each side, on the samples that all sides share."""
+    """The first metric of each side, on the samples that all sides share; empty if there are no
+    such samples."""
     for board in document.leaderboards:
         if board.benchmark == benchmark:
             return {standing.name: standing.value for standing in board.standings}
-    metrics: dict[str, MetricReport] = {}
-    for comparison in pairs:  # with two sides there is one pair and no leaderboard
-        metric = next(iter(comparison.metrics.values()))
-        metrics |= {comparison.a: metric.a, comparison.b: metric.b}
-    return metrics
+    if sum(side.benchmark == benchmark for side in document.sides) > 2:
+        return {}  # values of different pairs would be of different samples
+    (pair,) = pairs  # two sides have no leaderboard
+    metric = next(iter(pair.metrics.values()))
+    return {pair.a: metric.a, pair.b: metric.b}
 
 
 def _setting(side: Side) -> str:

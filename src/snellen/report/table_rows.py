@@ -361,26 +361,28 @@ def places(result: Result) -> list[Sequence[str]]:
 
 def _measures(report: JudgeReport) -> Iterator[tuple[str, MetricReport | None]]:
     helped = f"with a weight of {report.weight:.2f} for the judge's scores"
+    clear = report.agreement.n  # without the replies on which people are evenly divided
     yield "mean score, judged", report.judged
     yield "corrected by labels", replace(report.corrected, reason=report.corrected.reason or helped)
     yield "by labels alone", report.labels_alone
-    yield "Rogan-Gladen", _alone(report, report.rogan_gladen)
+    yield "Rogan-Gladen", _alone(clear, report.rogan_gladen)
     yield "agreement", report.agreement
     yield "sensitivity", report.sensitivity
     yield "specificity", report.specificity
     yield "bias (judge minus people)", report.bias
-    yield "Cohen's kappa", _alone(report, report.kappa, "")
-    yield "Pearson's r", _alone(report, report.pearson, "")
-    yield "Spearman's rho", _alone(report, report.spearman, "")
+    yield "Cohen's kappa", _alone(clear, report.kappa, "")
+    yield "Pearson's r", _alone(clear, report.pearson, "")
+    yield "Spearman's rho", _alone(clear, report.spearman, "")
     if report.raters > 1:
-        yield "agreement of people, Krippendorff's alpha", _alone(report, report.alpha, "")
+        alpha = _alone(report.labelled, report.alpha, "")
+        yield "agreement of people, Krippendorff's alpha", alpha
 
 
-def _alone(report: JudgeReport, value: float | None, unit: str = "fraction") -> MetricReport | None:
-    """A metric without an interval; None if `value` is None."""
+def _alone(n: int, value: float | None, unit: str = "fraction") -> MetricReport | None:
+    """A metric without an interval, from `n` labeled replies; None if `value` is None."""
     if value is None:
         return None
-    return MetricReport(value=value, unit=unit, n=report.labelled, stderr=None, ci95=None)
+    return MetricReport(value=value, unit=unit, n=n, stderr=None, ci95=None)
 
 
 def steering(report: SteeringReport) -> tuple[str, list[tuple[str, ...]]]:

@@ -459,6 +459,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     set."""
     asked_of: int | None = None
     """The number of (sample, repeat) pairs in the whole data set, if the run has fewer pairs."""
+    question_digest: str | None = None
+    """A digest of the questions whose replies count in the headline: their ids, texts, choices, and
+    right answers. Headline values with the same digest are about the same questions. None if no
+    reply counts, and in reports of earlier versions."""
     spent: CostReport | None = None
     """The cost of the model's replies."""
     other_limits: dict[str, int] = {}

@@ -12,8 +12,9 @@ from snellen.view.runs import Listed
 
 class Board:
     """The runs of one benchmark, and the positions of their dots and intervals in the benchmark's
-    chart. The best run comes first. If it is unknown whether higher is better, the runs are sorted
-    by name."""
+    chart. The best run comes first, and runs with missing or fewer replies come after complete
+    runs, since their values are about fewer questions. If it is unknown whether higher is better,
+    the runs are sorted by name."""
 
     def __init__(self, benchmark: str, runs: Sequence[Listed]) -> None:
         self.benchmark = benchmark
@@ -36,10 +37,12 @@ class Board:
         self.low: float = 0.0 if fraction else min(ends, default=0.0)
         self.high: float = 1.0 if fraction else max(ends, default=1.0)
 
-    def _order(self, run: Listed) -> tuple[bool, float, str]:
+    def _order(self, run: Listed) -> tuple[bool, bool, float, str]:
         value = self._values[run.name].value if run.name in self._values else None
         sign = {"higher": -1, "lower": 1, None: 0}[self.direction]
-        return value is None, sign * (value or 0.0), run.name
+        report = None if run.result is None else run.result.report
+        is_short = report is not None and (report.incomplete or report.asked_of is not None)
+        return value is None, bool(sign) and is_short, sign * (value or 0.0), run.name
 
     def value(self, run: Listed) -> MetricReport | None:
         return self._values.get(run.name)

@@ -13,10 +13,12 @@ from snellen.analysis.comparing import Comparisons, LoadedSide, RankFlip, verdic
 from snellen.analysis.comparing.sides import in_order
 from snellen.api import compare, evaluate
 from snellen.core.benchmark import Benchmark, vary
+from snellen.core.sample import Sample
+from snellen.data import Row
 from snellen.errors import UsageError
 from snellen.media.content import Message
 from snellen.metrics import Category, Columns, macro_average, mean
-from snellen.report import compared_text
+from snellen.report import compared_text, print_swept
 from snellen.scoring import ScoredRows
 from snellen.stats import Estimate
 from snellen.store import MANIFEST
@@ -377,6 +379,24 @@ def test_the_best_of_several_settings_stands_beside_what_choosing_it_gives(
     assert "best of 4 settings" in str(compare(tmp_path, benchmark=benchmark(100)))
 
 
+def test_questions_in_another_language_are_no_setting_of_which_one_is_best(tmp_path: Path) -> None:
+    def in_german(row_index: int, row: Row) -> Sample:
+        return replace(tiny.sample_of(row_index, row), question=row["q"].replace("q", "Q"))
+
+    run(tmp_path, "m", range(80), benchmark(100), temperature=0.0)
+    run(tmp_path, "m", range(60), benchmark(100), temperature=0.5)
+    run(tmp_path, "m", range(99), benchmark(100, sample=in_german), temperature=1.0)
+    document = compared(tmp_path)
+    (best,) = document.best_of
+    cold, warm, german = (side.name for side in document.sides)
+
+    assert (best.best, [*best.values]) == (cold, [cold, warm])
+    assert (
+        f"tiny: not the same questions: {german} against {cold}. A difference can come from the "
+        "questions and not from the models"
+    ) in document.notes
+
+
 class Checkpoint:
     """A model of a training, with the first `right` of 100 samples right."""
 
@@ -415,6 +435,37 @@ def test_models_that_change_places_between_settings_are_named(tmp_path: Path) ->
             significant=True,
         )
     ]
+
+
+def test_the_order_of_models_is_unknown_if_one_lacks_a_setting(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for temperature in (0.0, 0.5):
+        run(tmp_path, "m", GOOD, benchmark(100), temperature=temperature)
+        run(tmp_path, "n", POOR, benchmark(100), temperature=temperature)
+    same = "the order of the models is the same in all settings"
+    print_swept(compared(tmp_path))
+    assert same in capsys.readouterr().out
+
+    run(tmp_path, "m", GOOD, benchmark(100), temperature=1.0)
+    print_swept(compared(tmp_path))
+    assert same not in capsys.readouterr().out
+
+
+def test_settings_without_common_samples_have_no_values_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each pair shares samples that all three do not."""
+    for n in range(3):
+        fails = range(n * 30, 30 + n * 30 + 10 * (n == 2))
+        run(tmp_path, "m", GOOD, benchmark(100), fails=fails, temperature=n / 10)
+    document = compared(tmp_path)
+
+    assert document.leaderboards == []
+    assert [pair.samples for pair in document.comparisons] == [40, 30, 30]
+    print_swept(document)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[2] for line in lines if line.startswith(" temperature=")] == ["-"] * 3
 
 
 def test_runs_without_a_reply_are_left_out(three: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import json
 import os
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from snellen.analysis.contamination import (
 )
 from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
+from snellen.media.content import user
 from tests.golden_data import golden
 from tests.scenes import jpeg, scaled, scene
 
@@ -287,6 +289,83 @@ def test_a_question_that_many_samples_ask_counts_only_with_its_picture(tmp_path:
     assert counts(in_corpus(own, text)) == (0, 0, 0, 0, 0, 0)
     both.write_text(json.dumps({"q": "What is this?", "a": "A thing.", "image": "mine/3.jpg"}))
     assert counts(in_corpus(own, both)) == (0, 0, 1, 0, 1, 1)
+
+
+def shape_rows(folder: Path, request: str) -> Benchmark:
+    """Two samples with short questions on one picture, whose prompt repeats their instructions."""
+    rows = [
+        {"scene": 1, "question": "Which color and shape?", "answer": "blue circle"},
+        {"scene": 1, "question": "Why?", "answer": "no reason"},
+    ]
+    return replace(
+        benchmark(folder, rows), prompt=lambda s, _: (user(*s.media, request.format(s.question)),)
+    )
+
+
+def turns(question: str, answer: str, **fields: str) -> str:
+    conversation = [{"from": "human", "value": question}, {"from": "gpt", "value": answer}]
+    return json.dumps({"conversations": conversation, **fields})
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "Which color and shape? Answer briefly.",
+        "Look at it. Which color and shape?",
+        "Q: which color and shape?",
+        "<image> {0} Answer with the color and the shape only.",
+    ],
+)
+def test_a_short_question_in_a_longer_text_counts_with_its_picture(
+    tmp_path: Path, request_text: str
+) -> None:
+    own = shape_rows(tmp_path / "mine", "{0} Answer with the color and the shape only.")
+    question = request_text.format("Which color and shape?")
+    path = tmp_path / "c.jsonl"
+    path.write_text(turns(question, "Blue circle.", image="mine/1.jpg"))
+    matches = in_corpus(own, path)
+    assert (matches.both.n, matches.answered.n, matches.text_same.n) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Which color and shape has the large one?",
+        "Not counting the blue one, which color and shape?",
+        "Why? Because of the light.",
+        "Answer with the color and the shape only.",
+    ],
+)
+def test_another_question_about_the_picture_does_not_count(tmp_path: Path, text: str) -> None:
+    own = shape_rows(tmp_path / "mine", "{0} Answer with the color and the shape only.")
+    path = tmp_path / "c.jsonl"
+    path.write_text(turns(text, "Blue circle.", image="mine/1.jpg"))
+    matches = in_corpus(own, path)
+    assert (matches.both.n, matches.answered.n, matches.picture_same.n) == (0, 0, 2)
+
+
+def test_the_prompt_as_sent_is_found_without_the_picture(tmp_path: Path) -> None:
+    own = shape_rows(tmp_path / "mine", "Look closely at the picture, and say: {0}")
+    path = tmp_path / "c.jsonl"
+    path.write_text(turns("Look closely at the picture, and say: Why?", "No reason."))
+    matches = in_corpus(own, path)
+    assert (matches.text_same.n, matches.answered.n, matches.both.n) == (1, 1, 0)
+
+
+def test_a_prompt_with_its_choices_counts_even_if_many_samples_share_the_question(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        {"question": "Which one?", "A": f"number {n}", "B": "none", "answer": "A"}
+        for n in range(12)
+    ]
+    own = benchmark(tmp_path / "mine", rows)
+    prompt = own.messages(own.read(next(iter(own.data))))[-1].text
+    path = tmp_path / "c.jsonl"
+    path.write_text(turns(prompt, "A"))
+    assert counts(in_corpus(own, path)) == (1, 0, 0, 0, 0, 1)
+    path.write_text(turns("Which one?", "number 0"))
+    assert counts(in_corpus(own, path)) == (0, 0, 0, 0, 0, 0)
 
 
 def test_yes_in_a_sentence_is_not_the_answer_yes(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from snellen.analysis.comparing._document import (
 from snellen.analysis.comparing._measured import Views, with_adjusted_p
 from snellen.analysis.comparing._names import benchmark_names, side_names
 from snellen.analysis.comparing._pair import Pair, comparison
-from snellen.analysis.comparing._pairing import pair_samples, share
+from snellen.analysis.comparing._pairing import pair_samples, same_questions, share
 from snellen.analysis.comparing._probes import probe_of, rankable, with_same_scoring
 from snellen.analysis.comparing._reasons import why_none, why_unpaired
 from snellen.analysis.comparing._standings import best_of, leaderboard, rank_flips, with_groups
@@ -93,6 +93,18 @@ class _Draft:
         self.notes_by_benchmark[benchmark] = [*notes_of(sides)]
         if len({tuple(sorted(side.judges)) for side in group}) > 1:
             self.notes.append(f"{benchmark}: {_judges_differ(group, names)}")
+        first = group[0]
+        other = [
+            name
+            for side, name in zip(group, names, strict=True)
+            # A probe changes questions on purpose, and the notes of its pairs explain it.
+            if probe_of(side) == probe_of(first) and not same_questions(first, side)
+        ]
+        if other:
+            self.notes.append(
+                f"{benchmark}: not the same questions: {', '.join(other)} against {names[0]}. A "
+                "difference can come from the questions and not from the models"
+            )
 
     def add_pairs(self, benchmark: str, group: Sequence[LoadedSide], names: Sequence[str]) -> None:
         """Compare each pair of sides of a benchmark."""

@@ -69,6 +69,18 @@ def share(a: LoadedSide, b: LoadedSide) -> bool:
     )
 
 
+def same_questions(a: LoadedSide, b: LoadedSide) -> bool:
+    """Whether both sides ask the same about each row of data that they share. An option of a
+    benchmark may change its questions, such as their language."""
+    if not a.questions or not b.questions:
+        return True
+    return all(
+        a.questions[n] == b.questions[number]
+        for n, name in enumerate(a.ids)
+        if (number := b.number_of.get(name)) is not None and a.digests[n] == b.digests[number]
+    )
+
+
 def pair_samples(sides: Sequence[LoadedSide], names: Sequence[str]) -> Pairing:
     """Find the samples that several sides share, with the same row of data. `names` contains the
     names of the sides, which appear in the reasons why samples are left out."""

@@ -19,7 +19,7 @@ from snellen.analysis.comparing._document import (
 )
 from snellen.analysis.comparing._measured import NO_SUMS, MetricValue, View, Views, differ
 from snellen.analysis.comparing._names import are_checkpoints, setting_names
-from snellen.analysis.comparing._pairing import Pairing, pair_samples
+from snellen.analysis.comparing._pairing import Pairing, pair_samples, same_questions
 from snellen.analysis.comparing._words import significant
 from snellen.analysis.comparing.sides import LoadedSide, in_order
 from snellen.metrics import Direction
@@ -143,13 +143,15 @@ def best_of(
 ) -> list[BestOf]:
     """Estimate the value of the best setting, for each model with several settings. The result is
     empty if it is unknown whether a higher metric is better."""
-    models: dict[tuple[str, str], list[int]] = {}
+    groups: list[list[int]] = []
     for number, side in enumerate(sides):
-        # Sides with different data or a different probe are not settings to choose from.
-        conditions = repr([side.identity.get(field) for field in ("data", "probe")])
-        models.setdefault((side.model, conditions), []).append(number)
+        group = next((group for group in groups if _is_choice(sides[group[0]], side)), None)
+        if group is None:
+            groups.append([number])
+        else:
+            group.append(number)
     results = []
-    for (model, _), numbers in models.items():
+    for numbers in groups:
         chosen = [sides[n] for n in numbers]
         if len({setting for setting in setting_names(chosen)}) < 2:
             continue  # one setting, or unknown ones
@@ -169,7 +171,7 @@ def best_of(
                 benchmark=benchmark,
                 scoring=chosen[0].scoring,
                 metric=views[0].first,
-                model=model,
+                model=chosen[0].model,
                 values={name: metric.report for name, metric in metrics.items()},
                 best=choose(known, key=known.__getitem__),
                 held_out=_held_out(chosen, pairing, direction),
@@ -179,6 +181,16 @@ def best_of(
             )
         )
     return results
+
+
+def _is_choice(a: LoadedSide, b: LoadedSide) -> bool:
+    """Whether two sides are settings of a model to choose from. Sides with different data, another
+    probe, or different questions are not."""
+    return (
+        a.model == b.model
+        and all(a.identity.get(field) == b.identity.get(field) for field in ("data", "probe"))
+        and same_questions(a, b)
+    )
 
 
 def _held_out(

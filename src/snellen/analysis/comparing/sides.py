@@ -15,6 +15,7 @@ from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, is_mean
 from snellen.scoring import CostReport, Scored, ScoredRows, Scorer, Tally, ToolsReport, resolve
 from snellen.scoring.sections.disagreements import ROBUST, disagreement_note, measure_the_same
+from snellen.scoring.sections.questions import question_hash
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,6 +64,8 @@ class LoadedSide:
     """The cost of the run when it was last scored."""
     tools: ToolsReport | None = None
     """How the questions of the run were answered with tools, when it was last scored."""
+    questions: Sequence[int] = ()
+    """A hash of each sample's question, choices, and right answers; empty if they are unknown."""
     judges: Sequence[str] = ()
     """The judges whose verdicts are in the rows; empty if rules decided all rows."""
 
@@ -167,6 +170,7 @@ def load(
         replies=tally.table.states,
         ids=[*samples.numbers],
         digests=samples.digests,
+        questions=samples.questions,
         sample=samples.of_rows()[tally.table.arrivals],
         repeat=samples.repeats()[tally.table.arrivals],
         rows=rows,
@@ -199,6 +203,8 @@ class _Samples:
         replies."""
         self.digests: list[str | None] = []
         """The digest of each sample's row of data."""
+        self.questions = array("Q")
+        """The hash of each sample's question."""
         self._of_rows = array("i")
         self._repeats = array("i")
 
@@ -208,6 +214,7 @@ class _Samples:
             number = self.numbers.setdefault(reply.sample.id, len(self.numbers))
             if number == len(self.digests):
                 self.digests.append(reply.row)
+                self.questions.append(question_hash(reply.sample))
             self._of_rows.append(number)
             self._repeats.append(reply.repeat)
             yield reply

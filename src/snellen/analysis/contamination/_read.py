@@ -39,6 +39,9 @@ class SampleContent:
     """The sample's id."""
     question: Words
     """The words of the question."""
+    prompt: Words
+    """The words of the prompt, with the question and the instructions; () if there is no
+    question."""
     choices: frozenset[Words]
     """The words of each choice."""
     answer: Words
@@ -171,7 +174,8 @@ def read(
             numbers = (known[_reference(item)] for item in media if isinstance(item, Image))
             videos += any(not isinstance(item, Image) for item in media)
             shown = tuple(dict.fromkeys(n for n in numbers if n is not None))
-            samples.append(_content_of(benchmark, sample, shown, shows=bool(media)))
+            prompt = _prompt(benchmark, sample, troubles)
+            samples.append(_content_of(benchmark, sample, prompt, shown, shows=bool(media)))
         say(f"reading {benchmark.name}: {len(samples):,} samples")
         for reference in [key for key in new if isinstance(key, bytes)]:
             del known[reference]  # no need to keep bytes: equal pictures have equal digests
@@ -192,13 +196,30 @@ def _media(benchmark: Benchmark, sample: Sample) -> tuple[Image | Video, ...]:
     return tuple(image for message in benchmark.messages(sample) for image in message.images)
 
 
+def _prompt(benchmark: Benchmark, sample: Sample, troubles: Troubles) -> Words:
+    """The words of the last message of the sample's first request."""
+    if not words(sample.question):
+        return ()
+    try:
+        return words(benchmark.messages(sample)[-1].text)
+    except MediaError as error:
+        troubles.add("prompts that cannot be built, and were not searched for", str(error))
+        return ()
+
+
 def _content_of(
-    benchmark: Benchmark, sample: Sample, pictures: tuple[int, ...], *, shows: bool
+    benchmark: Benchmark,
+    sample: Sample,
+    prompt: Words,
+    pictures: tuple[int, ...],
+    *,
+    shows: bool,
 ) -> SampleContent:
     answer, letter = _answer(sample)
     return SampleContent(
         id=sample.id,
         question=words(sample.question),
+        prompt=prompt,
         choices=frozenset(filter(None, map(words, sample.choices))),
         answer=answer,
         letter=letter,

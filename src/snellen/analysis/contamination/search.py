@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from snellen.analysis.contamination._corpus import CorpusRow, Passage, rows
 from snellen.analysis.contamination._document import Corpus, FoundIn, Hit, Share
@@ -17,7 +19,7 @@ from snellen.analysis.contamination._read import (
     thumbnails,
 )
 from snellen.analysis.contamination.pictures import PictureIndex
-from snellen.analysis.contamination.texts import NEARLY, TEMPLATE, Grams, Words, has, words
+from snellen.analysis.contamination.texts import NEARLY, TEMPLATE, Grams, Words, asks, has, words
 from snellen.errors import DataError
 from snellen.media.content import Image
 
@@ -87,8 +89,8 @@ class Search:
         for at, (number, sample_number) in enumerate(self._positions):
             sample = self.reads[number].samples[sample_number]
             questions.append(sample.question)
-            if sample.question:
-                self._by_words.setdefault(sample.question, []).append(at)
+            for text in filter(None, dict.fromkeys((sample.question, sample.prompt))):
+                self._by_words.setdefault(text, []).append(at)
             for picture in sample.pictures:
                 self._showing.setdefault(picture, []).append(at)
         self._grams = Grams(questions)
@@ -161,9 +163,11 @@ class Search:
         for at in dict.fromkeys((*asking, *near, *shown)):
             sample = self._sample(at)
             text, passage = near.get(at, (0.0, 0))
-            if sample.question in questions:
-                passage = questions[sample.question]
-            if sample.question in questions or (text and has(texts[passage], sample.question)):
+            wording = sample.question
+            contained = _contained(sample, row, questions, is_shown=at in shown)
+            if contained is not None:
+                wording, passage = contained
+            if contained is not None or (text and has(texts[passage], sample.question)):
                 if everything is None:
                     everything = tuple(word for passage_words in texts for word in passage_words)
                 there = all(has(everything, choice) for choice in sample.choices)
@@ -171,11 +175,20 @@ class Search:
             picture = shown.get(at, 0.0)
             if text or picture:
                 answered = bool(text) and _answered(sample, row.passages[passage])
-                self._take(at, row.where, text, picture, answered)
+                is_template = len(self._by_words.get(wording, ())) > TEMPLATE
+                hit = Hit(
+                    benchmark=self.reads[self._positions[at][0]].name,
+                    sample=sample.id,
+                    where=row.where,
+                    text=text or None,
+                    picture=picture or None,
+                    answered=answered,
+                )
+                self._take(at, hit, is_template=is_template)
 
     def _full_questions(self, row: CorpusRow, texts: Sequence[Words]) -> dict[Words, int]:
-        """Find the questions that have the same words as a passage of the row, or as one of its
-        lines. Map each of these questions to the index of the passage."""
+        """Find the questions and prompts that have the same words as a passage of the row, or as
+        one of its lines. Map each of these texts to the index of the passage."""
         questions: dict[Words, int] = {}
         for number, (passage, text) in enumerate(zip(row.passages, texts, strict=True)):
             if text in self._by_words:
@@ -191,28 +204,22 @@ class Search:
         if len(every) <= TEMPLATE:
             yield from every
         else:
-            yield from (at for at in shown if self._sample(at).question == question)
+            yield from (at for at in shown if question in _texts(self._sample(at)))
 
-    def _take(self, at: int, where: str, text: float, picture: float, answered: bool) -> None:
+    def _take(self, at: int, hit: Hit, *, is_template: bool) -> None:
+        """Record a match. The words of a template count only along with a picture."""
         position = self._positions[at]
         match = self.matches.setdefault(position, SampleMatch())
+        text, picture = hit.text or 0.0, hit.picture or 0.0
         match.both |= bool(text and picture)
         match.picture = max(match.picture, picture)
-        alone = len(self._by_words.get(self._sample(at).question, ())) <= TEMPLATE
-        if alone or picture:
-            match.text = max(match.text, text if alone else 0.0)
-            match.answered |= answered
+        if not is_template or picture:
+            match.text = max(match.text, 0.0 if is_template else text)
+            match.answered |= hit.answered
         hits = self.hits.setdefault(position, [])
         if len(hits) < HITS:
             hits.append(
-                Hit(
-                    benchmark=self.reads[position[0]].name,
-                    sample=self._sample(at).id,
-                    where=where,
-                    text=round(text, 4) or None,
-                    picture=round(picture, 4) or None,
-                    answered=answered,
-                )
+                replace(hit, text=round(text, 4) or None, picture=round(picture, 4) or None)
             )
 
     def _of_pictures(self, held: Sequence[CorpusRow]) -> list[dict[int, float]]:
@@ -287,6 +294,27 @@ class Search:
 
 def _key(image: Image) -> object:
     return image.source if isinstance(image.source, Path) else id(image)
+
+
+def _texts(sample: SampleContent) -> tuple[Words, Words]:
+    """The texts that a row may contain: a sample's prompt, and its question."""
+    return sample.prompt, sample.question
+
+
+def _contained(
+    sample: SampleContent, row: CorpusRow, questions: Mapping[Words, int], *, is_shown: bool
+) -> tuple[Words, int] | None:
+    """Find a sample's question or prompt in a row, and return the words with the index of the
+    passage that contains them. The passage has the same words, as `questions` states, or, if the
+    row shows the sample's picture, may be longer."""
+    for text in _texts(sample):
+        if text in questions:
+            return text, questions[text]
+    for number, passage in enumerate(row.passages if is_shown else ()):
+        for text in _texts(sample):
+            if asks(passage.text, text):
+                return text, number
+    return None
 
 
 def _answered(sample: SampleContent, passage: Passage) -> bool:

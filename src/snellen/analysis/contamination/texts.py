@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ N = 8
 """The number of words in an n-gram. A data set and a corpus may have shorter n-grams in common by
 chance. For comparison, the n-grams have 8 to 13 words in the GPT-3 paper, and 8 words in the PaLM
 paper."""
+SHORTEST = 3
+"""The minimum number of words of a question that counts as a part of a longer text."""
+SENTENCE_END = re.compile(r"[!?;\n。！？；：]|[.:](?!\w)")
+"""Matches the end of a sentence, but not the point in a number."""
 NEAR = 0.7
 """The minimum share of a question's n-grams that one text must contain, as in the PaLM paper."""
 TEMPLATE = 10
@@ -120,6 +125,30 @@ def _spelling(word: str, other: str) -> bool:
 def has(text: Words, part: Words) -> bool:
     """Whether `text` contains the words of `part` in sequence; False if `part` is empty."""
     return f" {' '.join(part)} " in f" {' '.join(text)} " if part else False
+
+
+def asks(text: str, question: Words) -> bool:
+    """Whether a text contains a question, as one of its parts.
+
+    Shorter questions than N words must be sentences of their own, and questions with fewer words
+    than SHORTEST never count, since their words are in many other questions.
+
+    >>> asks("Look. What is this? Answer briefly.", words("What is this?"))
+    True
+    >>> asks("What is this man holding?", words("What is this?"))
+    False
+    """
+    if len(question) >= N:
+        return has(words(text), question)
+    if len(question) < SHORTEST:
+        return False
+    sentences = [words(sentence) for sentence in SENTENCE_END.split(text)]
+    every = tuple(word for sentence in sentences for word in sentence)
+    ends = {0, *accumulate(map(len, sentences))}
+    return any(
+        start + len(question) in ends and every[start : start + len(question)] == question
+        for start in ends
+    )
 
 
 class Grams:

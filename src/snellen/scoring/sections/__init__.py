@@ -28,6 +28,7 @@ from snellen.scoring.sections.judged_by import JudgedBySection
 from snellen.scoring.sections.judges import JudgesSection
 from snellen.scoring.sections.metrics import MetricsSection
 from snellen.scoring.sections.probe import ProbeSection
+from snellen.scoring.sections.questions import QuestionsSection
 from snellen.scoring.sections.repeats import RepeatsSection
 from snellen.scoring.sections.reply_states import ReplyStatesSection
 from snellen.scoring.sections.sequential import SequentialSection
@@ -56,6 +57,7 @@ class Section(Protocol):
 
 SECTIONS: Sequence[Callable[[Scorer], Section]] = (
     CoverageSection,
+    QuestionsSection,
     SequentialSection,
     FailuresSection,
     ReplyStatesSection,
