@@ -169,19 +169,46 @@ def test_the_log_says_what_was_replayed_and_how_much_the_model_did_not_repeat(
     run(standing(clip), model, tmp_path)
     result = run(standing(clip), model, tmp_path)
     (resume,) = events(result, "resume")
-    assert resume["data"] == {"until": 4.0, "calls": 6, "differing": 3}
+    what = {name: resume["data"][name] for name in ("until", "calls", "differing", "frames")}
+    assert what == {"until": 4.0, "calls": 6, "differing": 3, "frames": 5}
     again = [event for event in events(result) if event["data"].get("replayed")]
     assert [event["data"].get("k") for event in again] == [None, 0, 10, 20, 30, 40]
     assert {event["session"] for event in again} == {resume["session"]}
     assert any("3 of 6 earlier calls" in note for note in result.report.notes)
 
 
-def test_only_new_video_counts_for_the_speed_of_the_model(clip: Path, tmp_path: Path) -> None:
+def test_after_an_interruption_all_finished_windows_count_for_the_speed_of_the_model(
+    clip: Path, tmp_path: Path
+) -> None:
+    model = Counting(6.0, 10.0)
+    for _ in range(2):
+        run(standing(clip), model, tmp_path)
+    report = run(standing(clip), model, tmp_path).report
+    assert report.streaming is not None and report.spent is not None
+    # The frames at 0, 1, ..., 10 s; until 11 s, the question may be answered.
+    assert report.streaming.sessions == 1
+    assert (report.streaming.frames, report.streaming.media_seconds) == (11, 10.0)
+    assert report.spent.seconds > 0
+
+
+def test_without_the_figures_before_the_interruption_the_report_says_what_the_figures_cover(
+    clip: Path, tmp_path: Path
+) -> None:
+    """As in runs that were interrupted before these figures were stored."""
+
+    def change(lines: list[bytes]) -> list[bytes]:
+        records = [json.loads(line) for line in lines]
+        return [
+            json.dumps({k: v for k, v in record.items() if k != "streamed"}).encode() + b"\n"
+            for record in records
+        ]
+
     model = Counting(6.0)
-    run(standing(clip), model, tmp_path)
-    streaming = run(standing(clip), model, tmp_path).report.streaming
-    assert streaming is not None
-    assert (streaming.sessions, streaming.frames, streaming.media_seconds) == (1, 6, 6.0)
+    change_lines(run(standing(clip), model, tmp_path), change)
+    report = run(standing(clip), model, tmp_path).report
+    assert report.streaming is not None
+    assert (report.streaming.frames, report.streaming.media_seconds) == (6, 6.0)
+    assert any("cover only what came after it" in note for note in report.notes)
 
 
 def test_questions_that_share_a_session_go_on_together(clip: Path, tmp_path: Path) -> None:
@@ -237,6 +264,7 @@ def test_on_a_simulated_clock_it_goes_on_at_the_time_of_the_interrupted_session(
 
     assert model.replayed[1]
     assert times(result) == times(expected)
+    assert result.report.streaming == expected.report.streaming
 
 
 # -- what is wrong in the journal

@@ -670,6 +670,30 @@ def test_a_resumed_session_adds_its_time_to_that_of_the_first(clip: Path, tmp_pa
     assert any("2 sessions: 12 s of video" in note for note in second.report.notes)
 
 
+@pytest.mark.parametrize(("memory", "asked_again"), [("fork", ["b"]), ("keep", ["a", "b"])])
+def test_the_report_says_if_replies_of_an_interrupted_session_count_but_not_its_time(
+    clip: Path, tmp_path: Path, memory: str, asked_again: list[str]
+) -> None:
+    benchmark = asking(clip, {"a": 2.0, "b": 10.0}, memory=memory)
+    run(benchmark, Spy(speaks=breaking_at(5.0)), tmp_path)
+    spy = Spy()
+    report = run(benchmark, spy, tmp_path).report
+    assert [*spy.seen_by_question] == asked_again
+    assert report.streaming is not None and report.streaming.sessions == 1
+    # A session that remembers its questions is asked all of them again.
+    interrupted = any("1 session was interrupted" in note for note in report.notes)
+    assert interrupted == (memory == "fork")
+
+
+def breaking_at(time: float) -> Callable[[Frame], str | None]:
+    def speak(frame: Frame) -> str | None:
+        if frame.time >= time:
+            raise Rejected("out of memory")
+        return None
+
+    return speak
+
+
 def test_each_repeat_of_a_session_counts(clip: Path, tmp_path: Path) -> None:
     streaming = run(asking(clip, {"a": 2.0}), Spy(), tmp_path, repeats=3).report.streaming
     assert streaming is not None
