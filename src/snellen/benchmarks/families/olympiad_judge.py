@@ -193,6 +193,14 @@ class SympyProcess:
                 raise Uncompared
             return bool(json.loads(line))
 
+    def check_installation(self) -> None:
+        """Compare two formulas.
+
+        Raises:
+            UsageError: sympy or its parser is not installed.
+        """
+        self.same(first="x", second="x", precision=1e-8, kit=False)
+
     def _start(self) -> subprocess.Popen[str]:
         path = Path(__file__).with_name("latex_worker.py")
         process = subprocess.Popen(
@@ -210,7 +218,7 @@ class SympyProcess:
             self.close()
             raise UsageError(
                 f"OlympiadBench's answers are compared with sympy, which cannot be used: {reason} "
-                f"Install it, then score the run again: {install('latex')}"
+                f"Run `{install('latex')}`."
             )
         return process
 
