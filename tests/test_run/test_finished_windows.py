@@ -2,12 +2,13 @@
 and the session goes on from there."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from snellen import registry
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Emission, Query, SessionSpec
@@ -38,10 +39,14 @@ class Counting:
 
     name = "spy"
 
-    def __init__(self, *breaks: float, replays: bool = False) -> None:
+    def __init__(
+        self, *breaks: float, replays: bool = False, watch: Callable[[Frame], float] = seen_in
+    ) -> None:
         self.breaks = breaks
+        self.watch = watch
+        """What is noted of a frame."""
         self.replays = replays
-        self.fed: list[list[int]] = []
+        self.fed: list[list[float]] = []
         """For each session, the frames that `feed` got."""
         self.replayed: list[list[tuple[object, list[str]]]] = []
         """For each session, what `replay` got."""
@@ -65,7 +70,7 @@ class CountingSession:
         (frame,) = frames
         if [frame.time] == [*self.model.breaks[self.number : self.number + 1]]:
             raise Rejected("out of memory")
-        self.model.fed[self.number].append(seen_in(frame))
+        self.model.fed[self.number].append(self.model.watch(frame))
         if frame.time % 2:
             return []
         return [Emission(text=f"{frame.time:g} in {self.number}", query=self.query)]
@@ -84,7 +89,7 @@ class ReplayingSession(CountingSession):
     async def replay(self, event: Frame | Query, messages: Sequence[Emission]) -> None:
         if isinstance(event, Query):
             self.query = event.id
-        shown = seen_in(event) if isinstance(event, Frame) else "question"
+        shown = self.model.watch(event) if isinstance(event, Frame) else "question"
         assert all(message.query == self.query for message in messages)
         texts = [message.text for message in messages]
         self.model.replayed[self.number].append((shown, texts))
@@ -222,6 +227,20 @@ def test_questions_that_share_a_session_go_on_together(clip: Path, tmp_path: Pat
         [name, 0, 0, number] for name in ("q0", "q2.5") for number in (1, 2)
     ]
     assert len(set(model.names)) == 2, "names of the second session are given by `replay`"
+
+
+@pytest.mark.parametrize("scope", ["auto", "question", "video"])
+def test_a_question_of_ovo_bench_goes_on_after_its_last_finished_window_in_each_scope(
+    tmp_path: Path, scope: str
+) -> None:
+    """The windows end at 10, 14, 17, 22, and 24 s."""
+    spec = f"ovo-bench:mode=proactive,task=REC,scope={scope}"
+    benchmark = registry.benchmark(spec, data=Path(registry.SYNTHETIC))
+    model = Counting(15.0, replays=True, watch=lambda frame: round(frame.time))
+    assert run(benchmark, model, tmp_path).report.replies == {"failed": 1}
+    assert run(benchmark, model, tmp_path).report.replies == {"ok": 1}
+    assert [event for event, _ in model.replayed[1]] == ["question", *range(15)]
+    assert model.fed[1][0] == 15
 
 
 def test_another_set_of_questions_is_another_session(clip: Path, tmp_path: Path) -> None:
