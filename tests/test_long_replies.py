@@ -162,8 +162,8 @@ def slow(name: str, length: int, seconds: float) -> Iterator[tuple[float, str]]:
                 yield from timed(parse, first, texts(first, length), seconds, f"{where}: a {what}")
                 for sample in others if scoring_name == benchmark.headline else ():
                     kind = sample.tags[KINDS[name]]
-                    place = f"{where}, {kind}: a {what}"
-                    yield from timed(parse, sample, begun(sample, length), seconds, place)
+                    label = f"{where}, {kind}: a {what}"
+                    yield from timed(parse, sample, begun(sample, length), seconds, label)
 
 
 def timed(

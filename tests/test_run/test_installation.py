@@ -61,7 +61,7 @@ def test_a_run_that_could_not_be_scored_asks_nothing_and_says_what_to_install(
 @pytest.mark.usefixtures("bare")
 def test_replies_are_stored_without_what_only_scores_need(tmp_path: Path) -> None:
     model = Counting()
-    only_asked = plan("next-qa:task=open", model, tmp_path, score=False)  # type: ignore[arg-type]
-    (finished,) = api.run_plan(only_asked)
+    without_scores = plan("next-qa:task=open", model, tmp_path, score=False)  # type: ignore[arg-type]
+    (finished,) = api.run_plan(without_scores)
     assert finished.result is None
     assert model.requests == finished.progress.done > 0
