@@ -624,6 +624,9 @@ def test_a_proactive_run_that_is_killed_again_and_again_keeps_each_finished_wind
     assert set(stored.values()) == {1}
     assert stored == killed_windows.times_stored(tmp_path / "b")
     assert report["scorings"] == json.loads(unbroken)["scorings"]
+    amounts = ("sessions", "media_seconds", "frames", "dropped")
+    shown, expected = report["streaming"], json.loads(unbroken)["streaming"]
+    assert [shown[name] for name in amounts] == [expected[name] for name in amounts]
     values = report["scorings"]["default"]["metrics"]
     by_hand = SPOKEN["oracle"][1]
     assert {name: values[name]["value"] for name in by_hand} == pytest.approx(by_hand)

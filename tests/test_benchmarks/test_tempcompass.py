@@ -177,3 +177,11 @@ def test_a_file_of_replies_needs_the_name_of_its_task_and_texts(tmp_path: Path) 
         results(written(tmp_path / "yes_no.json", {"question": "?"}), ("yes_no",))
     (tmp_path / "other.json").write_text("[]")
     assert results(tmp_path / "other.json", ("yes_no",)) is None
+
+
+def test_captions_alone_have_no_scoring_by_rules() -> None:
+    by_task = {
+        "all": [*tempcompass(data=BUNDLED).scorings],
+        "captioning": [*tempcompass("captioning", data=BUNDLED).scorings],
+    }
+    assert by_task == {"all": ["official", "rules"], "captioning": ["official"]}

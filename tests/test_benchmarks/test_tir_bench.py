@@ -210,7 +210,7 @@ def test_without_math_verify_no_number_is_scored(
         score("12/4", sample("math", "3"))
     assert str(error.value) == (
         "TIR-Bench's numbers are compared with math-verify, which cannot be used: No module named "
-        f"'package_that_is_nowhere'. Install it, then score the run again: {install('latex')}"
+        f"'package_that_is_nowhere'. Run `{install('latex')}`."
     )
 
 

@@ -63,6 +63,6 @@ def test_a_missing_library_is_a_message_with_the_command_that_installs_it(
     with pytest.raises(UsageError) as error:
         worker.same(answer=True)
     assert str(error.value) == (
-        "Answers need a library, which cannot be used: No module named 'library'. Install it, then "
-        f"score the run again: {install('latex')}"
+        "Answers need a library, which cannot be used: No module named 'library'. Run "
+        f"`{install('latex')}`."
     )

@@ -2,12 +2,13 @@
 and the session goes on from there."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from snellen import registry
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Emission, Query, SessionSpec
@@ -38,10 +39,14 @@ class Counting:
 
     name = "spy"
 
-    def __init__(self, *breaks: float, replays: bool = False) -> None:
+    def __init__(
+        self, *breaks: float, replays: bool = False, watch: Callable[[Frame], float] = seen_in
+    ) -> None:
         self.breaks = breaks
+        self.watch = watch
+        """What is noted of a frame."""
         self.replays = replays
-        self.fed: list[list[int]] = []
+        self.fed: list[list[float]] = []
         """For each session, the frames that `feed` got."""
         self.replayed: list[list[tuple[object, list[str]]]] = []
         """For each session, what `replay` got."""
@@ -65,7 +70,7 @@ class CountingSession:
         (frame,) = frames
         if [frame.time] == [*self.model.breaks[self.number : self.number + 1]]:
             raise Rejected("out of memory")
-        self.model.fed[self.number].append(seen_in(frame))
+        self.model.fed[self.number].append(self.model.watch(frame))
         if frame.time % 2:
             return []
         return [Emission(text=f"{frame.time:g} in {self.number}", query=self.query)]
@@ -84,7 +89,7 @@ class ReplayingSession(CountingSession):
     async def replay(self, event: Frame | Query, messages: Sequence[Emission]) -> None:
         if isinstance(event, Query):
             self.query = event.id
-        shown = seen_in(event) if isinstance(event, Frame) else "question"
+        shown = self.model.watch(event) if isinstance(event, Frame) else "question"
         assert all(message.query == self.query for message in messages)
         texts = [message.text for message in messages]
         self.model.replayed[self.number].append((shown, texts))
@@ -169,19 +174,46 @@ def test_the_log_says_what_was_replayed_and_how_much_the_model_did_not_repeat(
     run(standing(clip), model, tmp_path)
     result = run(standing(clip), model, tmp_path)
     (resume,) = events(result, "resume")
-    assert resume["data"] == {"until": 4.0, "calls": 6, "differing": 3}
+    what = {name: resume["data"][name] for name in ("until", "calls", "differing", "frames")}
+    assert what == {"until": 4.0, "calls": 6, "differing": 3, "frames": 5}
     again = [event for event in events(result) if event["data"].get("replayed")]
     assert [event["data"].get("k") for event in again] == [None, 0, 10, 20, 30, 40]
     assert {event["session"] for event in again} == {resume["session"]}
     assert any("3 of 6 earlier calls" in note for note in result.report.notes)
 
 
-def test_only_new_video_counts_for_the_speed_of_the_model(clip: Path, tmp_path: Path) -> None:
+def test_after_an_interruption_all_finished_windows_count_for_the_speed_of_the_model(
+    clip: Path, tmp_path: Path
+) -> None:
+    model = Counting(6.0, 10.0)
+    for _ in range(2):
+        run(standing(clip), model, tmp_path)
+    report = run(standing(clip), model, tmp_path).report
+    assert report.streaming is not None and report.spent is not None
+    # The frames at 0, 1, ..., 10 s; until 11 s, the question may be answered.
+    assert report.streaming.sessions == 1
+    assert (report.streaming.frames, report.streaming.media_seconds) == (11, 10.0)
+    assert report.spent.seconds > 0
+
+
+def test_without_the_figures_before_the_interruption_the_report_says_what_the_figures_cover(
+    clip: Path, tmp_path: Path
+) -> None:
+    """As in runs that were interrupted before these figures were stored."""
+
+    def change(lines: list[bytes]) -> list[bytes]:
+        records = [json.loads(line) for line in lines]
+        return [
+            json.dumps({k: v for k, v in record.items() if k != "streamed"}).encode() + b"\n"
+            for record in records
+        ]
+
     model = Counting(6.0)
-    run(standing(clip), model, tmp_path)
-    streaming = run(standing(clip), model, tmp_path).report.streaming
-    assert streaming is not None
-    assert (streaming.sessions, streaming.frames, streaming.media_seconds) == (1, 6, 6.0)
+    change_lines(run(standing(clip), model, tmp_path), change)
+    report = run(standing(clip), model, tmp_path).report
+    assert report.streaming is not None
+    assert (report.streaming.frames, report.streaming.media_seconds) == (6, 6.0)
+    assert any("cover only what came after it" in note for note in report.notes)
 
 
 def test_questions_that_share_a_session_go_on_together(clip: Path, tmp_path: Path) -> None:
@@ -195,6 +227,20 @@ def test_questions_that_share_a_session_go_on_together(clip: Path, tmp_path: Pat
         [name, 0, 0, number] for name in ("q0", "q2.5") for number in (1, 2)
     ]
     assert len(set(model.names)) == 2, "names of the second session are given by `replay`"
+
+
+@pytest.mark.parametrize("scope", ["auto", "question", "video"])
+def test_a_question_of_ovo_bench_goes_on_after_its_last_finished_window_in_each_scope(
+    tmp_path: Path, scope: str
+) -> None:
+    """The windows end at 10, 14, 17, 22, and 24 s."""
+    spec = f"ovo-bench:mode=proactive,task=REC,scope={scope}"
+    benchmark = registry.benchmark(spec, data=Path(registry.SYNTHETIC))
+    model = Counting(15.0, replays=True, watch=lambda frame: round(frame.time))
+    assert run(benchmark, model, tmp_path).report.replies == {"failed": 1}
+    assert run(benchmark, model, tmp_path).report.replies == {"ok": 1}
+    assert [event for event, _ in model.replayed[1]] == ["question", *range(15)]
+    assert model.fed[1][0] == 15
 
 
 def test_another_set_of_questions_is_another_session(clip: Path, tmp_path: Path) -> None:
@@ -237,6 +283,7 @@ def test_on_a_simulated_clock_it_goes_on_at_the_time_of_the_interrupted_session(
 
     assert model.replayed[1]
     assert times(result) == times(expected)
+    assert result.report.streaming == expected.report.streaming
 
 
 # -- what is wrong in the journal

@@ -444,9 +444,7 @@ def test_on_the_real_clock_a_slow_session_loses_frames_too(tmp_path: Path) -> No
 # -- failures
 
 
-def test_a_fork_that_is_busy_is_asked_again_and_the_others_are_not(
-    clip: Path, tmp_path: Path
-) -> None:
+def test_a_fork_that_is_busy_is_repeated_and_the_others_are_not(clip: Path, tmp_path: Path) -> None:
     tries: list[str] = []
 
     def fails(query: str) -> bool:
@@ -462,7 +460,7 @@ def test_a_fork_that_is_busy_is_asked_again_and_the_others_are_not(
     assert spy.seen_by_question["b"] == [0, 10, 19]
 
 
-def test_a_question_that_stays_without_a_reply_is_failed_and_asked_again_later(
+def test_a_question_that_stays_without_a_reply_is_failed_and_repeated_later(
     clip: Path, tmp_path: Path
 ) -> None:
     spy = Spy(fails=lambda query: query == "b")
@@ -612,7 +610,7 @@ def test_a_session_that_never_closes_is_let_go(
     assert result.report.replies == {"ok": 1}
 
 
-def test_a_kept_session_that_is_busy_once_is_asked_again(clip: Path, tmp_path: Path) -> None:
+def test_a_kept_session_that_is_busy_once_is_repeated(clip: Path, tmp_path: Path) -> None:
     tries: list[str] = []
 
     def fails(query: str) -> bool:
@@ -668,6 +666,30 @@ def test_a_resumed_session_adds_its_time_to_that_of_the_first(clip: Path, tmp_pa
     assert (second.report.streaming.sessions, second.report.streaming.media_seconds) == (2, 12)
     assert any("1 session: 10 s of video" in note for note in first.report.notes)
     assert any("2 sessions: 12 s of video" in note for note in second.report.notes)
+
+
+@pytest.mark.parametrize(("memory", "repeated"), [("fork", ["b"]), ("keep", ["a", "b"])])
+def test_the_report_says_if_replies_of_an_interrupted_session_count_but_not_its_time(
+    clip: Path, tmp_path: Path, memory: str, repeated: list[str]
+) -> None:
+    benchmark = asking(clip, {"a": 2.0, "b": 10.0}, memory=memory)
+    run(benchmark, Spy(speaks=breaking_at(5.0)), tmp_path)
+    spy = Spy()
+    report = run(benchmark, spy, tmp_path).report
+    assert [*spy.seen_by_question] == repeated
+    assert report.streaming is not None and report.streaming.sessions == 1
+    # A session that remembers its questions is asked all of them again.
+    interrupted = any("1 session was interrupted" in note for note in report.notes)
+    assert interrupted == (memory == "fork")
+
+
+def breaking_at(time: float) -> Callable[[Frame], str | None]:
+    def speak(frame: Frame) -> str | None:
+        if frame.time >= time:
+            raise Rejected("out of memory")
+        return None
+
+    return speak
 
 
 def test_each_repeat_of_a_session_counts(clip: Path, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ from snellen.metrics import Columns, Metric, mean, metric
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -194,11 +194,30 @@ def clean_tables(text: str) -> str:
     if "</table>" not in text:
         text += "</table>"
     tables = []
-    for table in re.findall(r"<table.*?>.*?</table>", text, re.DOTALL):
-        bare = re.sub(r">\s+<", "><", re.sub(r"<table.*?>", "<table>", table))
+    for table in tables_in(text):
+        bare = re.sub(r">\s+<", "><", "\n".join(map(without_attributes, table.split("\n"))))
         bare = re.sub(r">.*?<", lambda match: re.sub("[\n ]", "", match[0]), bare, flags=re.DOTALL)
         tables.append(bare.replace("\n", "").strip())
     return "".join(tables).translate(WIDE)
+
+
+def tables_in(text: str) -> Iterator[str]:
+    """The matches of `<table.*?>.*?</table>`, in linear time."""
+    position = 0
+    while (start := text.find("<table", position)) >= 0:
+        tag_end = text.find(">", start + len("<table"))
+        end = text.find("</table>", tag_end + 1) if tag_end >= 0 else -1
+        if end < 0:
+            return
+        position = end + len("</table>")
+        yield text[start:position]
+
+
+def without_attributes(line: str) -> str:
+    """A line whose tags `table` have no attributes. A tag that begins after the last ">" does not
+    end in the line."""
+    end = line.rfind(">") + 1
+    return re.sub(r"<table.*?>", "<table>", line[:end]) + line[end:]
 
 
 def tokens(text: str, dataset: str) -> list[str]:

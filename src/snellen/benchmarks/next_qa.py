@@ -288,6 +288,7 @@ OPEN_SCORING = Scoring(
     score=score_open,
     metrics={"wups": mean},
     partial=True,
+    check_installation=wups.check_installation,
 )
 
 

@@ -19,9 +19,9 @@ Scoring  `official`: OCRBench_v2/eval_scripts/eval.py#L33-L366 and get_score.py#
          lmms-eval, the overall scores are means over questions. Their handling of errors differs.
          Full-page OCR, fine-grained recognition, translation, and handwritten short answers need
          BLEU and METEOR, and so the packages jieba and nltk (the extra `ocr`) and nltk's WordNet
-         (`python -m nltk.downloader wordnet`). Without the packages, these types are not scored,
-         and there are no overall scores. Without WordNet, scoring stops at a reply with a word that
-         must be looked up, and says so.
+         (`python -m nltk.downloader wordnet`). Without them, a run needs --no-score. If such
+         replies are scored without the packages, these types have no score, and there are no
+         overall scores. Without WordNet, scoring stops at a reply with a word to be looked up.
 Proof    For 735 generated replies to all types, every score equals that of the authors' code, and
          so do 657 of the copies (tests/parity). No word of these has synonyms in WordNet. For 300
          generated pairs of English words with synonyms, and for 1,440 further replies about tables,
@@ -40,7 +40,7 @@ from snellen.benchmarks.families import ocrbench_v2_rules as rules
 from snellen.benchmarks.families.ocrbench_v2_boxes import bounds
 from snellen.benchmarks.families.results import by_row
 from snellen.benchmarks.families.tasks import parse_verbatim
-from snellen.benchmarks.families.text_overlap import missing_packages
+from snellen.benchmarks.families.text_overlap import check_installation, missing_packages
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -139,6 +139,7 @@ def scoring(tool: rules.Tool, lacking: bool) -> Scoring:
         metrics={**({} if lacking else overall), "score": Metric(mean, better="higher")},
         missing="wrong",
         partial=True,
+        check_installation=check_installation,
     )
 
 

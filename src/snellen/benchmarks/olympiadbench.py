@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Literal
 
 from snellen.benchmarks.families import authors_files, mmmu, pins, results
-from snellen.benchmarks.families.olympiad_judge import USUAL, is_right
+from snellen.benchmarks.families.olympiad_judge import SYMPY, USUAL, is_right
 from snellen.benchmarks.families.questions import Unfolded
 from snellen.benchmarks.families.vlmevalkit_sets import own_sheet
 from snellen.benchmarks.families.worker_process import Uncompared
@@ -132,6 +132,7 @@ def olympiadbench(
         parse=final_answer,
         score=official_score,
         metrics={"accuracy": mean_of_replies},
+        check_installation=SYMPY.check_installation,
     )
     return Benchmark(
         name="olympiadbench",

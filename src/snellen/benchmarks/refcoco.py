@@ -254,6 +254,17 @@ def to_sample(row: Row, data_file: DataFile, split: Split) -> Sample:
 # -- scoring, makers
 
 
+def first_in_a_line(pattern: re.Pattern[str], bracket: str, text: str) -> re.Match[str] | None:
+    """The first match of `_INTERNVL` or `_QWEN_VL`, which begin with a bracket and do not go beyond
+    a line. If there is no match at the first bracket of a line, there is none at a later one, and
+    trying all of them would take quadratic time."""
+    for line in text.split("\n"):
+        start = line.find(bracket)
+        if start >= 0 and (match := pattern.match(line, start)):
+            return match
+    return None
+
+
 def single(values: Sequence[float], scale: float, sample: Sample, rule: str) -> Reading:
     """Create the reading of a box whose corners are divided and scaled in single precision."""
     import numpy as np
@@ -269,7 +280,7 @@ def single(values: Sequence[float], scale: float, sample: Sample, rule: str) -> 
 def internvl_box(reply: Reply, sample: Sample) -> Reading:
     """Parse the first four texts between brackets that have commas between them. A text may be
     anything, so an earlier "[1]" can hide the box."""
-    match = _INTERNVL.search(reply.text)
+    match = first_in_a_line(_INTERNVL, "[", reply.text)
     try:
         values = [*map(float, match.groups())] if match else []
     except ValueError:
@@ -281,7 +292,7 @@ def internvl_box(reply: Reply, sample: Sample) -> Reading:
 
 def qwen_vl_box(reply: Reply, sample: Sample) -> Reading:
     """Parse the first (x,y),(x,y). An earlier parenthesis can hide it."""
-    match = _QWEN_VL.search(reply.text) if "),(" in reply.text else None
+    match = first_in_a_line(_QWEN_VL, "(", reply.text)
     try:
         corners = [[*map(float, text.split(","))] for text in match.groups()] if match else []
     except ValueError:
@@ -407,8 +418,8 @@ def boxes_in(text: str) -> list[list[float]]:
 
 def loaded(text: str) -> Any:
     """The first JSON in a fence, the text, its brackets, or its braces; None if there is none."""
-    fence = re.search(r"```(?:json)?\s*(.*?)\s*```", text, re.DOTALL | re.IGNORECASE)
-    parts = [*([fence[1]] if fence else []), text]
+    fence = re.search(r"```(?:json)?(.*?)```", text, re.DOTALL | re.IGNORECASE)
+    parts = [*([fence[1].strip()] if fence else []), text]
     parts += [text[text.find(a) : text.rfind(b) + 1] for a, b in ("[]", "{}") if a in text]
     for part in parts:
         try:

@@ -99,7 +99,7 @@ def tempcompass(task: Task = "all", data: Path | None = None) -> Benchmark:
         prompt=lambda sample, _: (
             user(*sample.media, f"{sample.question}{SUFFIX[sample.tags['task']]}"),
         ),
-        scorings=rules.scorings(),
+        scorings=rules.scorings(tasks),
         cluster_by=video_of,
         check=Check(
             says=lambda _, answer: answer,

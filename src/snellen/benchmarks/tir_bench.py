@@ -35,7 +35,7 @@ from snellen.benchmarks.families.judged import for_the_judge, presentation
 from snellen.benchmarks.families.judges import PERFECT
 from snellen.benchmarks.families.tasks import parse_verbatim
 from snellen.benchmarks.families.tir_judge import JUDGE, layout
-from snellen.benchmarks.families.tir_rules import robust_answer, robust_score, score
+from snellen.benchmarks.families.tir_rules import MATH_VERIFY, robust_answer, robust_score, score
 from snellen.core import Benchmark, Check, Interop, Reading, Reply, Sample, Scoring
 from snellen.data import DataFile, Row, find, json_list
 from snellen.data.published import File
@@ -79,6 +79,7 @@ def tir_bench(data: Path | None = None) -> Benchmark:
         metrics={"accuracy": mean},
         judge=JUDGE,
         partial=True,
+        check_installation=MATH_VERIFY.check_installation,
     )
     # An answer that is no letter means A, which is right in one of the 15 bundled rows. Of another,
     # "1 2 3" has one of four patches.

@@ -58,6 +58,7 @@ FILES_PUBLISHED = (
     ),
 )
 TAGGED = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
+CLOSED = "</answer>"
 FORMS = ("{} ", "{}:", "[{}")
 OFFICIAL = (
     "Based on the given video, reason and answer the single-choice question. Provide your "
@@ -142,15 +143,21 @@ def text_of(sample: Sample, prompt: Preset) -> str:
 
 
 def official(reply: Reply, sample: Sample) -> Reading:
-    matches = TAGGED.findall(reply.text)
+    matches = tagged(reply.text)
     return first_of_alphabet(matches[-1].strip() if matches else reply.text)
 
 
 def vlmevalkit(reply: Reply, sample: Sample) -> Reading:
-    matches = TAGGED.findall(reply.text)
+    matches = tagged(reply.text)
     if not matches:
         return Reading(answer=None, rule="no <answer> tags")
     return first_of_alphabet(matches[-1].strip())
+
+
+def tagged(text: str) -> list[str]:
+    """The contents of <answer> tags. Tags after the last </answer> are not closed; looking for
+    their ends would take quadratic time."""
+    return TAGGED.findall(text, 0, text.rfind(CLOSED) + len(CLOSED))
 
 
 def first_of_alphabet(text: str) -> Reading:

@@ -14,6 +14,7 @@ from snellen.core.coordinates import Coordinates, CoordinateUse
 from snellen.core.missing import Missing as Missing
 from snellen.core.model import Kind, Reply
 from snellen.core.sample import Sample
+from snellen.errors import SnellenError
 from snellen.media.content import Message
 from snellen.metrics import Columns, Compute, Direction, direction_of
 from snellen.stats import Estimate
@@ -224,6 +225,10 @@ class Scoring:
     coordinates: CoordinateUse | None = None
     """How `parse` depends on the coordinates in which the model writes boxes and points. None: it
     does not depend on them."""
+    check_installation: Callable[[], object] | None = None
+    """Checks that the optional packages and data that `parse` and `score` need are installed. If
+    something is missing, the function raises a `SnellenError` that says how to install it. It is
+    called before a run asks its first question. None: nothing optional is needed."""
     on_missing: str = ""
     """A sentence that describes how the authors' code treats a file in which rows are missing.
     Empty if their code does what `missing` states."""
@@ -236,6 +241,16 @@ class Scoring:
     def direction(self, metric: str) -> Direction | None:
         """Whether a higher or a lower value of a metric is better; None if unknown."""
         return direction_of(metric, self.metrics[metric]) if metric in self.metrics else None
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether all optional packages and data that the scoring needs are installed."""
+        try:
+            if self.check_installation is not None:
+                self.check_installation()
+        except SnellenError:
+            return False
+        return True
 
     @property
     def zero_is_wrong(self) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from snellen import registry
 from snellen.errors import UsageError
 from snellen.run.declarations import Declaration, declarations
+from snellen.run.installation import check_installation
 from snellen.run.lifecycle import Show
 from snellen.run.parts import share
 from snellen.run.plan import Finished, Plan
@@ -62,8 +63,9 @@ def _check(plan: Plan, drivers: int) -> None:
     """Check that a plan can be run by several processes.
 
     Raises:
-        UsageError: it cannot.
+        UsageError: it cannot, or its replies cannot be scored.
     """
+    check_installation(plan)
     for spec in plan.models:
         if not isinstance(spec, str) or registry.runs_in_this_process(spec):
             name = spec if isinstance(spec, str) else spec.name

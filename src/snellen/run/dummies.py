@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from string import ascii_uppercase
 
 from snellen.core.benchmark import Benchmark, Check, History
+from snellen.core.layout import with_times
 from snellen.core.model import Generation, Ranked, Reply, loaded, request_digest
 from snellen.core.sample import Sample
-from snellen.errors import UsageError
+from snellen.errors import MediaError, UsageError
 from snellen.scoring import Common, common_answer
 
 Say = Callable[[Sample], str]
@@ -28,7 +29,7 @@ def table(
     repeats: int = 1,
 ) -> Mapping[str, Reply]:
     """Compute the replies of a model that answers each sample with `say(sample)`, keyed by the
-    digest of the sample's request."""
+    digest of the sample's request. Samples whose media cannot be read have no reply."""
     replies: dict[str, Reply] = {}
     for row in benchmark.data:
         sample = benchmark.read(row)
@@ -44,7 +45,10 @@ def table(
                 )
                 if request is None:
                     break
-                request = loaded(request)
+                try:
+                    request = loaded(with_times(request))
+                except MediaError:
+                    break  # the question will fail with this error when it is asked
                 turn = turns[min(len(history), len(turns) - 1)]
                 reply = _reply(benchmark, turn, say(turn))
                 replies[request_digest(request)] = reply

@@ -14,6 +14,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import UNSET
+
 from snellen.core.model import Emission, Query, Replays, Session
 from snellen.core.outputs import check_emissions
 from snellen.core.sample import Sample
@@ -22,7 +24,13 @@ from snellen.media.content import Frame
 from snellen.run.feeding import Feeding
 from snellen.run.recorder import Recorder
 from snellen.run.session_log import SessionLog, Utterances
-from snellen.store import Key, SessionCallFields, SessionMessageFields, WindowRecord
+from snellen.store import (
+    Key,
+    SessionCallFields,
+    SessionMessageFields,
+    StreamedFields,
+    WindowRecord,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +46,9 @@ class SessionPast:
     """The media time of the session after the last finished window, in seconds."""
     keys: frozenset[Key] = frozenset()
     """The keys of the finished windows."""
+    streamed: StreamedFields | None = None
+    """The figures of the session up to the end of its last finished window; None if they are not
+    known."""
 
     @property
     def frames(self) -> Sequence[int]:
@@ -71,6 +82,7 @@ def past_of(records: Iterable[WindowRecord]) -> SessionPast:
         until=chain[-1].until,
         clock=chain[-1].clock,
         keys=frozenset(record.key for record in chain),
+        streamed=None if chain[-1].streamed is UNSET else chain[-1].streamed,
     )
 
 
@@ -89,10 +101,12 @@ class WindowJournal:
         samples: Sequence[Sample],
         repeat: int,
         past: SessionPast,
+        log: SessionLog,
     ) -> None:
         self.past = past
         """What an interrupted session got and sent before this session."""
         self._recorder = recorder
+        self._log = log
         self._samples = [sample.id for sample in samples]
         windows = _windows(recorder, streaming, samples, repeat)
         self._pending = deque(window for window in windows if window[1] not in past.keys)
@@ -134,6 +148,7 @@ class WindowJournal:
                 clock=clock,
                 before=self._before,
                 calls=self._calls,
+                streamed=self._log.streamed(end),
             )
             self._before += len(self._calls)
             self._calls = []
@@ -188,7 +203,8 @@ class Replay:
             else:
                 again = check_emissions(await within(_repeated(session, event)), model)
                 differing += [*_texts(again)] != [*_texts(messages)]
-        self._log.resumed(self._past.until, len(self._past.calls), differing)
+        past = self._past
+        self._log.resumed(past.until, len(past.calls), differing, past.streamed)
 
     async def _event(self, call: SessionCallFields) -> Frame | Query:
         """Return the frame or the question of a call."""

@@ -134,7 +134,8 @@ class ProgressCounter(Observer):
 
 
 class RunningScore(Observer):
-    """Keeps a running mean of the headline scores, if the scoring scores single samples."""
+    """Keeps a running mean of the headline scores, if the scoring scores single samples and
+    everything that it needs is installed."""
 
     def __init__(
         self, benchmark: Benchmark, progress: Progress, readings: Readings | None = None
@@ -143,6 +144,7 @@ class RunningScore(Observer):
         self._scoring = benchmark.scorings[benchmark.headline]
         self._parse = self._scoring.parse if readings is None else readings.keep
         self._progress = progress
+        self._can_score = self._scoring.is_installed
 
     def sample_finished(self, replies: Sequence[tuple[Sample, Reply]]) -> None:
         for sample, reply in replies:
@@ -150,7 +152,7 @@ class RunningScore(Observer):
 
     def _add(self, sample: Sample, reply: Reply) -> None:
         scoring = self._scoring
-        if len(reply.text) > LONG:
+        if len(reply.text) > LONG or not self._can_score:
             return
         if scoring.reads != self._benchmark.procedure.kind or sample.hidden:
             return

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from snellen.core.benchmark import Benchmark
@@ -32,6 +33,7 @@ from snellen.store import (
     SeenMedia,
     SessionCallFields,
     ShownMedia,
+    StreamedFields,
     WindowRecord,
     reply_record,
     seen_media,
@@ -199,6 +201,7 @@ class Recorder:
         clock: float,
         before: int,
         calls: Sequence[SessionCallFields],
+        streamed: StreamedFields | None,
     ) -> None:
         """Record that a window of a session is finished. The arguments are fields of the record."""
         self._run.append_window(
@@ -211,6 +214,7 @@ class Recorder:
                 clock=clock,
                 before=before,
                 calls=[*calls],
+                streamed=UNSET if streamed is None else streamed,
             )
         )
 

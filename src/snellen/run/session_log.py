@@ -8,11 +8,15 @@ from hashlib import blake2b
 from secrets import token_hex
 from typing import Any
 
+from msgspec.structs import asdict
+
 from snellen.core.model import Emission, Query, Reply, Usage
 from snellen.core.sample import Sample
 from snellen.media.content import Frame
 from snellen.run.media_clock import Arrival
-from snellen.store import FORMAT, EventRecord, SessionCallFields
+from snellen.store import FORMAT, EventRecord, SessionCallFields, StreamedFields
+
+NOTHING_STREAMED = StreamedFields(frames=0, dropped=0, seconds=0.0, lag=0.0)
 
 
 class SessionLog:
@@ -24,7 +28,8 @@ class SessionLog:
         self._write = write
         self._number = 0
         self._frames = 0
-        self._dropped: list[int] = []
+        self._dropped: list[Arrival] = []
+        self._before: StreamedFields | None = NOTHING_STREAMED
         self._cost = 0.0
         self._lag = 0.0
 
@@ -32,7 +37,7 @@ class SessionLog:
         self._add("open", header)
 
     def lost_frame(self, arrival: Arrival, pts: float) -> None:
-        self._dropped.append(arrival.index)
+        self._dropped.append(arrival)
         frame = {"k": arrival.index, "pts": pts, "tau": arrival.time}
         self._add("frame", frame | {"delivered": False})
 
@@ -52,10 +57,29 @@ class SessionLog:
         position = {"k": index, "pts": pts, "tau": at}
         self._add("frame", position | _pixels(frame) | {"delivered": True, "replayed": True})
 
-    def resumed(self, until: float, calls: int, differing: int) -> None:
+    def resumed(
+        self, until: float, calls: int, differing: int, streamed: StreamedFields | None
+    ) -> None:
         """Log that the state of an interrupted session was restored with so many calls. In
-        `differing` calls, the session did not send the stored messages again."""
-        self._add("resume", {"until": until, "calls": calls, "differing": differing})
+        `differing` calls, the session did not send the stored messages again. `streamed` has the
+        figures of the interrupted session; None if they are not known."""
+        self._before = streamed
+        resume = {"until": until, "calls": calls, "differing": differing}
+        self._add("resume", resume | ({} if streamed is None else asdict(streamed)))
+
+    def streamed(self, until: float) -> StreamedFields | None:
+        """The figures of the session from the start of its video to `until`, in media seconds. None
+        if those of an interrupted session are not known."""
+        if self._before is None:
+            return None
+        # A dropped frame can be logged before the frames that arrived earlier are shown.
+        dropped = sum(arrival.time <= until for arrival in self._dropped)
+        return StreamedFields(
+            frames=self._before.frames + self._frames,
+            dropped=self._before.dropped + dropped,
+            seconds=round(self._before.seconds + self._cost, 6),
+            lag=round(max(self._before.lag, self._lag), 6),
+        )
 
     def lag(self, seconds: float) -> None:
         """Record the delay between the arrival of a frame and the end of its processing."""
@@ -98,7 +122,7 @@ class SessionLog:
                 "media": media_seconds,
                 "cost": round(self._cost, 6),
                 "frames": self._frames,
-                "dropped": self._dropped,
+                "dropped": [arrival.index for arrival in self._dropped],
                 "lag": round(self._lag, 6),
             },
         )

@@ -155,7 +155,7 @@ class StreamedSession:
         self._utterances = Utterances(log)
         repeat = min(turn.key.repeat for turn in turns.values())
         self._windows = WindowJournal(
-            attempts.recorder, setup.streaming, self._samples, repeat, past
+            attempts.recorder, setup.streaming, self._samples, repeat, past, log
         )
         self._seen = -1  # the index of the last frame that the session got
         self._forks = _Forks()

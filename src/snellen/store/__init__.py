@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from snellen.store.windows import (
         SessionCallFields as SessionCallFields,
         SessionMessageFields as SessionMessageFields,
+        StreamedFields as StreamedFields,
         WindowRecord as WindowRecord,
     )
     from snellen.store.json_schemas import schemas as schemas
@@ -105,6 +106,7 @@ _FILES = {
     "SeenMedia": "records",
     "SessionCallFields": "windows",
     "SessionMessageFields": "windows",
+    "StreamedFields": "windows",
     "ShownMedia": "records",
     "Stamp": "folder",
     "Unknown": "records",

@@ -39,6 +39,19 @@ class SessionCallFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     """The messages that the session sent."""
 
 
+class StreamedFields(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session has been shown from the start of its video, and how long its model took."""
+
+    frames: Count
+    """The number of frames, apart from the newest frame before a question."""
+    dropped: Count
+    """The number of frames that arrived while the model was busy and were dropped."""
+    seconds: float
+    """The time that the model took, in seconds."""
+    lag: float
+    """The largest delay of the model relative to the stream, in seconds."""
+
+
 class WindowRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A line of the journal that marks a finished window of a question. An interrupted session
     continues from the last of these lines."""
@@ -61,6 +74,8 @@ class WindowRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The number of the session's calls that earlier lines have."""
     calls: list[SessionCallFields] = []
     """The calls of the session since then, in order."""
+    streamed: StreamedFields | msgspec.UnsetType = msgspec.UNSET
+    """The session's figures up to the end of the window; absent if they are not known."""
     kind: Literal["window"] = "window"
     """Always `window`."""
 

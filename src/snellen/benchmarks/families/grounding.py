@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -40,11 +40,11 @@ NOT_FINITE = "a number is not finite"
 WRONG_FORMAT = "not a number"
 
 _NUMBER = r"-?\d+(?:\.\d+)?%?"
-_TAGGED_BOX = re.compile(r"<\s*bbox[^>]*>(.*?)<\s*/\s*bbox\s*>", re.IGNORECASE | re.DOTALL)
+_BOX_OPENED = re.compile(r"<\s*bbox[^>]*>", re.IGNORECASE)
+_BOX_CLOSED = re.compile(r"<\s*/\s*bbox\s*>", re.IGNORECASE)
 _PAIR = re.compile(rf"[\[(]\s*({_NUMBER})\s*[,\s]\s*({_NUMBER})\s*[\])]")
-_X_AND_Y = re.compile(
-    rf"x['\"]?\s*[:=]\s*({_NUMBER}).*?y['\"]?\s*[:=]\s*({_NUMBER})", re.IGNORECASE | re.DOTALL
-)
+_X = re.compile(rf"x['\"]?\s*[:=]\s*({_NUMBER})", re.IGNORECASE)
+_Y = re.compile(rf"y['\"]?\s*[:=]\s*({_NUMBER})", re.IGNORECASE)
 _NEAR_X_AND_Y = re.compile(
     rf"x['\"]?\s*[:=]\s*({_NUMBER})[^\d-]*?['\"]?y['\"]?\s*[:=]\s*({_NUMBER})",
     re.IGNORECASE | re.DOTALL,
@@ -185,13 +185,13 @@ def in_box(reading: Reading, sample: Sample) -> float:
 def lmms_eval_point(text: str) -> tuple[Point, str] | None:
     """Parse a point as lmms-eval does in its tasks screenspot_v2, screenspot_pro, and osworld_g
     (screenspot_v2/utils.py#L30-L61). Return the numbers as they stand, and the rule's name."""
-    tagged = _TAGGED_BOX.search(text)
-    if tagged and (middle := _center(re.findall(_NUMBER, tagged[1]))):
+    tagged = next(_tagged_boxes(text), None)
+    if tagged is not None and (middle := _center(re.findall(_NUMBER, tagged))):
         return middle, "center of tagged box"
     if pair := _PAIR.search(text):
         return (_value(pair[1]), _value(pair[2])), "pair in brackets"
-    if pair := _X_AND_Y.search(text):
-        return (_value(pair[1]), _value(pair[2])), "x and y"
+    if (x := _X.search(text)) and (y := _Y.search(text, x.end())):
+        return (_value(x[1]), _value(y[1])), "x and y"
     every = re.findall(_NUMBER, text)
     lower = text.lower()
     if any(word in lower for word in ("box", "rect")) and (middle := _center(every)):
@@ -204,7 +204,7 @@ def lmms_eval_point(text: str) -> tuple[Point, str] | None:
 def evalscope_point(text: str, *, strict: bool = False) -> Point | None:
     """Parse the last point of a text as EvalScope does (screenspot_pro/utils.py#L68-L109). With
     `strict`, only a tagged box and a pair in brackets count."""
-    tagged = _TAGGED_BOX.findall(text)[-1:]
+    tagged = [*_tagged_boxes(text)][-1:]
     if tagged and (middle := _center(re.findall(_NUMBER, tagged[0]))):
         return middle
     pairs = _PAIR.findall(text)
@@ -213,6 +213,18 @@ def evalscope_point(text: str, *, strict: bool = False) -> Point | None:
     if not pairs or len(pairs[-1]) < 2:
         return None
     return _value(pairs[-1][0]), _value(pairs[-1][1])
+
+
+def _tagged_boxes(text: str) -> Iterator[str]:
+    """The contents of <bbox> tags up to their ends, in linear time: if a tag has no end, no later
+    tag has one."""
+    end, position = text.rfind(">") + 1, 0
+    while opened := _BOX_OPENED.search(text, position, end):
+        closed = _BOX_CLOSED.search(text, opened.end())
+        if closed is None:
+            return
+        yield text[opened.end() : closed.start()]
+        position = closed.end()
 
 
 def parse_as_lmms_eval(reply: Reply, sample: Sample) -> Reading:

@@ -207,8 +207,8 @@ def wants_html(text: str) -> bool:
 def chart(text: str, fields: Fields, _: Tool) -> float:
     """TEDS of a chart's data as a table of keys and values (#L214-L226 and TEDS_metric.py
     #L278-L336)."""
-    fenced = FENCE.findall(text)
-    text = max(fenced, key=len) if fenced else text.strip()
+    parts = fenced(text)
+    text = max(parts, key=len) if parts else text.strip()
     text = re.sub(r"#.*", "", re.sub(r"^\s*\w+\s*=\s*", "", text.strip(), count=1))
     try:
         value = literal(text[: text.rfind("}") + 1] or text)
@@ -268,6 +268,13 @@ def rights_of(answer: object, split_text: bool) -> dict[str, list[str | None]]:
     }
 
 
+def fenced(text: str) -> list[str]:
+    """The contents of fences of backticks."""
+    # A fence that opens after the last end never ends. Looking for its end would take quadratic
+    # time.
+    return FENCE.findall(text, 0, text.rfind("\n```") + 4)
+
+
 def parsed(text: str) -> object:
     """The value of JSON or of a Python literal. None if the text is neither."""
     for read in (json.loads, literal):
@@ -279,8 +286,8 @@ def parsed(text: str) -> object:
 def pairs_of(text: str) -> dict[str, str]:
     """The keys and values in a reply: JSON, a Python literal, or else text such as `key: value`
     (TEDS_metric.py#L220-L275)."""
-    match = FENCE.search(text)
-    text = match[1] if match else text.strip()
+    parts = fenced(text)
+    text = parts[0] if parts else text.strip()
     data: object
     try:
         data = json.loads(text)

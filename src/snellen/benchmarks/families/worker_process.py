@@ -66,6 +66,16 @@ class WorkerProcess:
             self._process = process
             return bool(json.loads(line))
 
+    def check_installation(self) -> None:
+        """Start the process, unless it runs.
+
+        Raises:
+            UsageError: the library cannot be used.
+        """
+        with self._lock:
+            if self._process is None or self._process.poll() is not None:
+                self._process = self._start()
+
     def _start(self) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             # -P: files in the current folder hide no modules.
@@ -79,8 +89,8 @@ class WorkerProcess:
         if reason is not None:
             end(process)
             raise UsageError(
-                f"{self._use}, which cannot be used: {reason.rstrip('.')}. Install it, then score "
-                f"the run again: {install('latex')}"
+                f"{self._use}, which cannot be used: {reason.rstrip('.')}. Run "
+                f"`{install('latex')}`."
             )
         return process
 

@@ -30,15 +30,13 @@ def needing_nltk() -> Iterator[None]:
         yield
     except ImportError as error:
         raise DataError(
-            "WUPS needs the package nltk, which is not installed. Run "
-            f"`{install('ocr')}`, then score again."
+            f"WUPS needs the package nltk, which is not installed. Run `{install('ocr')}`."
         ) from error
     except LookupError as error:
         if type(error) is not LookupError:  # a mistake in code, such as a missing key
             raise
         raise DataError(
-            "WUPS needs WordNet and other data of nltk, which are not installed. Run "
-            f"`{DOWNLOAD}`, then score again."
+            f"WUPS needs WordNet and other data of nltk, which are not installed. Run `{DOWNLOAD}`."
         ) from error
 
 
@@ -120,6 +118,15 @@ def wups(first: str, second: str) -> float:
 
         words = word_tokenize(first), word_tokenize(second)
         return min(share_of(*words), share_of(*reversed(words)))
+
+
+def check_installation() -> None:
+    """Compute the WUPS of two words, which needs nltk and all of its data.
+
+    Raises:
+        DataError: nltk or its data are not installed.
+    """
+    wups(meaningful("a dog"), meaningful("a cat"))
 
 
 def share_of(words: Sequence[str], others: Sequence[str]) -> float:

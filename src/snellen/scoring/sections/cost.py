@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from statistics import fmean
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from snellen import stats
 from snellen.core.model import Usage
@@ -43,26 +44,45 @@ def cost_of(runs: Sequence[Run]) -> CostReport | None:
     for run in runs:
         manifest = run.manifest()
         prices = prices_of(manifest)
-        starts = [_instant(session["started"]) for session in manifest.get("sessions", [])]
-        # Of each session, the time of its first request and of its last record.
-        begins, ends = [math.inf for _ in starts], [-math.inf for _ in starts]
+        spans = _Spans(_instant(session["started"]) for session in manifest.get("sessions", []))
         for record in run.replies():
             if not isinstance(record, ReplyRecord):
                 continue
-            at = _instant(record.at)
-            if session := bisect_right(starts, at):
-                ends[session - 1] = max(ends[session - 1], at)
-                sent = max(at - _duration(record), starts[session - 1])
-                begins[session - 1] = min(begins[session - 1], sent)
+            spans.add(_instant(record.at), _duration(record))
             costs.failed += record.state == "failed"
             if record.state != "failed" and record.reused is None:
                 costs.add(record, prices)
             elif record.state != "failed":
                 costs.began_elsewhere(record)
-        costs.seconds += sum(
-            end - begin for begin, end in zip(begins, ends, strict=True) if begin < end
-        )
+        is_online = next(run.events(), None) is not None
+        for window in run.windows() if is_online else ():
+            seconds = 0.0 if window.streamed is UNSET else window.streamed.seconds
+            spans.add(_instant(window.at), seconds)
+        costs.seconds += spans.seconds
     return costs.report()
+
+
+class _Spans:
+    """Measures how long each invocation of a run asked questions: from its first request to its
+    last record."""
+
+    def __init__(self, starts: Iterable[float]) -> None:
+        self._starts = [*starts]
+        self._begins = [math.inf for _ in self._starts]
+        self._ends = [-math.inf for _ in self._starts]
+
+    def add(self, at: float, seconds: float) -> None:
+        """Add a record that was stored at this time, after the model worked for this long."""
+        if number := bisect_right(self._starts, at):
+            self._ends[number - 1] = max(self._ends[number - 1], at)
+            sent = max(at - seconds, self._starts[number - 1])
+            self._begins[number - 1] = min(self._begins[number - 1], sent)
+
+    @property
+    def seconds(self) -> float:
+        """The sum over all invocations, in seconds."""
+        spans = zip(self._begins, self._ends, strict=True)
+        return sum(end - begin for begin, end in spans if begin < end)
 
 
 def prices_of(manifest: Mapping[str, Any]) -> Prices | None:

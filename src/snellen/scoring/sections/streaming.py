@@ -11,14 +11,17 @@ from snellen.scoring.sections._base import Base
 from snellen.store import EventRecord
 from snellen.text.amounts import duration
 
+EVENTS = ("open", "emit", "resume", "end")
+"""The kinds of events from which the report is made."""
+
 
 class StreamingSection(Base):
     """Reports the timing of the sessions of an online run."""
 
     def summarize(self, draft: Draft) -> Part:
         run = draft.source.run
-        events = [] if run is None else [e for e in run.events() if e.ev in ("resume", "end")]
-        notes = resume_notes(events)
+        events = [] if run is None else [e for e in run.events() if e.ev in EVENTS]
+        notes = [*resume_notes(events), *interruption_notes(events)]
         report = stream_report(events)
         if report is None:
             return ({}, notes) if notes else NOTHING
@@ -28,15 +31,20 @@ class StreamingSection(Base):
 def stream_report(events: Sequence[EventRecord]) -> StreamReport | None:
     """The timing of an online run, from the events of its log; None if no session has ended."""
     # If a video is streamed again, for a repeat or a remaining question, its time counts again.
-    data = [
-        event.data for event in events if event.ev == "end" and event.data.get("reason") == "end"
-    ]
+    data = [event.data for event in events if _is_complete(event)]
     if not data:
         return None
-    media = sum(end["media"] for end in data)
-    cost = sum(end["cost"] for end in data)
-    dropped = sum(len(end["dropped"]) for end in data)
-    frames = sum(end["frames"] for end in data) + dropped
+    complete = {event.session for event in events if _is_complete(event)}
+    # What an interrupted session was shown counts if another session went on from there.
+    earlier = [
+        event.data
+        for event in events
+        if event.ev == "resume" and event.session in complete and "frames" in event.data
+    ]
+    media = sum(end["media"] for end in data) + sum(past["until"] for past in earlier)
+    cost = sum(end["cost"] for end in data) + sum(past["seconds"] for past in earlier)
+    dropped = sum(len(end["dropped"]) for end in data) + sum(past["dropped"] for past in earlier)
+    frames = sum(streamed["frames"] for streamed in [*data, *earlier]) + dropped
     # The seconds of video that the shown frames represent. Dropping frames is thus no advantage.
     watched = media * (frames - dropped) / frames if frames else 0.0
     return StreamReport(
@@ -46,8 +54,13 @@ def stream_report(events: Sequence[EventRecord]) -> StreamReport | None:
         real_time_factor=cost / watched if watched else None,
         frames=frames,
         dropped=dropped,
-        most_lag=max(end["lag"] for end in data),
+        most_lag=max(streamed["lag"] for streamed in [*data, *earlier]),
     )
+
+
+def _is_complete(event: EventRecord) -> bool:
+    """Whether the event is the end of a session that reached the end of its video."""
+    return event.ev == "end" and event.data.get("reason") == "end"
 
 
 def stream_notes(report: StreamReport) -> list[str]:
@@ -81,7 +94,35 @@ def resume_notes(events: Sequence[EventRecord]) -> list[str]:
             f". In {differing:,} of {calls:,} earlier calls, the model did not repeat its "
             "messages; the stored messages count"
         )
-    return [note]
+    notes = [note]
+    if unknown := sum("frames" not in resume for resume in data):
+        notes.append(
+            f"for {unknown:,} of these sessions, the log lacks the frames and times before the "
+            "interruption, so the figures on the stream cover only what came after it"
+        )
+    return notes
+
+
+def interruption_notes(events: Sequence[EventRecord]) -> list[str]:
+    """A note on interrupted sessions whose replies count, although their frames and times do
+    not."""
+    complete = {event.session for event in events if _is_complete(event)}
+    # If sessions remember their questions, a later session asks all of them again.
+    forked = {
+        event.session
+        for event in events
+        if event.ev == "open" and event.data.get("memory") == "fork"
+    }
+    answered = {event.session for event in events if event.ev == "emit"}
+    n = len((forked & answered) - complete)
+    if not n:
+        return []
+    sessions = "1 session was" if n == 1 else f"{n:,} sessions were"
+    return [
+        f"{sessions} interrupted. The replies until then count, and the video was streamed again "
+        "for the other questions. The figures on the stream cover only sessions that reached the "
+        "end of their video"
+    ]
 
 
 def streaming_facts(report: Report) -> Iterator[tuple[str, str]]:
