@@ -14,6 +14,7 @@ import pytest
 
 from snellen.analysis.result import Result
 from snellen.api import evaluate
+from snellen.core.answer import AnswerKind
 from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile, read_profile
 from snellen.core.sample import Sample
@@ -48,6 +49,16 @@ def module(guide: str, name: str, folder: Path, block: int = 0) -> ModuleType:
     sys.modules[name] = guide_module
     spec.loader.exec_module(guide_module)
     return guide_module
+
+
+def test_the_guide_lists_the_fields_of_every_class_of_answers() -> None:
+    guide = (DOCS / "add-a-benchmark.md").read_text()
+    rows = re.findall(r"^ *\| `(\w+Answers?)` \| (.*) \|$", guide, re.MULTILINE)
+
+    assert {name: set(re.findall(r"`(\w+)`", fields)) for name, fields in rows} == {
+        kind.__name__: set(kind.__struct_fields__) - {"medium"}
+        for kind in AnswerKind.__subclasses__()
+    }
 
 
 IMPORTS = re.findall(r"`(from snellen.*? import .*?)`", (DOCS / "reference/index.md").read_text())

@@ -83,7 +83,10 @@ def test_nan_that_pandas_writes_into_json_is_no_reply(tmp_path: Path) -> None:
 def test_cells_that_pandas_takes_for_missing_are_replies(tmp_path: Path) -> None:
     path = write(tmp_path / "r.tsv", "index\tprediction\n1\tNone\n2\tNA\n3\tnan\n4\t\n")
 
-    assert predictions.read(path).replies == {"1": "None", "2": "NA", "3": "nan", "4": ""}
+    actual = predictions.read(path)
+
+    assert actual.replies == {"1": "None", "2": "NA", "3": "nan", "4": ""}
+    assert has_note(actual, "2 rows have nothing but nan, None, or null as the reply")
 
 
 # -- columns
@@ -103,6 +106,19 @@ def test_vlmevalkit_rows_are_known_by_their_index(tmp_path: Path) -> None:
     rows = [{"index": 3, "id": "validation_Art_1", "prediction": "A"}]
 
     assert predictions.read(write(tmp_path / "r.json", rows)).replies == {"3": "A"}
+
+
+def test_case_does_not_matter_in_the_name_of_a_column(tmp_path: Path) -> None:
+    rows = [{"Index": 3, "ID": "validation_Art_1", "Prediction": "A", "answer": "B"}]
+
+    assert predictions.read(write(tmp_path / "r.json", rows)).replies == {"3": "A"}
+
+
+def test_columns_that_differ_only_in_case_are_not_chosen_between(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.csv", "id,Reply,REPLY\n1,A,B\n")
+
+    with pytest.raises(DataError, match="name the column with --replies COLUMN"):
+        predictions.read(path)
 
 
 def test_named_columns_are_read_instead(tmp_path: Path) -> None:
@@ -137,7 +153,9 @@ def test_what_a_data_set_has_too_is_not_taken_for_replies(
 ) -> None:
     path = write(tmp_path / "r.jsonl", [row])
 
-    with pytest.raises(DataError, match=f"'{column}' may contain right answers or questions"):
+    with pytest.raises(
+        DataError, match=f"'{column}' may contain right answers or questions.*--replies COLUMN"
+    ):
         predictions.read(path)
     assert list(predictions.read(path, replies=column).replies.values()) == [row[column]]
 
@@ -360,6 +378,21 @@ def test_lmms_eval_samples_ranked_by_likelihood_are_refused(tmp_path: Path) -> N
         predictions.read(samples(tmp_path, rows))
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"A": "ice", "B": "steam", "C": None},
+        {"choices": ["ice", "steam"]},
+        {"doc": {"A": "ice", "B": "steam", "C": "nan"}},
+        {"doc": {"options": ["ice", "steam"]}},
+    ],
+)
+def test_choices_are_read_beside_the_reply(tmp_path: Path, row: dict[str, Any]) -> None:
+    path = write(tmp_path / "r.jsonl", [{"id": "1.0", "reply": "A", **row}])
+
+    assert predictions.read(path).choices == {"1": ["ice", "steam"]}
+
+
 # -- names
 
 
@@ -473,6 +506,7 @@ def test_a_folder_without_predictions_says_what_it_looked_at(tmp_path: Path) -> 
         ("a.jsonl.gz", packed(b'{"id": 1, "reply": "A"}\n' * 9)[:-9], "cannot be read"),
         ("a.csv", "name,reply\n1,A\n", "no column of ids. It has name, reply"),
         ("a.csv", "id,said\n1,A\n", "no column of replies. It has id, said"),
+        ("a.csv", '{"id": 1, "reply": "A"}\n' * 2, r"first line is JSON .* ends in \.jsonl"),
         ("a.json", [{"id": 1, "response": None}], "no row has a reply"),
     ],
 )  # fmt: skip

@@ -17,7 +17,7 @@ from snellen.errors import DataError, UsageError
 from snellen.interop import predictions
 from snellen.media.content import user
 from snellen.metrics import Columns, Compute, Metric, mean, yes_no
-from snellen.scoring import Report, Scored, Tally, score_predictions
+from snellen.scoring import FileQuestions, Report, Scored, Tally, score_predictions
 from snellen.stats import Estimate
 
 TARGETS = {"a": "yes", "b": "no", "c": "yes", "d": "no"}
@@ -206,7 +206,8 @@ CARS = {f"{n}": f"Is car {n} red?" for n in range(10)}
 
 
 def notes_on(benchmark: Benchmark, questions: dict[str, str]) -> list[str]:
-    return report(benchmark, dict.fromkeys(questions, "yes"), questions=questions).notes
+    stated = FileQuestions(texts=questions)
+    return report(benchmark, dict.fromkeys(questions, "yes"), questions=stated).notes
 
 
 def test_a_file_of_other_questions_is_refused_with_one_of_them() -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import chain, islice
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 from snellen.data.spreadsheet_cells import EXACT, LONGEST, NoText
@@ -54,6 +55,17 @@ MOST_QUESTIONS = 2_000
 whether they are the data set's questions."""
 LMMS_REPLIES = ("filtered_resps", "resps")
 LMMS_ID = "doc_id"
+OPTIONS = {
+    "ids": "--ids COLUMN (in Python, ids)",
+    "replies": "--replies COLUMN (in Python, replies_in)",
+}
+"""The options that name a column."""
+LISTS_OF_CHOICES = ("choices", "options")
+"""Columns that may contain all choices of a question as a list."""
+NO_CHOICE = ("", "nan")
+"""What programs write in the column of a choice that a question does not have."""
+NO_REPLY = ("nan", "none", "null")
+"""What programs write as text for a missing value, in lowercase."""
 FAILED = ("Failed to obtain answer", "[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]")
 """The texts that VLMEvalKit and lmms-eval write if there is no reply."""
 LOOKED_AT = 100
@@ -94,7 +106,8 @@ class Predictions:
     """All replies to a question except the first reply, by id; None stands for a missing reply. A
     question whose first reply is missing is in this field but not in `replies`."""
     choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The choices in the file, by id, if the file has the choices as a list."""
+    """The choices in the file in the order of their letters, by id. An empty text stands for a
+    choice that the file does not have."""
 
 
 def read(
@@ -155,10 +168,11 @@ def _file(path: Path, name: str, ids: str | None, replies: str | None) -> _FileP
     rows = rows_of(path)
     first = list(islice(rows, LOOKED_AT))
     present = list(dict.fromkeys(chain.from_iterable(row for _, row in first)))
+    _check_header(path, name, present)
     reply = replies or _column(name, present, _reply_columns(present), "replies", REPLIES)
     # VLMEvalKit identifies rows by `index`, and some of its data sets also have a column `id`.
-    known = ("index", *IDS) if reply == "prediction" else IDS
-    keys = list(dict.fromkeys(column for column in known if column in present))
+    known = ("index", *IDS) if reply.casefold() == "prediction" else IDS
+    keys = _known_columns(present, known)
     key = ids or _column(name, present, keys, "ids", IDS)
     for column in (key, reply):
         if not any(_has(row, column) for _, row in first):
@@ -206,7 +220,7 @@ def _read_rows(part: _FilePredictions, rows: Iterable[LabeledRow], question_colu
             text = str(reply_value)
             counted["number"] += isinstance(reply_value, bool | int | float)
         part.replies.append((name, row.get(REPEAT, 0), text, label))
-        if choices := row.get(CHOICES):
+        if choices := _choices(row):
             part.choices[name] = choices
         if key == LMMS_ID and isinstance(row.get("target"), str):
             part.targets[name] = row["target"]
@@ -229,6 +243,7 @@ def _read_rows(part: _FilePredictions, rows: Iterable[LabeledRow], question_colu
         ]
         part.questions = [(name.removesuffix(".0"), text) for name, text in part.questions]
         part.answers = {name.removesuffix(".0"): text for name, text in part.answers.items()}
+        part.choices = {name.removesuffix(".0"): texts for name, texts in part.choices.items()}
         part.notes.append("all ids end in .0, as pandas writes integers: read without the .0")
 
 
@@ -241,7 +256,34 @@ def _reply_text(text: str, counted: Counter[str]) -> str | None:
         counted["failed"] += 1
         return None
     counted["cut"] += len(text) == LONGEST
+    counted["nan"] += text.strip().casefold() in NO_REPLY
     return text
+
+
+def _choices(row: Mapping[str, Any]) -> Sequence[str]:
+    """The choices of a question, from columns named A, B, and so on, or from a column with a list.
+    They may be in the field `doc`, as in lmms-eval's samples. Empty if the row has none."""
+    if row.get(CHOICES):
+        return list(row[CHOICES])
+    doc = row.get("doc")
+    for fields in (row, doc if isinstance(doc, Mapping) else {}):
+        for column in LISTS_OF_CHOICES:
+            listed = fields.get(column)
+            if isinstance(listed, list) and all(isinstance(text, str) for text in listed):
+                return listed
+        if "A" in fields and "B" in fields:
+            texts = [_choice(fields.get(letter)) for letter in ascii_uppercase]
+            last = max((number for number, text in enumerate(texts) if text), default=-1)
+            return texts[: last + 1]
+    return []
+
+
+def _choice(value: object) -> str:
+    """The text of a choice; empty if the cell has no text, or the text that stands for none."""
+    if not isinstance(value, str | int | float):
+        return ""
+    text = str(value).strip()
+    return "" if text.casefold() in NO_CHOICE else text
 
 
 def _notes(counted: Mapping[str, int], lost: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -254,6 +296,8 @@ def _notes(counted: Mapping[str, int], lost: Mapping[str, Sequence[str]]) -> Ite
         "failed": "say that the model gave no reply: read as rows without a reply",
         "number": "have a number or a boolean as the reply: read as Python writes it",
         "cut": f"have a reply of {LONGEST:,} characters, the limit of spreadsheets: probably cut",
+        "nan": "have nothing but nan, None, or null as the reply, which some programs write for a "
+        "missing reply: read as text",
         "half": "have half a surrogate pair in the reply: read as the replacement character",
         "empty": "have neither an id nor a reply: left out",
     }
@@ -300,8 +344,36 @@ def _single_response(value: object, file: str, label: str) -> object:
 # -- columns
 
 
+def _check_header(path: Path, name: str, present: Sequence[str]) -> None:
+    """
+    Raises:
+        DataError: the first line of a CSV or TSV file is JSON.
+    """
+    if (
+        kind_of(path) in (".csv", ".tsv")
+        and present
+        and present[0].lstrip().startswith(("{", "[{"))
+    ):
+        raise DataError(
+            f"{name}: the first line is JSON instead of the names of columns. Give the file a name "
+            "that ends in .jsonl (one object per line) or .json."
+        )
+
+
+def _known_columns(present: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The columns of a file that have one of the known names. If there are none, case is ignored,
+    except for columns whose names differ only in case."""
+    exact = list(dict.fromkeys(column for column in known if column in present))
+    if exact:
+        return exact
+    folded = Counter(column.casefold() for column in present)
+    by_name = {column.casefold(): column for column in present if folded[column.casefold()] == 1}
+    matches = (by_name.get(column.casefold()) for column in known)
+    return list(dict.fromkeys(column for column in matches if column is not None))
+
+
 def _reply_columns(present: Sequence[str]) -> list[str]:
-    columns = [column for column in REPLIES if column in present and column not in ALSO_DATA]
+    columns = _known_columns(present, [name for name in REPLIES if name not in ALSO_DATA])
     if columns:
         return columns
     return [
@@ -322,13 +394,13 @@ def _column(
         raise NotRows(
             f"{file}: the column {doubtful[0]!r} may contain right answers or questions, and no "
             f"other column is known to contain replies. The file has {_listed(present)}. Name the "
-            "column of replies."
+            f"column of replies with {OPTIONS[what]}."
         )
     looked_for = ", ".join(column for column in known if column not in (KEYS, VALUES))
     raise NotRows(
         f"{file}: no column of {what}. It has {_listed(present)}. The known names are "
         f"{looked_for}. If the first row does not name the columns, add such a row. If the column "
-        f"has another name, name the column of {what}."
+        f"has another name, name the column with {OPTIONS[what]}."
     )
 
 

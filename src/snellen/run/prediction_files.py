@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from snellen import registry
 from snellen.core.benchmark import Benchmark
@@ -18,11 +18,13 @@ from snellen.core.scoring import Reading, Verdicts
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.run.answers_in_file import with_answers
 from snellen.run.data_notes import data_notes
-from snellen.scoring import Predicted
+from snellen.scoring import FileQuestions, Predicted
 from snellen.store import data_at
 
 if TYPE_CHECKING:
     from snellen.interop.predictions import Predictions
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +45,8 @@ class PredictionSet:
     """Notes for the report."""
     verdicts: Verdicts = field(default_factory=dict)
     """The judges' verdicts on the replies, keyed by scoring."""
-    questions: Mapping[str, str] = field(default_factory=dict)
-    """The questions as they are worded in the files, keyed by sample id; some may be missing."""
+    questions: FileQuestions = field(default_factory=FileQuestions)
+    """The questions in the files, which are compared with the data set."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     """Further replies to the same questions, keyed by sample id."""
     only_these: bool = False
@@ -111,41 +113,32 @@ def read_predictions(
         names.get(name, name): text for name, text in rows.replies.items()
     }
     again = {names.get(name, name): texts for name, texts in rows.again.items()}
-    _check_choices(benchmark, rows)
     return PredictionSet(
         path=path,
         benchmark=benchmark,
         replies=replies | {name: None for name in again if name not in replies},
         again=again,
-        questions={
-            names.get(name, name): text
-            for name, text in rows.questions.items()
-            if name in rows.replies
-        },
+        questions=_questions(rows, names, not answers_in_file),
         where=rows.where,
         model=model,
         notes=[*rows.notes, *guessed, *benchmark.notes, *data_notes(benchmark)],
     )
 
 
-def _check_choices(benchmark: Benchmark, rows: Predictions) -> None:
-    """Check that the model saw the choices in the data set's order, since its answers are letters
-    of choices.
+def _questions(rows: Predictions, names: Mapping[str, str], has_own_answers: bool) -> FileQuestions:
+    """What the file contains about the questions that have a reply. Its answers are only compared
+    if the data set has its own answers."""
 
-    Raises:
-        DataError: the file has the choices of a question in a different order.
-    """
-    if not rows.choices:
-        return
-    for row in benchmark.data:
-        sample = benchmark.read(row)
-        theirs = [*rows.choices.get(sample.id, ())]
-        if theirs != [*sample.choices] and sorted(theirs) == sorted(sample.choices):
-            raise DataError(
-                f"{rows.where}: sample {sample.id!r} has its choices in a different order than in "
-                f"{benchmark.data.where}, so its letters stand for different choices. Run "
-                "the task again without shuffled choices."
-            )
+    def by_id(values: Mapping[str, Value]) -> dict[str, Value]:
+        return {
+            names.get(name, name): value for name, value in values.items() if name in rows.replies
+        }
+
+    return FileQuestions(
+        texts=by_id(rows.questions),
+        choices=by_id(rows.choices),
+        answers=by_id(rows.answers) if has_own_answers else {},
+    )
 
 
 def _has_ids_of(benchmark: Benchmark, rows: Predictions) -> bool:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         explain_run as explain_run,
     )
     from snellen.scoring.explained_calls import ExplainedCall as ExplainedCall
+    from snellen.scoring.file_questions import FileQuestions as FileQuestions
     from snellen.scoring.freshness import (
         SOURCE_CHANGED as SOURCE_CHANGED,
         SOURCE_DIFFERS as SOURCE_DIFFERS,
@@ -101,6 +102,7 @@ _FILES = {
     "Explained": "explain",
     "ExplainedCall": "explained_calls",
     "Explanation": "explain",
+    "FileQuestions": "file_questions",
     "JudgeReport": "document",
     "JudgedBy": "judged_by",
     "MetricReport": "document",

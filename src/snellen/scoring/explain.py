@@ -155,11 +155,17 @@ def explain_run(
 
 def explain_reply(predicted: Predicted, sample: str, verdicts: Verdicts) -> list[Explanation]:
     """Explain the prediction for a sample. The result is empty if the data set has no such sample.
-    The messages are those that Snellen would send."""
+    The messages are those that Snellen would send.
+
+    Raises:
+        DataError: the predictions do not belong to this data set (see `Predicted.scored`).
+    """
     benchmark = predicted.benchmark
-    scored = next((row for row in predicted.scored() if row.sample.id == sample), None)
-    if scored is None:
+    # All rows are read, because the file is compared with the whole data set.
+    matches = [row for row in predicted.scored() if row.sample.id == sample]
+    if not matches:
         return []
+    scored = matches[0]
     request = benchmark.request(scored.sample)
     messages = [] if request is None else [_message(message) for message in request.messages]
     reply = scored.reply

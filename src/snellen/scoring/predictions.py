@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -11,11 +10,11 @@ from typing import Any
 from snellen.core.benchmark import Benchmark
 from snellen.core.exchange import Published
 from snellen.core.model import Reply
-from snellen.core.prompts import IMAGE_MARK
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, model_coordinates
 from snellen.data import Row
 from snellen.errors import DataError, UsageError
+from snellen.scoring.file_questions import FileComparison, FileQuestions
 from snellen.scoring.replies import Scored
 
 
@@ -29,8 +28,8 @@ class Predicted:
     """Maps sample ids to replies; None for a row without a reply."""
     where: str
     """The name of the predictions' source, for messages."""
-    questions: Mapping[str, str] = field(default_factory=dict)
-    """Maps sample ids to the questions in the file, which are checked against the data set."""
+    questions: FileQuestions = field(default_factory=FileQuestions)
+    """The questions in the file, which are compared with the data set."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     """Maps sample ids to additional replies, which count as repeats."""
     only_these: bool = False
@@ -69,7 +68,8 @@ class Predicted:
         Raises:
             DataError: two rows of the data set have the same id. The same error is raised after the
                 last question if no reply has an id of the benchmark, if most replies belong to no
-                question and most questions have no reply, or if too many questions differ.
+                question and most questions have no reply, if too many questions or choices differ,
+                or if a question has its choices in a different order.
             UsageError: the benchmark scores each turn of a conversation.
         """
         benchmark, replies = self.benchmark, self.replies
@@ -78,7 +78,7 @@ class Predicted:
                 f"{benchmark.name} scores each turn of a conversation, which requires a run "
                 "folder: a file of predictions does not say which turn a reply belongs to."
             )
-        compared = _QuestionComparison(self.questions)
+        compared = FileComparison(self.questions)
         lines = {name: index for index, name in enumerate(replies)}
         counts = _Counts()
         # Short replies often repeat, so equal replies share an object.
@@ -115,7 +115,7 @@ class Predicted:
                 )
         self._notes = [*self._checked(compared, counts)]
 
-    def _checked(self, compared: _QuestionComparison, counts: _Counts) -> Iterator[str]:
+    def _checked(self, compared: FileComparison, counts: _Counts) -> Iterator[str]:
         """Compare all replies with the data set, and yield notes.
 
         Raises:
@@ -180,18 +180,6 @@ class Predicted:
         return {name: known[sample] for name, known in by_scoring if sample in known}
 
 
-# -- the questions in a file of predictions
-
-NO_LETTERS = re.compile(r"[\W_]+")
-OTHERS = 0.2
-"""If a larger fraction of a file's questions differ from the data set's questions, the file does
-not belong to this data set. In a file for the other release of POPE, a third of the questions
-differ. In one correct file, 6 % of the questions differ because numbers in the questions were
-masked for the model."""
-SHOWN = 200
-"""The maximum length, in characters, of a question in a message."""
-
-
 @dataclass
 class _Counts:
     """Counts of the data set's samples."""
@@ -205,69 +193,3 @@ class _Counts:
     """The number of questions that have a hidden answer and no reply."""
     left_out: int = 0
     """The number of questions that are not scored because they are not in the file."""
-
-
-@dataclass
-class _QuestionComparison:
-    """Compares the questions of a file with the questions of the data set, one at a time.
-
-    Only letters and digits are compared. Two questions match if they are equal, or if one question
-    contains the other. The file may contain the whole prompt, or may lack image markers.
-    """
-
-    questions: Mapping[str, str]
-    theirs: set[str] = field(default_factory=set)
-    ours: set[str] = field(default_factory=set)
-    n: int = 0
-    others: int = 0
-    example: str = ""
-
-    def compare(self, sample: Sample) -> None:
-        if sample.id not in self.questions:
-            return
-        theirs, ours = _letters(self.questions[sample.id]), _letters(sample.question)
-        if not theirs or not ours:
-            return
-        self.n += 1
-        self.theirs.add(theirs)
-        self.ours.add(ours)
-        if theirs not in ours and ours not in theirs:
-            self.others += 1
-            self.example = self.example or (
-                f"{sample.id!r} is {_shown(self.questions[sample.id])} in the file, but "
-                f"{_shown(sample.question)} in the data set"
-            )
-
-    def notes(self, benchmark: Benchmark, where: str) -> Iterator[str]:
-        """Yield notes on the differences. There are no notes if all questions match, or if the
-        file's questions cannot be compared.
-
-        Raises:
-            DataError: too many questions differ.
-        """
-        # If all samples ask the same question, its wording is arbitrary. If there are far fewer
-        # prompts than questions, the prompts are templates without the question.
-        comparable = len(self.ours) > 1 and len(self.theirs) * 2 > len(self.ours)
-        if not comparable or not self.others:
-            return
-        some = f"{self.others:,} of the {self.n:,} questions in the file"
-        if self.others > OTHERS * self.n:
-            options = ", ".join(
-                f"{name}={value}" for name, value in benchmark.provenance.options.items()
-            )
-            options_text = f" It was read with {options}. " if options else " "
-            raise DataError(
-                f"{where}: {some} differ from those of {benchmark.name}: {self.example}. Check the "
-                f"benchmark, the split, and the release.{options_text}"
-                f"`snellen show {benchmark.name}` lists the options. If the file only words the "
-                "same questions differently, remove the questions from the file."
-            )
-        yield f"{some} differ from those of the data set, for example: {self.example}"
-
-
-def _letters(text: str) -> str:
-    return NO_LETTERS.sub("", IMAGE_MARK.sub("", text)).casefold()
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")

@@ -11,6 +11,7 @@ from snellen.core.exchange import Published
 from snellen.core.scoring import Missing, Verdicts
 from snellen.scoring.document import CostReport, Report
 from snellen.scoring.draft import ReplySource
+from snellen.scoring.file_questions import FileQuestions
 from snellen.scoring.freshness import StoredWith, source_digest
 from snellen.scoring.judged_by import JudgedBy
 from snellen.scoring.predictions import Predicted
@@ -100,7 +101,7 @@ def score_predictions(
     scorings: Sequence[str] | None = None,
     missing: Missing | None = None,
     verdicts: Verdicts | None = None,
-    questions: Mapping[str, str] | None = None,
+    questions: FileQuestions | None = None,
     again: Mapping[str, Sequence[str | None]] | None = None,
     only_these: bool = False,
     published: Published | None = None,
@@ -109,10 +110,10 @@ def score_predictions(
 
     `replies` maps sample ids to replies (None for a row without a reply). `verdicts` are verdicts
     that were published with the replies. `where` is the name of the file, for messages. `questions`
-    maps sample ids to the questions in the file. `again` maps sample ids to additional replies,
-    which count as repeats. With `only_these`, samples that are not in `replies` are left out. If
-    the file has the authors' layout, `published` is the parsed file, whose readings and tags are
-    used.
+    are the questions in the file, which are compared with the data set. `again` maps sample ids to
+    additional replies, which count as repeats. With `only_these`, samples that are not in `replies`
+    are left out. If the file has the authors' layout, `published` is the parsed file, whose
+    readings and tags are used.
 
     Raises:
         DataError: the predictions do not belong to this data set (see `Predicted.scored`).
@@ -122,7 +123,7 @@ def score_predictions(
         benchmark=benchmark,
         replies=replies,
         where=where,
-        questions=questions or {},
+        questions=questions or FileQuestions(),
         again=again or {},
         only_these=only_these,
         published=published,

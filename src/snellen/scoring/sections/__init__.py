@@ -37,6 +37,7 @@ from snellen.scoring.sections.speed import SpeedSection, speed_facts
 from snellen.scoring.sections.streaming import StreamingSection, streaming_facts
 from snellen.scoring.sections.tokens import TokensSection, tokens_facts
 from snellen.scoring.sections.tools import ToolsSection, tools_facts
+from snellen.scoring.sections.unparsed import UnparsedSection
 from snellen.scoring.verdicts import Finding
 
 
@@ -65,6 +66,7 @@ SECTIONS: Sequence[Callable[[Scorer], Section]] = (
     RepeatsSection,
     SlicesSection,
     MetricsSection,
+    UnparsedSection,
     DisagreementsSection,
     CapabilitiesSection,
     JudgedBySection,
@@ -77,8 +79,8 @@ SECTIONS: Sequence[Callable[[Scorer], Section]] = (
     ProbeSection,
     StreamingSection,
 )
-"""The sections, in the order in which the report shows their notes. `ProbeSection` reads the
-metrics and the baselines, so it must come after their sections."""
+"""The sections, in the order in which the report shows their notes. `ProbeSection` and
+`UnparsedSection` come after the sections whose fields they read."""
 
 FACTS: Mapping[str, Callable[[Report], Iterator[tuple[str, str]]]] = {
     "Online": streaming_facts,
