@@ -135,7 +135,7 @@ def test_answers_that_are_no_choice_are_not_compared(rows: Path, answer: str) ->
 
 
 @pytest.mark.parametrize(
-    ("answer", "is_noted"), [("12.0", False), ("['12', 'twelve']", False), ("13", True)]
+    ("answer", "is_noted"), [("12.0", False), ("['twelve', 'dozen']", False), ("13", True)]
 )
 def test_an_answer_without_choices_is_a_number_or_a_text_and_no_list(
     tmp_path: Path, answer: str, is_noted: bool
