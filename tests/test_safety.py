@@ -29,13 +29,17 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     ("models/user_code.py", "except BaseException"): "a user's own code may raise anything",
     ("registry/options.py", "except Exception"): "a stranger's annotations may raise anything",
     ("models/threads.py", "except BaseException"): "what a thread raises goes to its caller",
+    ("core/benchmark.py", "except Exception"): "a benchmark's functions may raise anything",
+    ("scoring/resolution.py", "except Exception"): "a benchmark's functions may raise anything",
+    ("scoring/scorer.py", "except Exception"): "a benchmark's functions may raise anything",
+    ("scoring/tally.py", "except Exception"): "a user's own metrics may raise anything",
     ("core/output_fields.py", "except Exception"): "a user's own fields may raise anything",
     ("errors.py", "except Exception"): "a user's own __str__ may raise anything",
     ("store/remote.py", "except Exception"): "each store's package has errors of its own",
     (
         "run/observer.py",
         "except Exception",
-    ): "a caller's on_sample may raise anything",
+    ): "a caller's on_sample and a benchmark's functions may raise anything",
     (
         "benchmarks/families/latex_worker.py",
         "except Exception",

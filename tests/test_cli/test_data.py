@@ -194,6 +194,37 @@ def test_rows_of_ones_own_are_verified_with_their_pictures(
     assert json.dumps(done.json["digest"]) in manifest.read_text()
 
 
+def test_the_rows_of_a_benchmark_in_a_file_are_verified_with_their_pictures(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    path = own(tmp_path, "good.png", "gone.png")
+    (tmp_path / "mine.py").write_text(
+        "from pathlib import Path\n"
+        "from snellen.core import Benchmark, Sample, Scoring, user\n"
+        "from snellen.data import find, jsonl\n"
+        "def mine(data: Path | None = None) -> Benchmark:\n"
+        f"    file = find(data, 'mine', ['{path.name}'])\n"
+        "    return Benchmark(\n"
+        "        name='mine', asks=1, data=jsonl(file), scorings={},\n"
+        "        prompt=lambda sample, history: (user(*sample.media, sample.question),),\n"
+        "        sample=lambda index, row: Sample(\n"
+        "            id=f'{index}', question=row['question'], media=(file.image(row['image']),)\n"
+        "        ),\n"
+        "    )\n"
+    )
+
+    done = snellen("data", "verify", "mine.py", "--data", tmp_path)
+    absent = snellen("data", "verify", "mine.py", "--data", tmp_path / "absent")
+    (tmp_path / "gone.png").write_bytes((tmp_path / "good.png").read_bytes())
+    mended = snellen("data", "verify", "mine.py", "--data", tmp_path, "--json")
+
+    assert done.code == 1
+    assert "1 of 2 pictures cannot be read; the first: gone.png is missing" in done.out
+    assert absent.code == 1 and "absent does not exist" in absent.out
+    assert mended.code == 0
+    assert (mended.json["rows"]["n"], mended.json["pictures"]["n"]) == (2, 2)
+
+
 def test_pictures_that_are_missing_or_torn_are_counted(snellen: Snellen, tmp_path: Path) -> None:
     path = own(tmp_path, "good.png", "gone.png", "torn.png")
     done = snellen("data", "verify", path)

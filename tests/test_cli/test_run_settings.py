@@ -145,6 +145,53 @@ def test_settings_in_which_nothing_was_replied_are_not_compared(
     assert "settings not compared" in done.err
 
 
+OWN_BENCHMARK = """
+from pathlib import Path
+from typing import Literal
+
+from snellen.core import Benchmark, Image, Reading, Sample, Scoring, user
+from snellen.data import Drawn
+from snellen.media.drawing import Canvas
+from snellen.metrics import mean
+
+
+def mine(data: Path | None = None, prompt: Literal["plain", "polite"] = "plain") -> Benchmark:
+    picture = Image(Canvas(8, 8).png())
+    return Benchmark(
+        name="mine",
+        asks=1,
+        data=Drawn("mine", lambda: ({"id": f"{number}"} for number in range(12))),
+        sample=lambda index, row: Sample(
+            id=row["id"], question=f"Where? {prompt}", choices=("x", "y"), target="A",
+            media=(picture,),
+        ),
+        prompt=lambda sample, history: (user(*sample.media, sample.question),),
+        scorings={
+            "official": Scoring(
+                version=1,
+                source="ours",
+                parse=lambda reply, sample: Reading(answer=reply.text, rule="whole"),
+                score=lambda reading, sample: float(reading.answer == sample.target),
+                metrics={"accuracy": mean},
+            )
+        },
+    )
+"""
+
+
+def test_settings_of_a_file_with_a_benchmark_are_compared(snellen: Snellen, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN_BENCHMARK)
+    ask = ("run", "-b", "mine.py", "-m", "baseline/first")
+
+    swept = snellen(*ask, "--prompt", "plain", "--prompt", "polite")
+    blind = snellen(*ask, "--blind", "blank")
+
+    assert swept.code == blind.code == 0, swept.err + blind.err
+    table = rows(swept, "official accuracy by setting")
+    assert [line.split()[0] for line in table[2:4]] == ["prompt=plain", "prompt=polite"]
+    assert "baseline/first (blind=blank)" in blind.out
+
+
 @pytest.mark.parametrize("size", ["0", "-4", "big", "100000", "1.5"])
 def test_what_is_no_size_is_wrong_use(snellen: Snellen, size: str) -> None:
     done = snellen("run", "-b", SIZES, "-m", "baseline/first", f"--image-size={size}")

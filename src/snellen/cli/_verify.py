@@ -252,6 +252,19 @@ def verify(path: Path, data: Path | None) -> Verified:
     return verified
 
 
+def verify_benchmark(benchmark: Benchmark) -> Verified:
+    """Check the rows of a user's own benchmark, in the same way as `verify`."""
+    verified = Verified(Path(benchmark.data.where))
+    try:
+        if verified.path.is_file():
+            verified.file = digests(verified.path, with_md5=True)
+        _read(benchmark, verified)
+        verified.digest = benchmark.data.facts().digest
+    except DataError as error:
+        verified.wrong.append(str(error))
+    return verified
+
+
 def _known(path: Path, verified: Verified) -> Benchmark | None:
     """The benchmark that published a file with this name; None if there is none. Records in
     `verified` whether this file is identical to the published file."""

@@ -29,6 +29,7 @@ from snellen.store import data_at
 from snellen.text.amounts import duration
 
 if TYPE_CHECKING:
+    from snellen.cli._verify import Verified
     from snellen.core.benchmark import Benchmark
     from snellen.data.download import FileProgress
     from snellen.data.locations import File
@@ -106,20 +107,18 @@ def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
     recorded at the download.
 
     For a BENCH with videos, list the missing videos and count the remaining questions. For rows of
-    your own (a file or folder at PATH), show the digests, the number of rows and pictures that
-    cannot be read, and the missing videos. If the file has the name of a published file, check
-    whether it is identical to the published file.
+    your own (a file or folder at PATH, or the rows of FILE.py:NAME), show the digests, the number
+    of rows and pictures that cannot be read, and the missing videos. If the file has the name of a
+    published file, check whether it is identical to the published file.
     """
-    from snellen.cli._verify import Videos, videos_of
+    from snellen.cli._verify import Videos, verify_benchmark, videos_of
     from snellen.cli._verify import verify as verify_rows
 
     if registry.is_rows(benchmark):
-        verified = verify_rows(data_at(benchmark), data)
-        if as_json:
-            put(verified.document())
-        else:
-            click.echo("\n".join(map(plain, verified.lines())))
-        return DONE if verified.ok else FELL_SHORT
+        return _show_verified(verify_rows(data_at(benchmark), data), as_json=as_json)
+    if registry.is_own_code(benchmark):
+        own = registry.benchmark(benchmark, data=data)
+        return _show_verified(verify_benchmark(own), as_json=as_json)
     loaded = registry.benchmark(benchmark)
     files = _files(benchmark, loaded)
     checked = verification.verify(files, _folders(data, loaded, files))
@@ -149,6 +148,15 @@ def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
         for line in (*videos.lines(), *([f"WRONG: {unread}"] if unread else [])):
             click.echo(plain(line))
     return DONE if fine else FELL_SHORT
+
+
+def _show_verified(verified: Verified, *, as_json: bool) -> int:
+    """Show what was verified about rows. Returns the exit code."""
+    if as_json:
+        put(verified.document())
+    else:
+        click.echo("\n".join(map(plain, verified.lines())))
+    return DONE if verified.ok else FELL_SHORT
 
 
 @command.command("where")

@@ -153,11 +153,11 @@ def command(
         put_results(results)
     elif is_sweep:
         report.print_results(results)
-        _show_sweep(results)
+        _show_sweep(results, _own_code(benchmarks))
     else:
         for result in results:
             report.print_result(result)
-            _show_without_probe(result)
+            _show_without_probe(result, _own_code(benchmarks))
         if len(results) > 1:
             report.print_overview(results)
         _show_overalls(benchmarks, results)
@@ -242,15 +242,24 @@ def _plan(
     )
 
 
-def _show_sweep(results: Sequence[Result]) -> None:
-    """Show the effect of the settings on the scores of each model, for each benchmark."""
+def _own_code(specs: Sequence[str]) -> list[str]:
+    """The files and modules with benchmarks that the command names. Scoring a run again may execute
+    only these."""
+    from snellen.registry import is_own_code, suites  # not imported for `run --help`
+
+    return [spec for spec in suites.expanded(specs) if is_own_code(spec)]
+
+
+def _show_sweep(results: Sequence[Result], own: Sequence[str]) -> None:
+    """Show the effect of the settings on the scores of each model, for each benchmark. `own` has
+    the user's files and modules with benchmarks."""
     by_benchmark: dict[str, list[Result]] = {}
     for result in results:
         by_benchmark.setdefault(result.report.benchmark, []).append(result)
     for benchmark, of in by_benchmark.items():
         runs = [result.run for result in of if result.run is not None]
         try:
-            document = api.compare(*runs, scoring=_common(of)).comparisons
+            document = api.compare(*runs, benchmark=own, scoring=_common(of)).comparisons
         except UsageError as error:
             _say(f"{benchmark}: settings not compared: {error}")
         else:
@@ -268,13 +277,13 @@ def _common(results: Sequence[Result]) -> str | None:
     return scoring.ROBUST if all_have else results[0].report.headline
 
 
-def _show_without_probe(result: Result) -> None:
+def _show_without_probe(result: Result, own: Sequence[str]) -> None:
     """If the run used a probe, compare the run with the run without the probe, or print how to get
-    such a run."""
+    such a run. `own` has the user's files and modules with benchmarks."""
     if result.run is None or not api.is_paired(result.report.identity):
         return
     try:
-        compared = api.compare_with_plain(result.run)
+        compared = api.compare_with_plain(result.run, own)
     except UsageError as error:
         _say(f"not compared with the plain run: {error}")
         return

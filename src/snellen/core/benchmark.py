@@ -17,11 +17,12 @@ from snellen.core.model import Generation, Origin, Reply, Request
 from snellen.core.presentation import Presentation
 from snellen.core.procedure import Procedure
 from snellen.core.provenance import Provenance
+from snellen.core.rule_errors import rule_error, users_call
 from snellen.core.sample import Sample
 from snellen.core.scoring import Scoring
 from snellen.core.source import Source
 from snellen.data import Row, Table, unreadable
-from snellen.errors import DataError
+from snellen.errors import DataError, SnellenError
 from snellen.media import forms, images, video
 from snellen.media.content import Image, Message, Part, Text, TimedText, Video
 
@@ -117,11 +118,14 @@ class Benchmark:
         """
         try:
             return _with_sizes(_checked(self.sample(row.position, row)))
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        except SnellenError:
+            raise
+        except Exception as error:
             where = f"{self.name}: row {row.position + 1} of {self.data.where}"
+            call = users_call(error)
             raise DataError(
                 f"{unreadable(where, row, error)} Is this the data that `snellen show {self.name}` "
-                "describes?"
+                f"describes?{f' The error is at {call}.' if call else ''}"
             ) from error
 
     def messages(self, sample: Sample, history: History = ()) -> tuple[Message, ...]:
@@ -133,13 +137,20 @@ class Benchmark:
 
         Raises:
             MediaError: a picture cannot be read, or a part is neither text nor a picture.
+            DataError: `prompt` raised an exception.
         """
-        return tuple(
-            message
-            if all(_is_plain(part, message) for part in message.content)
-            else replace(message, content=tuple(self._parts(message, sample)))
-            for message in self.prompt(sample, history)
-        )
+        try:
+            return tuple(
+                message
+                if all(_is_plain(part, message) for part in message.content)
+                else replace(message, content=tuple(self._parts(message, sample)))
+                for message in self.prompt(sample, history)
+            )
+        except SnellenError:
+            raise
+        except Exception as error:
+            what = f"{self.name}: the prompt of sample {sample.id!r}"
+            raise rule_error(error, what, "Correct the code. Replies so far are kept.") from error
 
     def _parts(self, message: Message, sample: Sample) -> Iterator[Part]:
         where = f"{self.name}: a part of the prompt of sample {sample.id!r}"

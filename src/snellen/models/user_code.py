@@ -23,9 +23,10 @@ from typing import Any
 
 from snellen.core.model import Emission, Query, SessionSpec
 from snellen.core.outputs import check_emissions
+from snellen.core.rule_errors import is_users_file
 from snellen.errors import ModelError, Rejected, UsageError, message_of, type_of
 from snellen.media.content import Frame
-from snellen.models.code_files import INSTALLED, PACKAGE, STANDARD_LIBRARY, digest_of_code
+from snellen.models.code_files import digest_of_code
 from snellen.models.threads import CallThreads
 
 FILE_MODULE = "snellen_python_"
@@ -197,19 +198,10 @@ def _described(error: BaseException, source: str | None) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     last = None
     for frame in frames:
-        if frame.filename == source or (last is not None and _is_users(frame.filename)):
+        if frame.filename == source or (last is not None and is_users_file(frame.filename)):
             last = frame
     where = "" if last is None else f" ({Path(last.filename).name}, line {last.lineno})"
     return f"{type(error).__name__}: {message_of(error)}{where}"
-
-
-def _is_users(file: str) -> bool:
-    """Whether a file belongs neither to Python, nor to Snellen, nor to an installed package."""
-    if file.startswith("<"):  # code without a file
-        return False
-    path = Path(file).resolve()
-    is_users = not any(path.is_relative_to(folder) for folder in (STANDARD_LIBRARY, PACKAGE))
-    return is_users and INSTALLED.isdisjoint(path.parts)
 
 
 # -- sessions

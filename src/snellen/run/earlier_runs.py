@@ -1,5 +1,4 @@
-"""Checks a run's stored questions before the run is resumed, and looks up replies of other runs
-that can be reused."""
+"""Looks up replies of other runs that can be reused."""
 
 from __future__ import annotations
 
@@ -7,47 +6,15 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from snellen.core.benchmark import Benchmark
-from snellen.core.model import Reply, loaded
-from snellen.data import rows_at
-from snellen.errors import DataError, MediaError, StoreError, UsageError
+from snellen.core.model import Reply
+from snellen.errors import StoreError, UsageError
 from snellen.run import Reuse
 from snellen.run.plan import Plan
 from snellen.store import ReplyRecord, Run
 
-LOOKED_AT = 3
-"""The number of questions whose pictures are checked before a run is resumed."""
 SAME_MODEL = ("model", "model_revision", "profile", "called")
 """The fields of the identity that must be equal for one run to reuse another run's replies.
 `called` is the name of the benchmark that is passed to models with their own prompts."""
-
-
-def check_pictures(run: Run, benchmark: Benchmark) -> None:
-    """Check that the pictures of the first few questions are unchanged. Rows refer to files, which
-    may have been changed or moved.
-
-    Raises:
-        DataError: a picture has changed.
-    """
-    questions = {question.place: question for question in run.first_questions(LOOKED_AT)}
-    for row in rows_at(benchmark.data, questions):
-        request = benchmark.request(benchmark.read(row))
-        shown = questions[row.position].media
-        if request is None or questions[row.position].row != row.digest:
-            continue
-        try:
-            media = [part for message in loaded(request).messages for part in message.images]
-        except MediaError:
-            continue  # the error is reported when the question is asked
-        before = [medium.digest for medium in shown if medium.kind == "image"]
-        # A picture that was missing when its question was stored has no digest.
-        known = None not in before and len(before) == len(media)
-        if known and before != [image.digest for image in media]:
-            raise DataError(
-                f"{benchmark.name}: the pictures of row {row.position + 1} of "
-                f"{benchmark.data.where} differ from those of the same questions in {run.path}. "
-                "Restore the pictures, or choose another folder with --out."
-            )
 
 
 def _tool_form(identity: Mapping[str, Any]) -> str | None:

@@ -145,10 +145,23 @@ class RunningScore(Observer):
         self._parse = self._scoring.parse if readings is None else readings.keep
         self._progress = progress
         self._can_score = self._scoring.is_installed
+        self._has_failed = False
 
     def sample_finished(self, replies: Sequence[tuple[Sample, Reply]]) -> None:
+        if self._has_failed:
+            return
         for sample, reply in replies:
-            self._add(sample, reply)
+            try:
+                self._add(sample, reply)
+            except Exception:
+                # The run goes on, so that all replies are stored. Scoring reports the error.
+                self._has_failed = True
+                self._progress.score_n = 0
+                self._progress.note(
+                    f"the running score is not shown: the scoring of sample {sample.id!r} failed. "
+                    "The error is shown at the end"
+                )
+                return
 
     def _add(self, sample: Sample, reply: Reply) -> None:
         scoring = self._scoring

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,11 @@ PAIRED = ("blind", "open_ended", "oracle_crop")
 because such a run asks each question several times."""
 
 
-def compare_with_plain(run: Path) -> ComparisonResult | None:
+def compare_with_plain(run: Path, own: Sequence[str] = ()) -> ComparisonResult | None:
     """Compute the loss due to a probe: the score of the plain run minus the score of the probe's
     run, on the samples that both runs share. The plain run is in the same folder and has otherwise
-    equal settings. Returns None if there is no plain run.
+    equal settings. Returns None if there is no plain run. `own` has the user's files and modules
+    with benchmarks, which may include the run's benchmark.
 
     Raises:
         UsageError: the two runs share no sample that counts.
@@ -32,7 +33,7 @@ def compare_with_plain(run: Path) -> ComparisonResult | None:
         except (SnellenError, KeyError):
             continue  # this is an error of that run, not of this one
         if "probe" not in other and _but_for_probe(other) == _but_for_probe(identity):
-            return compare(run, manifest.parent)
+            return compare(run, manifest.parent, benchmark=own)
     return None
 
 

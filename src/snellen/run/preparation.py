@@ -30,9 +30,10 @@ from snellen.run import (
     select,
 )
 from snellen.run.data_notes import data_notes, size_notes
-from snellen.run.earlier_runs import check_pictures, reuse_of
+from snellen.run.earlier_runs import reuse_of
 from snellen.run.effort import expects_thoughts
 from snellen.run.identity import manifest_of, run_identity
+from snellen.run.kept_media import MediaCheck
 from snellen.run.limiter import START
 from snellen.run.machine_bound import machine_bound
 from snellen.run.option_text import folder_and_size
@@ -113,7 +114,7 @@ class Preparation:
         The order matters. The rows are checked before the run is locked, so that the folder of a
         run that cannot start is still empty and can be removed. The existence of the run is checked
         again after it is locked, since another process may have created it in the meantime. The
-        pictures are checked before the manifest is written, so that the manifest does not change if
+        media are checked before the manifest is written, so that the manifest does not change if
         the check fails.
         """
         run, was, nearest = open_run(self._plan.out, benchmark.name, identity["model"], identity)
@@ -141,9 +142,6 @@ class Preparation:
             until_stderr.check_earlier(
                 run, before, {**options, "order_seed": options["sample_seed"]}
             )
-        if before and "prompt" not in identity:
-            check_pictures(run, benchmark)
-        run.put_manifest(manifest(before))
         if limit.is_open and RAISED in before:
             limit.raise_to(before[RAISED])
         if limit.may_reopen:
@@ -151,6 +149,10 @@ class Preparation:
         else:
             run.keep_index()
             run.load()
+        if before:
+            MediaCheck(run, benchmark, own_prompt="prompt" in identity).check()
+        self._stack.callback(run.media_stamps.put)
+        run.put_manifest(manifest(before))
         return run, () if before else nearest
 
     def _job(

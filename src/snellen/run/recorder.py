@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import UNSET
@@ -20,7 +21,7 @@ from snellen.core.model import Reply, Request, request_digest
 from snellen.core.sample import Sample
 from snellen.data import Row
 from snellen.errors import DataError, MediaError, ModelError, message_of
-from snellen.media.content import Image, Video
+from snellen.media.content import Image, Slice, Video
 from snellen.store import (
     FORMAT,
     Ending,
@@ -149,6 +150,9 @@ class Recorder:
         Raises:
             DataError: two rows have the same id.
         """
+        for medium in media_of(prepared.shown):
+            if (path := file_of(medium)) is not None:
+                self._run.media_stamps.note(path)
         if self._run.was_rendered(key):
             self._check_row(row, key)
             return False
@@ -244,11 +248,11 @@ class Recorder:
             )
 
     def _own_media(self, sample: Sample, prepared: Prepared) -> OwnMedia:
-        shown = [*_media_of(prepared.worded)]
+        shown = [*media_of(prepared.worded)]
         same = len(shown) == len(sample.media) and all(map(_is_same, shown, sample.media))
         if same and not self._own_prompt:
             return None
-        read = dict(zip(map(id, shown), _media_of(prepared.shown), strict=True))
+        read = dict(zip(map(id, shown), media_of(prepared.shown), strict=True))
         return [shown_media(read.get(id(medium), medium)) for medium in sample.media]
 
 
@@ -284,11 +288,23 @@ def question_record(
     )
 
 
-def _media_of(request: Request) -> Iterator[Image | Video]:
+def media_of(request: Request) -> Iterator[Image | Video]:
+    """The pictures and videos of a request, in order."""
     for message in request.messages:
         for part in message.content:
             if not isinstance(part, str):
                 yield part
+
+
+def file_of(medium: Image | Video) -> str | None:
+    """The path of the file that has a picture or video; None if it is not in a file of its own or
+    in a table's file."""
+    source: object = medium.source
+    if isinstance(medium, Image):
+        source = medium.read_from or source
+    if isinstance(source, Slice):
+        source = source.path
+    return str(source) if isinstance(source, Path) else None
 
 
 def _is_same(shown: Image | Video, own: Image | Video) -> bool:
@@ -300,7 +316,7 @@ def _is_same(shown: Image | Video, own: Image | Video) -> bool:
 
 
 def _seen_media(request: Request) -> list[SeenMedia]:
-    return [seen_media(medium) for medium in _media_of(request) if medium.digest is not None]
+    return [seen_media(medium) for medium in media_of(request) if medium.digest is not None]
 
 
 def _as_shown(media: list[SeenMedia], request: Request, reply: Reply) -> list[SeenMedia]:
@@ -313,7 +329,7 @@ def _as_shown(media: list[SeenMedia], request: Request, reply: Reply) -> list[Se
     times, sizes = iter(reply.shown or ()), iter(reply.sizes or ())
     frame_sizes = iter(reply.frame_sizes or ())
     seen_as_shown = []
-    for seen, medium in zip(media, _media_of(request), strict=True):
+    for seen, medium in zip(media, media_of(request), strict=True):
         if isinstance(medium, Video):
             frames = seen.frames if reply.shown is None else next(times, ())
             size, original = next(frame_sizes, None) or (None, None)

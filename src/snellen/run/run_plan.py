@@ -14,6 +14,7 @@ from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Model
 from snellen.core.profile import Profile
+from snellen.core.rule_errors import RuleError
 from snellen.core.scoring import Missing
 from snellen.errors import UsageError
 from snellen.run import Budget, Job
@@ -122,10 +123,14 @@ async def _run_plan(
 ) -> list[Finished]:
     async with prepared(plan, budget) as jobs:
         errors = await run_jobs(jobs, show, at_once)
-        finished = [
-            _finish(plan, job) for job, error in zip(jobs, errors, strict=True) if error is None
-        ]
+        finished = []
         crashes = [error for error in errors if error is not None]
+        for job, error in zip(jobs, errors, strict=True):
+            if error is None:
+                try:
+                    finished.append(_finish(plan, job))
+                except RuleError as crash:  # the other runs are scored first
+                    crashes.append(RuleError(f"{crash} RUN is {job.run.path}"))
         if crashes:
             raise crashes[0]
     if plan.options["part"] is not None and plan.score:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.core.scoring import Line, Reading, ReplyTable
+from snellen.errors import SnellenError
 from snellen.media.content import Image
+from snellen.scoring.reply_errors import reply_error, table_error
 
 if TYPE_CHECKING:
     from snellen.scoring.replies import Scored
@@ -68,7 +70,13 @@ def resolve(
     for name, resolver in resolvers.items():
         for repeat, rows in passes.items():
             table = _table(benchmark, name, rows)
-            resolution = resolver(table)
+            try:
+                resolution = resolver(table)
+            except SnellenError:
+                raise
+            except Exception as error:
+                what = f"`resolve` of the scoring {name}"
+                raise table_error(error, benchmark, what) from error
             for line in table.lines:
                 parsed[name][line.sample.id, repeat] = line.reading
             for sample, reading in resolution.readings.items():
@@ -99,7 +107,12 @@ def _table(benchmark: Benchmark, name: str, rows: Sequence[Scored]) -> ReplyTabl
     for scored in rows:
         assert scored.reply is not None
         stated = scored.readings.get(name) if scored.readings else None
-        reading = stated or parse(scored.reply, scored.sample)
+        try:
+            reading = stated or parse(scored.reply, scored.sample)
+        except SnellenError:
+            raise
+        except Exception as error:
+            raise reply_error(error, benchmark, name, scored) from error
         lines.append(Line(sample=scored.sample, reading=reading, row_index=scored.row_index))
     if first.line is None:
         return ReplyTable(lines=lines, order="data")

@@ -9,8 +9,9 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import Missing, Parts, Reading, Scoring, Verdicts, reading_state
-from snellen.errors import UsageError
+from snellen.errors import SnellenError, UsageError
 from snellen.scoring.replies import Scored
+from snellen.scoring.reply_errors import reply_error
 from snellen.scoring.resolution import Resolved
 from snellen.scoring.verdicts import Finding, finding, judged
 from snellen.store import FORMAT, ScoreRow
@@ -71,11 +72,23 @@ class Scorer:
         }
 
     def findings(self, scored: Scored) -> list[Finding]:
-        """The reading and the score that each scoring in `names` gives a reply."""
+        """The reading and the score that each scoring in `names` gives a reply.
+
+        Raises:
+            DataError: a function of the benchmark raised an exception.
+        """
         if scored.reply is None or scored.state == "refused":
             return [self._without_reply(scoring, scored) for _, scoring in self._scorings]
         parsed: dict[int, Reading] = {}
-        return [self._finding(name, scoring, scored, parsed) for name, scoring in self._scorings]
+        findings = []
+        for name, scoring in self._scorings:
+            try:
+                findings.append(self._finding(name, scoring, scored, parsed))
+            except SnellenError:
+                raise
+            except Exception as error:
+                raise reply_error(error, self.benchmark, name, scored) from error
+        return findings
 
     def score_rows(self, scored: Scored, findings: Sequence[Finding]) -> list[ScoreRow]:
         """The lines of `scores.jsonl` for a reply, one for each scoring."""

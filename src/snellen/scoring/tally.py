@@ -8,11 +8,14 @@ from typing import Any
 import msgspec
 
 from snellen.core.benchmark import Benchmark
+from snellen.core.rule_errors import runs_users_code
 from snellen.core.scoring import Missing, Verdicts
+from snellen.errors import SnellenError
 from snellen.metrics import Category
 from snellen.scoring.document import Report
 from snellen.scoring.draft import Draft, ReplySource
 from snellen.scoring.replies import Scored
+from snellen.scoring.reply_errors import table_error
 from snellen.scoring.resolution import Resolved
 from snellen.scoring.rows import ScoredRows
 from snellen.scoring.scorer import Scorer
@@ -80,14 +83,25 @@ class Tally:
 
     def report_on(self, source: ReplySource, notes: Sequence[str] = ()) -> Report:
         """Build the report on all replies of a source. `notes` come before the notes of the
-        sections."""
+        sections.
+
+        Raises:
+            DataError: a metric of the user's benchmark raised an exception.
+        """
         draft = Draft(self.table, source)
         notes = list(notes)
+        benchmark = self._scorer.benchmark
         for section in self._sections:
-            fields, more = section.summarize(draft)
+            try:
+                fields, more = section.summarize(draft)
+            except SnellenError:
+                raise
+            except Exception as error:
+                if not runs_users_code(error):
+                    raise
+                raise table_error(error, benchmark, "a metric") from error
             draft.parts |= fields
             notes += more
-        benchmark = self._scorer.benchmark
         return Report(
             format=FORMAT,
             benchmark=benchmark.name,

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         sharing_lock as sharing_lock,
     )
     from snellen.store.manifest import MANIFEST as MANIFEST, command_on as command_on
+    from snellen.store.media_stamps import MediaStamps as MediaStamps
     from snellen.store.mirrored import pull as pull
     from snellen.store.opening import open_run as open_run
     from snellen.store.records import (
@@ -96,6 +97,7 @@ _FILES = {
     "HeldError": "locks",
     "Key": "key",
     "LabelRecord": "records",
+    "MediaStamps": "media_stamps",
     "Mirror": "_mirror",
     "RunPart": "locks",
     "Placed": "run_folder",

@@ -24,6 +24,7 @@ from snellen.store.key import AnyKey, Key
 from snellen.store.lines import LineReading, T
 from snellen.store.locks import RunPart
 from snellen.store.manifest import MANIFEST, command_on, read_manifest
+from snellen.store.media_stamps import MediaStamps
 from snellen.store.mirrored import RemoteFolder
 from snellen.store.records import (
     EndRecord,
@@ -327,6 +328,11 @@ class Run:
             "verdicts": _size(self.path.glob(f"{VERDICTS}/{REPLIES}*.jsonl")),
             "labels": _size([self.path / LABELS]),
         }
+
+    @cached_property
+    def media_stamps(self) -> MediaStamps:
+        """The stamps of the media of the run's questions."""
+        return MediaStamps(self.folder, QUESTIONS)
 
     # -- reading by position
 
