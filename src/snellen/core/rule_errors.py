@@ -13,7 +13,7 @@ from snellen.errors import DataError, message_of
 PACKAGE = Path(__file__).resolve().parents[1]
 STANDARD_LIBRARY = Path(os.__file__).parent.resolve()
 INSTALLED = frozenset(("site-packages", "dist-packages"))
-"""The names of the folders of installed packages."""
+"""Names of folders that contain packages of several authors."""
 SHOWN = 200
 """The maximum number of characters of a reply that an error quotes."""
 

@@ -10,7 +10,6 @@ that are imported under a computed name, with `importlib`, cannot be recognized.
 from __future__ import annotations
 
 import ast
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -23,10 +22,7 @@ from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-PACKAGE = Path(__file__).resolve().parents[1]
-STANDARD_LIBRARY = Path(os.__file__).parent.resolve()
-INSTALLED = frozenset(("site-packages", "dist-packages"))
-"""Names of folders that contain packages of several authors."""
+from snellen.core.rule_errors import INSTALLED, PACKAGE, STANDARD_LIBRARY
 
 Files = Mapping[Path, str]
 """Maps each file to the digest of its content."""
