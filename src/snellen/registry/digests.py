@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from snellen.core.benchmark import Benchmark
+from snellen.core.rule_errors import INSTALLED
 from snellen.models.code_files import (
-    INSTALLED,
     Files,
     digest_of,
     digest_of_all,
