@@ -40,7 +40,9 @@ def mine(data=None) -> Benchmark:
     assert "failed with AssertionError: no letter (mine.py:7, in parse)" in done.err
     assert len([*Path("runs").glob("mine/*/*/replies.jsonl")]) == 2
     (report,) = Path("runs").glob("mine/*/*/report.json")
-    (tmp_path / "mine.py").write_text(rules.replace('assert reply.text == "A", "no letter"', "pass"))
+    (tmp_path / "mine.py").write_text(
+        rules.replace('assert reply.text == "A", "no letter"', "pass")
+    )
     (failed,) = [path for path in Path("runs").glob("mine/*/*") if path != report.parent]
 
     scored = snellen("score", str(failed), "-b", "mine.py", "--json")
