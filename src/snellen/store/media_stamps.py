@@ -22,6 +22,7 @@ from snellen.store.kept_index import SETTLED, FileStamp
 STAMPS = re.compile(r"\.media(\.part-\d{5})?")
 STAMPS_FORMAT = 1
 MISSING = FileStamp(0, 0, 0, False)
+"""The stamp of a file that does not exist. It is never the same as another stamp."""
 
 
 class _Stamps(msgspec.Struct, frozen=True, array_like=True):
