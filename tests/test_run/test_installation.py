@@ -36,7 +36,7 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(nltk, "path", [])
     wups.tagger.cache_clear()
     (tmp_path / "sympy.py").write_text("raise ImportError('sympy is not installed')")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # for the process that runs sympy
+    monkeypatch.syspath_prepend(tmp_path)  # where the process that runs sympy looks for it
     olympiad_judge.SYMPY.close()
 
 

@@ -283,14 +283,13 @@ class Recipe:
         variants = {name for key, name in self.asks if key == data_set and name}
         if usual is not None:
             variants |= {*usual.modes, usual.manner.builder} - {""}
-        if variants:
-            raise UsageError(
-                f"The recipe {self.name} asks {data_set} in no variant or mode {variant!r}. It "
-                f"has: {', '.join(sorted(variants))}."
-            )
-        known = ", ".join(sorted({name for name, _ in self.asks}))
+        wanted, known = data_set, sorted({name for name, _ in self.asks})
+        if data_set in known:
+            wanted = f"{data_set} ({variant})" if variant else f"{data_set} without a variant"
+            known = sorted(variants) or ["no variants or modes of this data set"]
         raise UsageError(
-            f"The recipe {self.name} does not say how {data_set} is asked. It has: {known}."
+            f"The recipe {self.name} does not say how {wanted} is asked. It has: "
+            f"{', '.join(known)}."
         )
 
     def _of_benchmark(self, benchmark: str) -> str:

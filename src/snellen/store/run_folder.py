@@ -243,14 +243,18 @@ class Run:
         repeat, turn, and step."""
         import numpy as np
 
-        files = self.folder.segments(QUESTIONS)
-        numbers = {name: number for number, name in enumerate(files)}
+        # Numbered as they are read: a process may begin another part's file at any time.
+        numbers: dict[str, int] = {}
         columns = tuple(array("q") for _ in range(6))
         for name, offset, key, row_index in self._question_keys():
-            where = (row_index, key.repeat, key.turn, key.step, numbers[name], offset)
+            number = numbers.setdefault(name, len(numbers))
+            where = (row_index, key.repeat, key.turn, key.step, number, offset)
             for column, value in zip(columns, where, strict=True):
                 column.append(value)
         rows = np.array([np.frombuffer(column, dtype=np.int64) for column in columns]).T
+        files = sorted(numbers)
+        if len(rows):
+            rows[:, 4] = np.array([files.index(name) for name in numbers])[rows[:, 4]]
         rows = rows[np.lexsort(rows.T[::-1])]
         readers = [self.folder.reader(name) for name in files]
         before: list[int] | None = None
