@@ -252,7 +252,7 @@ class Run:
             for column, value in zip(columns, where, strict=True):
                 column.append(value)
         rows = np.array([np.frombuffer(column, dtype=np.int64) for column in columns]).T
-        files = sorted(numbers)
+        files = sorted(numbers, key=file_order)
         if len(rows):
             rows[:, 4] = np.array([files.index(name) for name in numbers])[rows[:, 4]]
         rows = rows[np.lexsort(rows.T[::-1])]
