@@ -16,7 +16,7 @@ from contextlib import suppress
 import msgspec
 
 from snellen.errors import StoreError
-from snellen.store.folder import Folder
+from snellen.store.folder import Folder, file_order
 from snellen.store.kept_index import SETTLED, FileStamp
 
 STAMPS = re.compile(r"\.media(\.part-\d{5})?")
@@ -47,6 +47,7 @@ class MediaStamps:
         self._stem = stem
         self._opened = time.time_ns()
         self._stored = _read(folder)
+        self._compared: dict[str, int] = {}
         self._questions: dict[str, int] = {}
         self._files: dict[str, FileStamp] = {}
         self._unchanged: set[str] = set()
@@ -57,7 +58,7 @@ class MediaStamps:
         the stamps of unchanged files are kept."""
         known: dict[str, int] = {}
         changed: set[str] = set()
-        sizes = self._sizes()
+        sizes = self._compared = self._sizes()
         for stored in self._stored.values():
             for name, size in stored.questions.items():
                 if known.get(name, 0) < size <= sizes.get(name, 0):
@@ -90,17 +91,17 @@ class MediaStamps:
         self._files[path] = FileStamp(status.st_ino, status.st_size, changed, is_settled)
 
     def note_checked(self) -> None:
-        """Note that the media of all stored questions have been checked."""
-        self._questions = self._sizes()
+        """Note that the media of all questions have been checked that were stored when `compare`
+        was called. Other processes may have stored questions of other parts since then."""
+        self._questions = dict(self._compared)
 
     def put(self) -> None:
         """Store the stamps, unless they are stored already. The caller holds the run's lock.
         Without the stamps, the next process reads all media, so an error is ignored."""
-        own = self._folder.segment(self._stem)
+        number = 0 if self._folder.part is None else self._folder.part.number
         sizes = self._sizes()
-        if own in sizes:
-            self._questions[own] = sizes[own]
-        name = ".media" + own.removeprefix(self._stem).removesuffix(".jsonl")
+        self._questions |= {name: sizes[name] for name in sizes if file_order(name)[0] == number}
+        name = f".media.part-{number:05d}" if number else ".media"
         stamps = _Stamps(STAMPS_FORMAT, self._questions, self._files)
         if self._stored.get(name) != stamps:
             local = Folder(self._folder.root)  # a mirror does not upload the stamps
