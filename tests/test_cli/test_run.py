@@ -597,6 +597,26 @@ def test_the_runs_of_a_folder_are_scored_and_checked_as_a_run_is(
         assert done.code == 2 and message in done.err
 
 
+def test_a_floor_is_not_kept_while_replies_wait_for_a_judge(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    model = tmp_path / "half.py"
+    model.write_text(
+        "from itertools import count\n"
+        "numbers = count()\n\n\n"
+        "def half(messages):\n"
+        "    return 'A' if next(numbers) % 2 else 'There are many things here.'\n"
+    )
+    ask = ("-b", "visulogic", "--data", "synthetic", "-m", f"python:{model}:half")
+
+    done = snellen("run", *ask, "--out", "runs", "--fail-under", "accuracy=0", "--json")
+
+    assert done.code == 1
+    assert "so far: 4 replies wait for a judge; at least 0 is required" in done.err
+    assert snellen("score", "runs", "--fail-under", "accuracy=0").code == 1
+    assert snellen("score", "runs").code == 0
+
+
 def test_a_run_of_a_folder_that_cannot_be_scored_is_left_out(snellen: Snellen, rows: Path) -> None:
     for model in ("baseline/first", "baseline/longest"):
         snellen(*FIRST, "-m", model)

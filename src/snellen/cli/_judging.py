@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from snellen import store
+from snellen.text.amounts import counted
 
 if TYPE_CHECKING:
     from snellen import api
@@ -19,5 +20,5 @@ def unjudged(run: api.Finished) -> str | None:
     if not waiting:
         return None
     command = store.Run(run.run).command("judge", "--judge", "MODEL")
-    replies = "1 reply waits" if waiting == 1 else f"{waiting:,} replies wait"
+    replies = counted(waiting, "reply waits", "replies wait")
     return f"{run.progress.name}: {replies} for a judge; run `{command}`"

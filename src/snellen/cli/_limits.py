@@ -15,6 +15,7 @@ from snellen.cli._run_options import pairs
 from snellen.errors import UsageError, plain
 from snellen.run import option_text
 from snellen.stats import Direction
+from snellen.text.amounts import counted
 
 if TYPE_CHECKING:
     from snellen.analysis.result import Result
@@ -183,7 +184,8 @@ def metrics_of(result: Result) -> Mapping[str, MetricReport]:
 
 def shortfalls(limits: Sequence[Limit], result: Result, known: Set[str]) -> tuple[list[str], int]:
     """Return the exit code, and a line about each metric that misses its limit, has no value, or
-    cannot be compared with its limit. `known` contains the names of all metrics of all runs."""
+    cannot be compared with its limit. If replies wait for a judge, no limit counts as kept. `known`
+    contains the names of all metrics of all runs."""
     metrics = metrics_of(result)
     code = DONE
     judges = result.report.judged_by.get(result.report.headline)
@@ -192,6 +194,7 @@ def shortfalls(limits: Sequence[Limit], result: Result, known: Set[str]) -> tupl
         lines.append(
             f"{judges.remark}, so {limits[0].option} checks its verdicts, not the authors'"
         )
+    waiting = result.counts.not_judged if metrics else 0
     for limit in limits:
         name, stem = limit.metric, limit.stem
         if stem not in metrics:
@@ -208,6 +211,12 @@ def shortfalls(limits: Sequence[Limit], result: Result, known: Set[str]) -> tupl
             code = WRONG_USE
         elif limit.is_missed(value):
             lines.append(f"{name} is {value:.6g}; {limit.requirement}")
+            code = max(code, FELL_SHORT)
+        elif waiting:
+            replies = counted(waiting, "reply waits", "replies wait")
+            lines.append(
+                f"{name} is {value:.6g} so far: {replies} for a judge; {limit.requirement}"
+            )
             code = max(code, FELL_SHORT)
     return lines, code
 
