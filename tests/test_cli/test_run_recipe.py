@@ -257,18 +257,21 @@ def test_settings_have_the_names_of_the_back_end() -> None:
     ("model", "extra"),
     [
         ("openai/m", {"presence_penalty": 0.0}),
-        ("vllm/m", {"top_k": 0, "repetition_penalty": 1.0, "presence_penalty": 0.0}),
+        ("google/m", {"generationConfig": {"presencePenalty": 0.0}}),
+        ("anthropic/m", {}),
+        ("vllm/m", {"top_k": -1, "repetition_penalty": 1.0, "presence_penalty": 0.0}),
         ("hf/m", {"top_k": 0, "repetition_penalty": 1.0}),
     ],
 )
 def test_settings_that_are_turned_off_are_sent_where_the_model_may_have_others(
     tmp_path: Path, model: str, extra: dict[str, Any]
 ) -> None:
-    off = "top_p = 1, top_k = 0, repetition_penalty = 1.0, presence_penalty = 0.0, num_beams = 1"
-    path = own_recipe(tmp_path, off)
-    profile = with_recipe(Profile(), load(path).ask("pope"), model).profile
-    assert profile.top_p == 1
-    assert profile.extra == extra
+    for top_k in (0, -1):
+        off = f"top_p = 1, top_k = {top_k}, repetition_penalty = 1.0, presence_penalty = 0.0"
+        path = own_recipe(tmp_path, f"{off}, num_beams = 1")
+        profile = with_recipe(Profile(), load(path).ask("pope"), model).profile
+        assert profile.top_p == 1
+        assert profile.extra == extra
 
 
 def test_a_misspelled_setting_is_named_with_the_right_one(tmp_path: Path) -> None:

@@ -57,6 +57,9 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
 """Values that turn a setting off. They are sent to back ends that have the setting, since a server
 or a model may have another default, such as those of generation_config.json. Other back ends do
 what these values demand."""
+NO_TOP_K = {"compatible": -1, "vllm": -1, "hf": 0}
+"""For each kind of back end, the value of `top_k` that turns it off. SGLang and vLLM before 0.9
+refuse 0. The APIs of Anthropic and Google have no such value, so it is not sent."""
 THINKING_MODES = ("enable_thinking", "thinking")
 """Settings of a recipe that make a model think if they are true."""
 MANY_TOKENS = 16_384
@@ -146,8 +149,13 @@ def with_recipe(
         UnsupportedSettings: the model does not support a setting.
         UsageError: `without` names a setting that the recipe lacks.
     """
-    names = NAMES.get(_kind(model, profile), {})
+    kind = _kind(model, profile)
+    names = NAMES.get(kind, {})
     left = _stated(ask, without, names)
+    if left.get("top_k") in NEUTRAL["top_k"]:
+        del left["top_k"]
+        if kind in NO_TOP_K:
+            left["top_k"] = NO_TOP_K[kind]
     frames = _taken_frames(left, videos, usual_frames)
     tools = {name: left.pop(name) for name in OF_TOOLS if name in left}
     changes: dict[str, Any] = {"temperature": 0.0} if _is_greedy(ask.model_settings()) else {}
