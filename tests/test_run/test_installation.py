@@ -59,6 +59,15 @@ def test_a_run_that_could_not_be_scored_asks_nothing_and_says_what_to_install(
 
 
 @pytest.mark.usefixtures("bare")
+def test_what_several_benchmarks_need_is_named_at_once(tmp_path: Path) -> None:
+    specs = ("next-qa:task=open", "olympiadbench")
+    benchmarks = [registry.benchmark(spec, data=Path(registry.SYNTHETIC)) for spec in specs]
+    both = api.Plan(benchmarks=benchmarks, models=["baseline/first"], out=tmp_path)
+    with pytest.raises(UsageError, match=r"(?s)^next-qa: .*WordNet.*\nolympiadbench: .*sympy"):
+        api.run_plan(both)
+
+
+@pytest.mark.usefixtures("bare")
 def test_replies_are_stored_without_what_only_scores_need(tmp_path: Path) -> None:
     model = Counting()
     without_scores = plan("next-qa:task=open", model, tmp_path, score=False)  # type: ignore[arg-type]

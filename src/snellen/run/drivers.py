@@ -15,10 +15,10 @@ from typing import Any, NoReturn
 from snellen import registry
 from snellen.errors import UsageError
 from snellen.run.declarations import Declaration, declarations
-from snellen.run.installation import check_installation
 from snellen.run.lifecycle import Show
 from snellen.run.parts import share
 from snellen.run.plan import Finished, Plan
+from snellen.run.readiness import combined, missing_for_scores
 from snellen.run.run_plan import end_plan, run_plan
 from snellen.store import RunPart
 
@@ -65,7 +65,8 @@ def _check(plan: Plan, drivers: int) -> None:
     Raises:
         UsageError: it cannot, or its replies cannot be scored.
     """
-    check_installation(plan)
+    if errors := missing_for_scores(plan):
+        raise combined(errors)
     for spec in plan.models:
         if not isinstance(spec, str) or registry.runs_in_this_process(spec):
             name = spec if isinstance(spec, str) else spec.name

@@ -36,14 +36,14 @@ def needs_judge(benchmark: Benchmark) -> bool:
 
 
 def check_settings(plan: Plan, settings: Sequence[Plan]) -> None:
-    """Check that the packages of the plan's models are installed. If the plan's settings are run
-    one after another, also check that all rows can be read.
+    """Check that what the plan's models and scorings need is installed. If the plan's settings are
+    run one after another, also check that all rows can be read.
 
     Raises:
         SnellenError: something is missing. The message lists all that is missing. If a package is
             missing, it also lists the missing files, but no row is read.
     """
-    errors = missing_packages(plan)
+    errors = [*missing_packages(plan), *missing_for_scores(plan)]
     if errors:
         raise combined([*errors, *_missing_files(plan.benchmarks)])
     if len(settings) > 1:
@@ -59,6 +59,29 @@ def missing_packages(plan: Plan) -> list[SnellenError]:
                 registry.check_extra(spec)
         except UsageError as error:
             errors.append(error)
+    return errors
+
+
+def missing_for_scores(plan: Plan) -> list[SnellenError]:
+    """The errors of the scorings that need packages or data which are not installed, so that no
+    model is asked questions whose replies cannot be scored. A plan without scores needs nothing."""
+    errors: list[SnellenError] = []
+    for benchmark in plan.benchmarks if plan.score else ():
+        failures: dict[str, list[str]] = {}
+        for name, scoring in benchmark.scorings.items():
+            try:
+                if scoring.check_installation is not None:
+                    scoring.check_installation()
+            except SnellenError as error:
+                failures.setdefault(str(error), []).append(f"`{name}`")
+        errors += [
+            UsageError(
+                f"{benchmark.name}: the scoring{'s' * (len(names) > 1)} {', '.join(names)} cannot "
+                f"be computed here. {failure} To store replies now and score them later, add "
+                "--no-score."
+            )
+            for failure, names in failures.items()
+        ]
     return errors
 
 

@@ -19,7 +19,6 @@ from snellen.core.scoring import Missing
 from snellen.errors import UsageError
 from snellen.run import Budget, Job
 from snellen.run.effort import with_sent_fields
-from snellen.run.installation import check_installation
 from snellen.run.lifecycle import Show, close_model, run_async, run_jobs
 from snellen.run.outcome import Outcome
 from snellen.run.parts import PATIENCE, enter_lock, is_complete
@@ -50,7 +49,6 @@ def run_plan(
     Raises:
         SnellenError: an error that the caller can fix. The replies of runs in progress are kept.
     """
-    check_installation(plan)
     for spec in plan.models:
         name = spec if isinstance(spec, str) else spec.name
         if plan.replicas is not None:
