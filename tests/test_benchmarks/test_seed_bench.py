@@ -491,6 +491,13 @@ def test_a_file_of_another_form_is_left_to_others(tmp_path: Path, text: str) -> 
     assert results(tmp_path) is None
 
 
+@pytest.mark.parametrize("name", ["model.xlsx", "log.eval"])
+def test_a_spreadsheet_and_a_log_are_left_to_others(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"PK\x03\x04\x8f")
+    assert results(path) is None
+
+
 @pytest.mark.parametrize(
     ("second", "message"),
     [

@@ -97,6 +97,12 @@ def test_choices_that_are_missing_or_written_in_another_way_match(rows: Path, ch
     assert notes(replies(rows, change), rows) == []
 
 
+def test_columns_of_choices_that_contain_only_their_letters_are_not_compared(rows: Path) -> None:
+    letters = {letter: letter for letter in "ABC"}
+
+    assert notes(replies(rows, lambda row: {**row, **letters}), rows) == []
+
+
 def test_a_few_other_choices_are_noted_and_more_are_refused(rows: Path) -> None:
     def other(row: dict[str, str]) -> dict[str, str]:
         return {**row, "C": "none of them"}

@@ -581,6 +581,10 @@ def first_character(reply: Reply, *, any_case: bool) -> Reading:
 
 # -- results
 
+NO_TEXT = (".xlsx", ".eval")
+"""The extensions of files that are not text: spreadsheets, as VLMEvalKit writes them, and logs of
+Inspect."""
+
 
 def results(path: Path) -> Published | None:
     """Read a file of results in the authors' format: a line {"question_id", "prediction"} for each
@@ -621,7 +625,7 @@ def with_repeats(content: Published | None, table: Iterable[Row]) -> Published |
 def records_of(path: Path) -> list[tuple[str, dict[str, Any]]] | None:
     """The lines of a file of results, each with its question id. None if the first line is not in
     the format of results."""
-    if not path.is_file():
+    if not path.is_file() or path.suffix in NO_TEXT:
         return None
     records: list[tuple[str, dict[str, Any]]] = []
     for number, line in enumerate(file_content(path).split(b"\n"), 1):

@@ -122,7 +122,8 @@ class _ChoiceComparison:
     """Compares the choices of a file with the choices of the data set, letter by letter.
 
     Two choices match if they are the same number. Two texts match if one contains the other, as for
-    questions. A choice that the file lacks is not compared.
+    questions. A choice that the file lacks is not compared. Choices that are only their letters
+    are not compared, because they do not say what the letters stand for.
     """
 
     choices: Mapping[str, Sequence[str]]
@@ -134,7 +135,7 @@ class _ChoiceComparison:
 
     def compare(self, sample: Sample) -> None:
         theirs, ours = self.choices.get(sample.id, ()), sample.choices
-        if not ours or not any(theirs):
+        if not ours or not any(theirs) or _only_letters(theirs):
             return
         self.n += 1
         moved = _moved(theirs, ours)
@@ -208,6 +209,11 @@ class _AnswerComparison:
                 f"the data set, for example: {self.example}. The data set's answers are used; "
                 "--answers-in-file uses those of the file"
             )
+
+
+def _only_letters(choices: Sequence[str]) -> bool:
+    """Whether the choices are A, B, and so on, as in a list of allowed replies."""
+    return [choice.strip() for choice in choices] == list(ascii_uppercase[: len(choices)])
 
 
 def _moved(theirs: Sequence[str], ours: Sequence[str]) -> int | None:
