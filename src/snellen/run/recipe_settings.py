@@ -55,8 +55,8 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "use_msac": (False,),
 }
 """Values that turn a setting off. They are sent to back ends that have the setting, since a server
-or a model may have another default, such as those of generation_config.json. Other back ends do
-what these values demand."""
+or a model may have another default, for example from generation_config.json. Back ends without the
+setting already behave as if it were off."""
 THINKING_MODES = ("enable_thinking", "thinking")
 """Settings of a recipe that make a model think if they are true."""
 MANY_TOKENS = 16_384
