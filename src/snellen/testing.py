@@ -210,7 +210,8 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
 
 def _headlines(benchmark: Benchmark, model: Generates, out: Path) -> dict[str, float | None]:
     opened = registry.Opened(model=model, name=model.name, server=model.name, concurrency=32)
-    # Dummy models cost nothing, and their replies need less than those of real models.
+    # Dummy models cost nothing, and scoring their replies may need fewer packages than scoring
+    # those of real models.
     scorings = {
         name: replace(scoring, check_installation=None)
         for name, scoring in benchmark.scorings.items()

@@ -253,9 +253,16 @@ def test_vlmevalkit_ids_that_are_no_whole_numbers_are_text() -> None:
     assert [row[0] for row in rows] == ["1", "01"]
 
 
-def test_a_tag_may_not_hide_a_column_of_vlmevalkit() -> None:
-    with pytest.raises(DataError, match="tag 'answer' has the name of one of"):
-        vlmevalkit.table([Answered(id="1", position=0, question="?", tags={"answer": "A"})])
+def test_a_tag_does_not_hide_a_column_of_vlmevalkit() -> None:
+    row = Answered(id="1", position=0, question="?", target="yes", tags={"answer": "binary"})
+    columns, (cells,) = vlmevalkit.table([row])
+    assert dict(zip(columns, cells, strict=True)) | {"prediction": None} == {
+        "index": 1,
+        "question": "?",
+        "answer": "yes",
+        "answer_tag": "binary",
+        "prediction": None,
+    }
 
 
 @pytest.mark.parametrize("kind", [".xlsx", ".tsv"])

@@ -175,8 +175,8 @@ def test_scorings_that_disagree_are_named_with_the_rules() -> None:
     text = Page(report.html([result(disagreements=[disagreement])])).text
 
     assert (
-        "official and robust score 12 replies differently by accuracy, such as those to 3, 9."
-        in text
+        "official and robust score 12 replies differently by accuracy, "
+        "such as those to samples 3, 9." in text
     )
     assert "none | boxed 12" in text
 

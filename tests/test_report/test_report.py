@@ -176,7 +176,7 @@ MARKDOWN = r"""## mine × openai/m
 | art | 50.00 % |  | 75.00 % |  | 4 | 3 clusters: an interval needs at least 10 |
 | law | - |  |  |  | 0 | no scores |
 
-official and robust score 3 replies differently by accuracy, such as those to 7, 31, 90:
+official and robust score 3 replies differently by accuracy, such as those to samples 7, 31, 90:
 
 | official's rule \| robust's rule | n |
 | --- | --- |
@@ -221,7 +221,7 @@ by subject
  art        50.00 %                   75.00 %   4   3 clusters: an interval needs at least 10
  law              -                             0   no scores
 
-official and robust score 3 replies differently by accuracy, such as those to 7, 31, 90
+official and robust score 3 replies differently by accuracy, such as those to samples 7, 31, 90
  official's rule | robust's rule   n
 ─────────────────────────────────────
  boxed | last letter               2
@@ -591,7 +591,7 @@ def test_one_reply_is_told_of_as_one() -> None:
     )
 
     text = report.as_text([Result(report_of(disagreements=[disagreement]))])
-    assert "official and robust score 1 reply differently by accuracy, that to 7\n" in text
+    assert "official and robust score 1 reply differently by accuracy, that to sample 7\n" in text
 
 
 def test_a_tag_that_nothing_is_broken_down_by_is_said_to_be_none() -> None:

@@ -39,8 +39,8 @@ class CardCounts(msgspec.Struct, frozen=True, kw_only=True):
     unparsed: int
     """The number of replies from which the scoring parsed no answer."""
     guessed: int
-    """The number of replies without an answer for which the rule of the scoring guesses one, for
-    example by drawing it at random. They count in the score."""
+    """The number of replies without an answer for which the scoring's rule guesses an answer, for
+    example at random. These guesses count in the score."""
     not_judged: int
     """The number of replies that wait for a judge. The score does not include them."""
     cut: int
@@ -89,8 +89,8 @@ class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     None if the difference is unknown, or if replies wait for a judge."""
     paired: MetricDifference | None = None
     """The recipe's result minus the official result, on the samples that count in both runs. The p
-    value is adjusted over all rows of the card. None unless there are two runs, in which no reply
-    waits for a judge."""
+    value is adjusted over all rows of the card. None unless there are two runs and no reply of
+    either waits for a judge."""
     counts: dict[str, CardCounts] = {}
     """For each result, the numbers of missing and unusual replies. The keys are the names of
     fields: `by_recipe`, `official`, `as_published`, `official_as_published`."""

@@ -214,8 +214,8 @@ def tables_in(text: str) -> Iterator[str]:
 
 
 def without_attributes(line: str) -> str:
-    """A line whose tags `table` have no attributes. A tag that begins after the last ">" does not
-    end in the line."""
+    """Remove the attributes of the `table` tags in a line. A tag that begins after the last ">" of
+    the line is not closed, so it stays as it is."""
     end = line.rfind(">") + 1
     return re.sub(r"<table.*?>", "<table>", line[:end]) + line[end:]
 

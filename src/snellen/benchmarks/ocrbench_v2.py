@@ -12,8 +12,8 @@ Prompt   The picture, then the question, as in VLMEvalKit and lmms-eval. The aut
 Scoring  `official`: OCRBench_v2/eval_scripts/eval.py#L33-L366 and get_score.py#L35-L116; the rules
          are in families/ocrbench_v2_rules.py. `english` and `chinese` are the authors' overall
          scores: the mean over abilities of the mean over their questions. `score` is the mean over
-         all questions. Where the authors' script stops at a reply, the reply has the score 0. Left
-         out are translations without a reference, and tables whose question names no form.
+         all questions. Where the authors' script stops at a reply, the reply has the score 0.
+         Translations without a reference, and tables whose question names no form, are left out.
          `vlmevalkit`, `lmms-eval`, `evalscope`: their copies of the rules. They differ for answers
          that are a plain text instead of a list, and `evalscope` ignores case in counting. In
          lmms-eval, the overall scores are means over questions. Their handling of errors differs.
@@ -21,11 +21,12 @@ Scoring  `official`: OCRBench_v2/eval_scripts/eval.py#L33-L366 and get_score.py#
          BLEU and METEOR, and so the packages jieba and nltk (the extra `ocr`) and nltk's WordNet
          (`python -m nltk.downloader wordnet`). Without them, a run needs --no-score. If such
          replies are scored without the packages, these types have no score, and there are no
-         overall scores. Without WordNet, scoring stops at a reply with a word to be looked up.
+         overall scores. Without WordNet, scoring stops at a reply that needs it.
 Proof    For 735 generated replies to all types, every score equals that of the authors' code, and
          so do 657 of the copies (tests/parity). No word of these has synonyms in WordNet. For 300
          generated pairs of English words with synonyms, and for 1,440 further replies about tables,
-         charts, pages, key information, and boxes, all scores equal, too; no test repeats these.
+         charts, pages, key information, and boxes, all scores are equal, too. No test repeats
+         this comparison.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Paper    Li et al. 2025, TIR-Bench: A Comprehensive Benchmark for Agentic Thinki
 Data     Agents-X/TIR-Bench on the Hugging Face hub: TIR-Bench.json with 1,215 questions, and
          data.zip with the pictures; Apache-2.0. A question has one or two pictures. Its right
          answer is a letter, several letters, a number, two numbers, or a list of numbers.
-Prompt   The authors publish no code that asks. Here, the pictures come first, and then the row's
+Prompt   The authors publish no code for this. Here, the pictures come first, and then the row's
          field `prompt`, as in modelscope/evalscope@fde259d2a32ab8a4cdb3af44dc8b18f504f1e277:
          evalscope/benchmarks/tir_bench/tir_bench_adapter.py#L129-L156. The limit of 8,192 tokens
          is our choice. Published scores "with tools" or "with CI" are from models that run code,
@@ -19,12 +19,12 @@ Scoring  `official`: agents-x-project/TIR-Bench@f79c7562b59e4f8142b0437fc725eb3e
          the data (calculate_score.py#L94-L98). Accuracy is over all questions, and by task.
          Numbers that are not written alike are compared with math-verify 0.9.0
          (`pip install 'snellen[latex]'`); the authors state no version. As in their code, a number
-         is wrong if math-verify stops with an error or exceeds its limit of 5 seconds. We count the
-         processor's seconds, so that other programs on the machine change no score. A reply counts
+         is wrong if math-verify stops with an error or exceeds its limit of 5 seconds. We count CPU
+         time, so that other programs on the machine cannot change a score. A reply counts
          as not judged if math-verify does not end within 30 seconds.
          The current script stops with an error at the task `ocr` unless its rows have a field
          `extracted_answer`, which the first script does not write.
-         `robust`: our own rules, without a judge, and with the authors' credit for a part.
+         `robust`: our own rules, without a judge, and with partial credit as in their code.
 Proof    Scores, judge prompts, and accuracies of generated replies equal those of the authors'
          code with math-verify 0.9.0 (tests/parity). No outputs are published.
 """

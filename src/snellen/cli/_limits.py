@@ -126,8 +126,8 @@ def check_limits(
 
 
 def check_scored(limits: Sequence[Limit], results: Sequence[Result]) -> None:
-    """Check the values of --fail-under and --fail-over against scored results, which must have each
-    metric, and whose better direction must fit the option."""
+    """Check the metrics of --fail-under and --fail-over against scored results. The results must
+    have each metric, and its better direction must fit the option."""
     known = dict.fromkeys(
         name for result in results for name in metrics_of(result) if "/" not in name
     )

@@ -210,7 +210,8 @@ def _judge(
     """Judge runs. Returns the exit code and the results.
 
     Raises:
-        UsageError: there are several runs but the labels of one, or no run needs a judge.
+        UsageError: the labels are those of one run, but there are several runs, or no run needs a
+            judge.
     """
     if against is not None and len(arguments.runs) > 1:
         raise UsageError(SINGLE_RUN)

@@ -77,7 +77,8 @@ def _title(recipe: recipes.Recipe) -> str:
     data_sets = {data_set for data_set, _ in recipe.asks}
     provider = "" if recipe.provider == "bundled" else f" From {recipe.provider}."
     family = "any model" if recipe.family == "any" else recipe.family
-    # The data sets have their figures. The others are of benchmarks that no source says how to ask.
+    # Most figures are listed with a data set. The others are for benchmarks for which no source
+    # states how they are asked.
     figures = sum(len(ask.manner.figures) for ask in recipe.asks.values())
     figures += sum(not figure.data_set for figure in recipe.figures)
     sizes = [

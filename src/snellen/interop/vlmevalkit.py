@@ -26,14 +26,14 @@ def file_name(model: str, dataset: str, kind: str = ".xlsx") -> str:
 
 def table(answered: Sequence[Answered]) -> tuple[list[str], list[list[object]]]:
     """Columns and rows: `index`, `question`, `A`, `B`, ..., `answer`, the tags, `prediction`, and
-    `thinking` if the model reasoned.
+    `thinking` if the model reasoned. A tag with the name of another column gets the ending `_tag`.
 
     If all ids are integers, they are written as numbers, because VLMEvalKit looks them up in its
     own file. A .tsv file must be written with `formulas="kept"`, because VLMEvalKit does not remove
     apostrophes from cells.
 
     Raises:
-        DataError: a question has more than 26 choices, or a tag has the name of another column.
+        DataError: a question has more than 26 choices.
     """
     most = max((len(reply.choices) for reply in answered), default=0)
     if most > len(ascii_uppercase):
@@ -43,9 +43,9 @@ def table(answered: Sequence[Answered]) -> tuple[list[str], list[list[object]]]:
     letters = list(ascii_uppercase[:most])
     tags = list(dict.fromkeys(tag for reply in answered for tag in reply.tags))
     thinking = ["thinking"] if any(reply.reasoning is not None for reply in answered) else []
-    columns = ["index", "question", *letters, "answer", *tags, "prediction", *thinking]
-    if taken := [tag for tag in tags if columns.count(tag) > 1]:
-        raise DataError(f"The tag {taken[0]!r} has the name of one of VLMEvalKit's own columns.")
+    own = {"index", "question", *letters, "answer", "prediction", "thinking"}
+    headings = [f"{tag}_tag" if tag in own else tag for tag in tags]
+    columns = ["index", "question", *letters, "answer", *headings, "prediction", *thinking]
     numbers = all(
         reply.id.isascii() and reply.id.isdigit() and str(int(reply.id)) == reply.id
         for reply in answered

@@ -41,15 +41,15 @@ class HfSettings(StrictStruct, frozen=True):
     """The maximum number of tiles of a picture, for InternVL's own code; None for the number in the
     model's config.json."""
     top_k: Annotated[int, msgspec.Meta(ge=-1)] | None = None
-    """How many of the most likely tokens are sampled from; 0 or -1 for all, None for the number in
-    the model's generation_config.json."""
+    """The number of most likely tokens to sample from; 0 or -1 for all, None for the number in the
+    model's generation_config.json."""
     repetition_penalty: Annotated[float, msgspec.Meta(gt=0)] | None = None
     """The factor by which tokens that occurred before are less likely; 1 for no penalty, None for
     the factor in the model's generation_config.json."""
 
 
 def own_sampling(settings: HfSettings, *, is_sampled: bool) -> dict[str, int | float]:
-    """The settings of sampling that are set, by their names in transformers' `GenerationConfig`.
+    """The sampling settings that have a value, by their names in transformers' `GenerationConfig`.
     `top_k` has no effect if the most likely token is always taken."""
     fields: dict[str, int | float] = {}
     if settings.top_k is not None and is_sampled:

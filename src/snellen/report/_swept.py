@@ -121,7 +121,7 @@ def _values(
         if board.benchmark == benchmark:
             return {standing.name: standing.value for standing in board.standings}
     if sum(side.benchmark == benchmark for side in document.sides) > 2:
-        return {}  # values of different pairs would be of different samples
+        return {}  # each pair shares different samples
     (pair,) = pairs  # two sides have no leaderboard
     metric = next(iter(pair.metrics.values()))
     return {pair.a: metric.a, pair.b: metric.b}

@@ -246,18 +246,18 @@ def alike(result: Result) -> str:
 
 def differ(result: Result, disagreement: Disagreement) -> str:
     """A disagreement as text: `official and robust score 12 replies differently by accuracy, such
-    as those to 7, 31`. If the scorings have different headline metrics, they are compared by
-    whether a reply is right."""
+    as those to samples 7, 31`. If the scorings have different headline metrics, they are compared
+    by whether a reply is right."""
     reports = result.report.scorings.items()
     metrics = {next(iter(of.metrics)) for name, of in reports if name in disagreement.scorings}
     by = metrics.pop() if len(metrics) == 1 else "right or wrong"
     which = (
-        f"1 reply differently by {by}, that"
+        f"1 reply differently by {by}, that to sample"
         if disagreement.n == 1
-        else f"{disagreement.n:,} replies differently by {by}, such as those"
+        else f"{disagreement.n:,} replies differently by {by}, such as those to samples"
     )
     first, second = disagreement.scorings
-    return f"{first} and {second} score {which} to {', '.join(disagreement.examples)}"
+    return f"{first} and {second} score {which} {', '.join(disagreement.examples)}"
 
 
 def without_remarks(

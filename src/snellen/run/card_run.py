@@ -338,7 +338,7 @@ def _run(entry: CardEntry, runner: PlanRunner) -> None:
 
 
 def _no_figure(request: CardRequest, recipe: recipes.Recipe) -> str:
-    """The note on a card that has figures, but none of its checkpoint."""
+    """The note on a card whose recipe has figures, but none for this checkpoint."""
     names = {figure.checkpoint for figure in recipe.figures}
     names |= {figure.checkpoint for ask in recipe.asks.values() for figure in ask.manner.figures}
     if plain_name(request.checkpoint_name) in map(plain_name, names):

@@ -271,8 +271,8 @@ class GapRun:
         return True
 
     def _check_judged(self) -> None:
-        """Check that no reply of the runs waits for a judge. The scores of the others would give a
-        gap of fewer, and perhaps easier, questions.
+        """Check that no reply of the runs waits for a judge. Without these replies, the gap would
+        be about fewer and perhaps easier questions.
 
         Raises:
             UsageError: replies wait for a judge.

@@ -91,7 +91,7 @@ class MediaCheck:
         return stored
 
     def _has_changed(self, row: Row, stored: dict[Key, _StoredMedia]) -> bool:
-        """Whether a question of a row shows other media than at the time of its reply."""
+        """Whether a question of a row now shows other media than when it was answered."""
         sample = self._benchmark.read(row)
         return any(
             self._differs(key, request, stored[key])

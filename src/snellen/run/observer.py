@@ -175,10 +175,10 @@ class RunningScore(Observer):
             return
         reading = self._parse(reply, sample)
         if scoring.judge is not None and scoring.judge.when(reading):
-            return  # as in the report, which counts the reply once a judge has decided
+            return  # The report, too, counts the reply only once a judge has decided.
         readings = [reading]
         if reading.undecided:
-            # The report draws one of the candidates at random. This mean is what to expect of it.
+            # The report draws one of the candidates at random. The mean is the expected score.
             readings = [replace(reading, answer=answer) for answer in reading.candidates]
         scores = [total_score(scoring.score(option, sample)) for option in readings]
         known = [score for score in scores if score is not None]

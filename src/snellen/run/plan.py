@@ -405,8 +405,8 @@ def _load(spec: str, preset: str | None, data: Path | None, options: RunOptions)
 
 
 def _differs(config: RunConfig, profile: Profile, field: str) -> bool:
-    """Whether a run sends another value of a field than the profile has. For a field that is not
-    in the profile, its origin decides, so the answer is yes."""
+    """Whether a run sends another value of a field than the profile has. True for a field that
+    profiles do not have, because then only the origin of its value matters."""
     sent = getattr(config.settings.generation, field, None)
     return sent is None or sent != getattr(profile, field, None)
 

@@ -1,4 +1,4 @@
-"""Notes on the settings of a recipe with which a run does not ask its questions."""
+"""Notes on the settings of a recipe that a run leaves out or replaces."""
 
 from __future__ import annotations
 

@@ -55,8 +55,8 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "use_msac": (False,),
 }
 """Values that turn a setting off. They are sent to back ends that have the setting, since a server
-or a model may have another default, such as those of generation_config.json. Other back ends do
-what these values demand."""
+or a model may have another default, for example from generation_config.json. Back ends without the
+setting already behave as if it were off."""
 NO_TOP_K = {"compatible": -1, "vllm": -1, "hf": 0}
 """For each kind of back end, the value of `top_k` that turns it off. SGLang and vLLM before 0.9
 refuse 0. The APIs of Anthropic and Google have no such value, so it is not sent."""

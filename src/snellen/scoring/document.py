@@ -167,7 +167,7 @@ class RepeatsReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 class StreamReport(msgspec.Struct, frozen=True, kw_only=True):
     """The timing of an online run, over all sessions that reached the end of their video. The part
-    of a session before an interruption counts if another session went on from there."""
+    of a session before an interruption counts if a later session continued it."""
 
     sessions: int
     """The number of sessions."""

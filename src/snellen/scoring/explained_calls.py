@@ -65,8 +65,8 @@ def explained_calls(question: Question, record: ReplyRecord | None) -> list[Expl
 
 def _pictures_after(question: Question, index: int, parts: list[str | int]) -> list[int]:
     """The pictures of a result that are not in the message with the result. If a service takes no
-    pictures in results, the next message of the user has them, each after its caption, which the
-    result has, too."""
+    pictures in results, they are in the user's next message instead, each after its caption. The
+    captions are also in the result."""
     following = next((item for item in question.messages[index + 1 :] if item[0] != "tool"), None)
     if following is None or following[0] != "user":
         return []

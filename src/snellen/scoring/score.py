@@ -70,7 +70,8 @@ def score_run(
     noticed = [
         text
         for kind, text in manifest.get("noticed", {}).items()
-        # Of some rows, the report itself counts the cut replies. The message is about others, too.
+        # If only some rows are scored, the report itself counts their cut replies. The message
+        # would also count those of other rows.
         if kind != "truncated" or row_indices is None
     ]
     notes = [*manifest.get("notes", []), *noticed, *dict.fromkeys(run.notes), *_lost(run), *notes]

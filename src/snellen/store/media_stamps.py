@@ -28,8 +28,8 @@ MISSING = FileStamp(0, 0, 0, False)
 class _Stamps(msgspec.Struct, frozen=True, array_like=True):
     format: int
     questions: dict[str, int]
-    """For each file of questions, the size in bytes up to which the media of its questions are in
-    `files`."""
+    """For each file of questions, a size in bytes. The media of all questions up to this size are
+    in `files`."""
     files: dict[str, FileStamp]
     """The stamp of each file of media, keyed by path. Many pictures can share a file, such as a
     table."""

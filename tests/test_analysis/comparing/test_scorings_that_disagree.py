@@ -75,8 +75,9 @@ def test_scores_of_another_kind_are_not_compared_reply_by_reply(tmp_path: Path) 
     assert finished.result is not None
     (listed,) = finished.result.report.disagreements
     assert (listed.scorings, listed.n) == (("official", "robust"), 2)
-    assert "official and robust score 2 replies differently by accuracy, such as those to s0" in (
-        report.markdown([finished.result])
+    assert (
+        "official and robust score 2 replies differently by accuracy, such as those to samples s0"
+        in (report.markdown([finished.result]))
     )
     compared = compare(*others, benchmark=as_robust).comparisons
     assert not [note for note in compared.notes if "differently" in note]

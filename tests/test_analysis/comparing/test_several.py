@@ -392,8 +392,8 @@ def test_questions_in_another_language_are_no_setting_of_which_one_is_best(tmp_p
 
     assert (best.best, [*best.values]) == (cold, [cold, warm])
     assert (
-        f"tiny: not the same questions: {german} against {cold}. A difference can come from the "
-        "questions and not from the models"
+        f"tiny: the questions of {german} are not those of {cold}. A difference may be due to the "
+        "questions and not to the models"
     ) in document.notes
 
 

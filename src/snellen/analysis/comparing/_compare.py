@@ -102,8 +102,8 @@ class _Draft:
         ]
         if other:
             self.notes.append(
-                f"{benchmark}: not the same questions: {', '.join(other)} against {names[0]}. A "
-                "difference can come from the questions and not from the models"
+                f"{benchmark}: the questions of {', '.join(other)} are not those of {names[0]}. A "
+                "difference may be due to the questions and not to the models"
             )
 
     def add_pairs(self, benchmark: str, group: Sequence[LoadedSide], names: Sequence[str]) -> None:

@@ -70,8 +70,8 @@ def share(a: LoadedSide, b: LoadedSide) -> bool:
 
 
 def same_questions(a: LoadedSide, b: LoadedSide) -> bool:
-    """Whether both sides ask the same about each row of data that they share. An option of a
-    benchmark may change its questions, such as their language."""
+    """Whether both sides ask the same question about each row of data that they share. An option of
+    a benchmark may change its questions, such as their language."""
     if not a.questions or not b.questions:
         return True
     return all(

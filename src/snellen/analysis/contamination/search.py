@@ -207,7 +207,7 @@ class Search:
             yield from (at for at in shown if question in _texts(self._sample(at)))
 
     def _take(self, at: int, hit: Hit, *, is_template: bool) -> None:
-        """Record a match. The words of a template count only along with a picture."""
+        """Record a match. Words of a template count only if the row also has the picture."""
         position = self._positions[at]
         match = self.matches.setdefault(position, SampleMatch())
         text, picture = hit.text or 0.0, hit.picture or 0.0
@@ -305,8 +305,8 @@ def _contained(
     sample: SampleContent, row: CorpusRow, questions: Mapping[Words, int], *, is_shown: bool
 ) -> tuple[Words, int] | None:
     """Find a sample's question or prompt in a row, and return the words with the index of the
-    passage that contains them. The passage has the same words, as `questions` states, or, if the
-    row shows the sample's picture, may be longer."""
+    passage that contains them. The passage must have exactly the same words (see `questions`). If
+    the row shows the sample's picture, the passage may be longer."""
     for text in _texts(sample):
         if text in questions:
             return text, questions[text]

@@ -128,10 +128,10 @@ def has(text: Words, part: Words) -> bool:
 
 
 def asks(text: str, question: Words) -> bool:
-    """Whether a text contains a question, as one of its parts.
+    """Whether a text contains a question as one of its parts.
 
-    Shorter questions than N words must be sentences of their own, and questions with fewer words
-    than SHORTEST never count, since their words are in many other questions.
+    A question with fewer than N words must be a sentence of its own. A question with fewer than
+    SHORTEST words never counts, since its words are in many other questions.
 
     >>> asks("Look. What is this? Answer briefly.", words("What is this?"))
     True

@@ -4,8 +4,8 @@ The calls are those of agents-x-project/TIR-Bench@f79c7562b59e4f8142b0437fc725eb
 #L121-L126 and #L144-L149. An error or a time limit of math-verify means that the texts differ, as
 in the authors' code.
 
-math-verify's own time limit counts the seconds of the clock, so that a score would depend on what
-else the machine does. Here, the same number of seconds of the processor is counted.
+math-verify's own time limit is in wall-clock time, so a score would depend on what else the machine
+does. Here, the limit is the same number of seconds of CPU time.
 """
 
 import logging
@@ -16,13 +16,13 @@ from contextlib import contextmanager
 from snellen.benchmarks.families.worker_process import serve
 
 LIMIT_S = 5.0
-"""The most seconds of the processor to read a text, or to compare two values: the default of
-math-verify."""
+"""The maximum CPU time, in seconds, to read a text or to compare two values. The number is
+math-verify's default."""
 
 
 def same(answer: str, right: str, limit_s: float = LIMIT_S) -> bool:
-    """Whether math-verify takes two texts for the same value. False if a step takes longer than
-    the limit, in seconds of the processor."""
+    """Whether math-verify reads two texts as the same value. False if a step takes more CPU time
+    than the limit."""
     from math_verify import parse, verify
 
     with limited(limit_s):
@@ -35,7 +35,7 @@ def same(answer: str, right: str, limit_s: float = LIMIT_S) -> bool:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise math-verify's own exception, which it catches, when the time is over."""
+    """Raise the exception that math-verify itself raises, and catches, when the time is up."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield

@@ -169,8 +169,8 @@ def answered(words: str, answer: str) -> Reading:
 
 
 def scorings(tasks: Collection[str]) -> Mapping[str, Scoring]:
-    """The scorings of these tasks, keyed by name. The headline scoring comes first. No rule decides
-    captions alone."""
+    """The scorings of these tasks, keyed by name. The headline scoring comes first. Captions have
+    no scoring by rules alone."""
     judge = Judge(
         name="gpt-3.5-turbo-1106",
         authors_model="gpt-3.5-turbo-1106",

@@ -53,8 +53,8 @@ CONVERTS: dict[Form, Callable[[str], float]] = {"integer": int, "decimal": float
 def score(answer: str, sample: Sample) -> float | None:
     """Score an extracted answer, or the reply in the task `ocr` (calculate_score.py#L85-L160).
 
-    A right answer of another form, such as "1/2", is not scored by a rule: every answer to it is
-    wrong. None if math-verify could not compare the numbers within the limits of its process.
+    If the right answer has a form that no rule covers, such as "1/2", every answer is wrong. None
+    if math-verify could not compare the numbers within the limits of its process.
 
     Raises:
         UsageError: math-verify is needed and cannot be used.

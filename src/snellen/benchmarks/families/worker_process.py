@@ -17,11 +17,11 @@ from threading import Lock, Timer
 from snellen.errors import UsageError, install
 
 LIMIT_S = 30.0
-"""The most seconds for one comparison, as in VLMEvalKit."""
+"""The maximum time for one comparison, in seconds, as in VLMEvalKit."""
 START_LIMIT_S = 600.0
-"""The most seconds to load the library, which can be slow on a busy machine."""
+"""The maximum time to load the library, in seconds. Loading can be slow on a busy machine."""
 MEMORY = 4 << 30
-"""The most memory that the process gets, in bytes."""
+"""The maximum memory of the process, in bytes."""
 RUN = (
     "import runpy, sys; _, module, *sys.path = sys.argv; "
     "runpy.run_module(module, run_name='__main__')"
@@ -40,7 +40,7 @@ class WorkerProcess:
 
     def __init__(self, module: str, use: str) -> None:
         """`module` is the full name of the module that calls `serve`. `use` says what the library
-        is for, in the words that begin the message if it is missing."""
+        is for. If the library is missing, the error message begins with this text."""
         self._module = module
         self._use = use
         self._process: subprocess.Popen[str] | None = None
@@ -55,13 +55,13 @@ class WorkerProcess:
             UsageError: the library cannot be used.
         """
         with self._lock:
-            # Taken out while it is in use: after an interruption, a late line of the same process
-            # would be taken for the next answer.
+            # The attribute is None while the process is in use. Otherwise, after an interruption, a
+            # late line of this process would be read as the answer to the next comparison.
             process, self._process = self._process, None
             if process is None or process.poll() is not None:
                 process = self._start()
             line = next_line(process, json.dumps(arguments) + "\n", LIMIT_S)
-            if not line:  # It was killed because of the time, or ended because of its memory.
+            if not line:  # The process ran out of time or memory.
                 raise Uncompared
             self._process = process
             return bool(json.loads(line))
@@ -78,7 +78,7 @@ class WorkerProcess:
 
     def _start(self) -> subprocess.Popen[str]:
         process = subprocess.Popen(
-            # -P: files in the current folder hide no modules.
+            # -P: files in the current folder cannot shadow modules.
             [sys.executable, "-P", "-c", RUN, self._module, *filter(None, sys.path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -102,8 +102,8 @@ class WorkerProcess:
 
 
 def next_line(process: subprocess.Popen[str], question: str, limit_s: float) -> str:
-    """The next line of a process's output, after it gets a question. Without a line within the
-    time, the process is ended, and the line is empty."""
+    """Send a question to a process, and return the next line of its output. If no line comes in
+    time, end the process and return an empty line."""
     assert process.stdin is not None and process.stdout is not None
     timer = Timer(limit_s, process.kill)
     line = ""
@@ -127,7 +127,7 @@ def end(process: subprocess.Popen[str]) -> None:
 def serve(same: Callable[..., bool], load: Callable[[], object]) -> None:
     """Answer comparisons until the input ends. `load` loads the library, and raises an ImportError
     if it cannot be used."""
-    output, sys.stdout = sys.stdout, sys.stderr  # What a library prints is no answer.
+    output, sys.stdout = sys.stdout, sys.stderr  # so that prints of a library are not answers
     limit_memory()
     try:
         load()
@@ -139,7 +139,7 @@ def serve(same: Callable[..., bool], load: Callable[[], object]) -> None:
         try:
             decision = same(**json.loads(line))
         except MemoryError:
-            return  # The end of the process says that the answers could not be compared.
+            return  # The caller sees that the process ended, and raises `Uncompared`.
         print(json.dumps(decision), file=output, flush=True)
 
 

@@ -35,7 +35,7 @@ def stream_report(events: Sequence[EventRecord]) -> StreamReport | None:
     if not data:
         return None
     complete = {event.session for event in events if _is_complete(event)}
-    # What an interrupted session was shown counts if another session went on from there.
+    # The frames of an interrupted session count if a later session continued it.
     earlier = [
         event.data
         for event in events

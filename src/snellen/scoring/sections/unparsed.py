@@ -1,4 +1,4 @@
-"""Notes that nearly no reply in a file of predictions could be parsed."""
+"""Adds a note if almost none of the replies in a file of predictions could be parsed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SHOWN = 80
 
 
 class UnparsedSection:
-    """Adds a note with an example if nearly no reply of a file could be parsed. The column of
-    replies may then contain something other than the model's words."""
+    """Adds a note with an example if almost none of the replies in a file could be parsed. The
+    column of replies may then contain something other than the model's words."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._names = scorer.names
