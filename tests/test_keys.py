@@ -275,6 +275,7 @@ def test_a_key_that_a_function_of_the_user_puts_into_its_error_is_taken_out(
 
     print(result, result.json())
     shown = capsys.readouterr()
-    stored = everything_under(tmp_path / "runs").decode()
-    assert "proxy.example:3128 or http://host/v1?key=[key]&n=1 does not answer" in stored
-    assert PASSWORD not in stored + shown.out + shown.err
+    stored = everything_under(tmp_path / "runs")
+    assert b"proxy.example:3128 or http://host/v1?key=[key]&n=1 does not answer" in stored
+    assert PASSWORD.encode() not in stored
+    assert PASSWORD not in shown.out + shown.err

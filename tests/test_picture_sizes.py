@@ -17,6 +17,7 @@ from snellen.api import explain
 from snellen.core.benchmark import Benchmark, History
 from snellen.core.model import Reply
 from snellen.core.procedure import Conversation
+from snellen.core.rule_errors import RuleError
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn
@@ -256,5 +257,5 @@ def test_what_fails_in_a_scoring_is_not_blamed_on_the_file_that_is_written(
     run = snellen.evaluate(benchmark, constant_model, out=tmp_path / "runs").run
     assert run is not None
     scoring = replace(benchmark.scorings["official"], parse=parse)
-    with pytest.raises(FileNotFoundError, match=r"lexicon\.txt"):
+    with pytest.raises(RuleError, match=r"failed with FileNotFoundError: lexicon\.txt .*in parse"):
         snellen.score(run, replace(benchmark, scorings={"official": scoring}))

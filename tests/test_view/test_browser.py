@@ -590,6 +590,6 @@ def test_why_runs_cannot_be_compared_is_said(browser: Browser, tmp_path: Path) -
     with viewing(tmp_path) as viewer:
         page = browser.new_page()
         page.goto(f"{viewer.address}compare?run=b/m/1&run=b/n/1")
-        expect(page.locator(".note")).to_contain_text("This page could not be made (KeyError:")
+        expect(page.locator(".note")).to_contain_text("This page could not be made. eyechart: ")
         expect(page.locator(".live")).to_have_count(0)
         page.close()

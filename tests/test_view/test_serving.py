@@ -358,7 +358,8 @@ def test_a_page_that_cannot_be_made_says_so(tmp_path: Path) -> None:
             time.sleep(0.05)
             got = viewer.get("/difference?run=b/m/1&run=b/n/1")
         assert got.status == 500
-        assert "This page could not be made (KeyError: " in got.text
+        assert "This page could not be made. eyechart: " in got.text
+        assert "failed with KeyError: " in got.text
         assert got.headers["content-security-policy"].startswith("default-src 'none'")
 
 

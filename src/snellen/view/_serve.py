@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from snellen.core.benchmark import Benchmark
+from snellen.core.rule_errors import RuleError
 from snellen.errors import MediaError, SnellenError, UsageError
 from snellen.media.content import Image
 from snellen.store import Key, Question
@@ -123,8 +124,8 @@ class Server:
         return Starlette(
             routes=[Route(path, endpoint) for path, endpoint in routes.items()],
             exception_handlers={
-                404: self.unknown, NotThere: self.not_there, SnellenError: self.not_there,
-                Exception: self.broken,
+                404: self.unknown, NotThere: self.not_there, RuleError: self.rule_failed,
+                SnellenError: self.not_there, Exception: self.broken,
             },
         )  # fmt: skip
 
@@ -207,6 +208,10 @@ class Server:
 
     def unknown(self, request: Request, error: Exception) -> Response:
         return _html(self.pages.fault("There is no such page."), 404)
+
+    def rule_failed(self, request: Request, error: Exception) -> Response:
+        """Show the exception of a benchmark's function."""
+        return _html(self.pages.fault(f"This page could not be made. {error}"), 500)
 
     def broken(self, request: Request, error: Exception) -> Response:
         """Show an unexpected error. The server prints the traceback in the terminal."""
