@@ -223,15 +223,20 @@ def figures_of(benchmark: str) -> Path:
     return path
 
 
+def card_row(snellen: Snellen, benchmark: str, data: Path, text: str) -> tuple[Any, str]:
+    """The only row of a card of a model that always replies `text`, and the card as text."""
+    with serving(completion(text)) as server:
+        words = ("card", figures_of(benchmark), *at(server), "--data", data)
+        [line] = snellen(*words, "--json").json["rows"]
+        return line, snellen(*words).out
+
+
 def test_while_replies_wait_for_a_judge_there_are_bounds_and_no_difference(
     snellen: Snellen, tmp_path: Path
 ) -> None:
     """The rules read the replies to the questions about numbers. All others wait."""
     data = copied_rows(tmp_path / "data", "mathvista")
-    with serving(completion("3")) as server:
-        words = ("card", figures_of("MathVista"), *at(server), "--data", data)
-        done, shown = snellen(*words, "--json"), snellen(*words).out
-    [line] = done.json["rows"]
+    line, shown = card_row(snellen, "MathVista", data, "3")
     ours, waiting = line["official"], line["counts"]["official"]["not_judged"]
     assert waiting > 0 and ours["n"] + waiting == 16
     assert "difference" not in line
@@ -248,9 +253,7 @@ def test_a_row_waits_only_for_the_judge_of_the_scoring_that_it_shows(
 ) -> None:
     """HallusionBench's figures are by VLMEvalKit's rule. Only the official scoring has a judge."""
     data = copied_rows(tmp_path / "data", "hallusionbench")
-    with serving(completion("perhaps")) as server:
-        words = ("card", figures_of("HallusionBench (average)"), *at(server), "--data", data)
-        [line] = snellen(*words, "--json").json["rows"]
+    line, _ = card_row(snellen, "HallusionBench (average)", data, "perhaps")
     n = line["official_as_published"]["n"]
     assert line["counts"]["official"]["not_judged"] == n
     assert line["counts"]["official_as_published"]["not_judged"] == 0

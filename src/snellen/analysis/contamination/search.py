@@ -19,7 +19,15 @@ from snellen.analysis.contamination._read import (
     thumbnails,
 )
 from snellen.analysis.contamination.pictures import PictureIndex
-from snellen.analysis.contamination.texts import NEARLY, TEMPLATE, Grams, Words, asks, has, words
+from snellen.analysis.contamination.texts import (
+    NEARLY,
+    TEMPLATE,
+    Grams,
+    Words,
+    contains_question,
+    has,
+    words,
+)
 from snellen.errors import DataError
 from snellen.media.content import Image
 
@@ -312,7 +320,7 @@ def _contained(
             return text, questions[text]
     for number, passage in enumerate(row.passages if is_shown else ()):
         for text in _texts(sample):
-            if asks(passage.text, text):
+            if contains_question(passage.text, text):
                 return text, number
     return None
 

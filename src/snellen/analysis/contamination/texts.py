@@ -127,15 +127,15 @@ def has(text: Words, part: Words) -> bool:
     return f" {' '.join(part)} " in f" {' '.join(text)} " if part else False
 
 
-def asks(text: str, question: Words) -> bool:
+def contains_question(text: str, question: Words) -> bool:
     """Whether a text contains a question as one of its parts.
 
     A question with fewer than N words must be a sentence of its own. A question with fewer than
     SHORTEST words never counts, since its words are in many other questions.
 
-    >>> asks("Look. What is this? Answer briefly.", words("What is this?"))
+    >>> contains_question("Look. What is this? Answer briefly.", words("What is this?"))
     True
-    >>> asks("What is this man holding?", words("What is this?"))
+    >>> contains_question("What is this man holding?", words("What is this?"))
     False
     """
     if len(question) >= N:
